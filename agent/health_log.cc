@@ -79,7 +79,9 @@ std::vector<std::string> HealthLog::look(const Facts& facts, WallTime now) {
   for (const CertificateExpiry& certificate : facts.certificates) {
     const auto left = WallTime(std::chrono::seconds(certificate.not_after)) - now;
     if (left > kNearEnd) continue;
-    const std::string subject = "certificate of secret " + certificate.secret;
+    const bool is_file = certificate.secret.starts_with('/');
+    const std::string subject =
+        std::string(is_file ? "certificate of file " : "certificate of secret ") + certificate.secret;
     const bool ended = left <= WallTime::duration::zero();
     const std::string when = log_time(WallTime(std::chrono::seconds(certificate.not_after)));
     states[subject] = {

@@ -1,6 +1,7 @@
 // edge-agent: serves by the programs of a controller, or by one from disk that is followed.
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "agent/denied_calls.h"
@@ -11,9 +12,13 @@
 #include "base/os/file.h"
 #include "base/os/file_watch.h"
 #include "cli/flags.h"
+#include "daemon/certificate_directories.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
 #include "daemon/logging.h"
+#include "net/tls/certificate_files.h"
+#include "program/read.h"
+#include "program/values/certificate_file.h"
 #include "program/version.h"
 
 namespace edge::agent {
@@ -32,17 +37,47 @@ using daemon::failed;
 struct Files {
   std::string program;
   std::string endpoints;
-  std::string secrets;  ///< empty: none are given
+  std::string secrets;                               ///< empty: none are given
+  std::vector<std::string> certificate_directories;  ///< below which the program may name files
 
   std::vector<std::string> all() const {
     std::vector<std::string> paths = {program, endpoints};
     if (!secrets.empty()) paths.push_back(secrets);
+    paths.insert(paths.end(), certificate_directories.begin(), certificate_directories.end());
     return paths;
   }
 };
 
+/// Adds to `secrets` what the program has in files of certificates.
+Status add_certificates(std::shared_ptr<const std::vector<std::byte>> program, net::tls::CertificateFiles& files,
+                        program::SecretSet& secrets, const Logger& log) {
+  const auto view = program::read(std::move(program));
+  if (!view) return view.error();
+  std::vector<program::NamedSecret> named = program::file_secrets(*view);
+  std::set<net::tls::CertificateFiles::Names> pairs;
+  for (const program::NamedSecret& secret : named) {
+    auto pair = program::files_of_secret(secret.name);
+    pairs.insert({std::move(pair->certificate), std::move(pair->key)});
+  }
+  files.follow(pairs);
+  // The watch has waited until nothing more changed: a fault is told at once, as one of two looks.
+  files.look();
+  files.look();
+  for (const auto& line : files.take_lines()) line.warning ? log.warn(line.text) : log.info(line.text);
+  for (program::NamedSecret& secret : named) {
+    const auto names = program::files_of_secret(secret.name);
+    const auto* const pair = files.find({names->certificate, names->key});
+    if (pair == nullptr) continue;
+    secret.values = {{std::string(program::kCertificateKey), pair->certificate},
+                     {std::string(program::kPrivateKeyKey), pair->key}};
+    secrets.secrets.push_back(std::move(secret));
+  }
+  secrets.sort();
+  return {};
+}
+
 /// The files as they are now, put to work.
-Status load(Service& service, const Files& files) {
+Status load(Service& service, const Files& files, net::tls::CertificateFiles& certificates) {
   auto bytes = read_file_bytes(files.program, program::kMaxProgramBytes);
   if (!bytes) return bytes.error();
   const auto text = read_file(files.endpoints, kMaxEndpointBytes);
@@ -57,14 +92,16 @@ Status load(Service& service, const Files& files) {
     if (!read) return Error{read.error().code, files.secrets + ": " + read.error().text};
     secrets = std::move(*read);
   }
-  return service.apply(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), *endpoints, secrets);
+  const auto program = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
+  if (Status added = add_certificates(program, certificates, secrets, service.log()); !added) return added;
+  return service.apply(program, *endpoints, secrets);
 }
 
-void follow(Service& service, FileWatch& watch, const Files& files) {
+void follow(Service& service, FileWatch& watch, const Files& files, net::tls::CertificateFiles& certificates) {
   while (watch.wait(kQuiet) == FileWatch::Event::kChanged) {
     // Watched anew before it is read: the directories may be others now.
     Status status = watch.watch(files.all());
-    if (status) status = load(service, files);
+    if (status) status = load(service, files, certificates);
     if (!status) service.log().error("keeps the running program: " + status.error().text);
   }
 }
@@ -75,9 +112,10 @@ int run_files(Service& service, const Files& files) {
   Log& log = service.whole_log();
   if (!watch) return failed(log, watch.error());
   if (Status status = (*watch)->watch(files.all()); !status) return failed(log, status.error());
-  if (Status status = load(service, files); !status) return failed(log, status.error());
+  net::tls::CertificateFiles certificates(files.certificate_directories);
+  if (Status status = load(service, files, certificates); !status) return failed(log, status.error());
 
-  std::thread follower([&] { follow(service, **watch, files); });
+  std::thread follower([&] { follow(service, **watch, files, certificates); });
   const int code = service.run();
   (*watch)->stop();
   follower.join();
@@ -104,7 +142,7 @@ std::optional<Error> contradiction(const cli::Arguments& arguments) {
       return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --controller"};
     }
   }
-  for (const std::string_view other : {"endpoints", "secrets", "allow-unsigned"}) {
+  for (const std::string_view other : {"endpoints", "secrets", "tls-files", "allow-unsigned"}) {
     if (controller && arguments.has(other)) {
       return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --program"};
     }
@@ -156,6 +194,8 @@ int run(const cli::Arguments& arguments) {
     }
     sync.peer_listen = {listen->address, listen->port};
   }
+  auto directories = daemon::certificate_directories(arguments);
+  if (!directories) return failed(*log, directories.error());
   options->traces.instance = given("name");
   options->ready_without_listeners = arguments.has("controller");
   // Whoever may write a policy of the cluster is not for that one who may reach what is this node's own.
@@ -164,7 +204,7 @@ int run(const cli::Arguments& arguments) {
   auto service = Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   if (arguments.has("controller")) return run_controller(**service, std::move(sync));
-  return run_files(**service, {given("program"), given("endpoints"), given("secrets")});
+  return run_files(**service, {given("program"), given("endpoints"), given("secrets"), std::move(*directories)});
 }
 
 cli::Program table() {
@@ -208,6 +248,7 @@ cli::Program table() {
                 {.name = "secrets",
                  .value = "FILE",
                  .help = "Certificates and keys that the program names (edgectl compile --secrets-out)"},
+                daemon::certificate_files_flag(),
                 {.name = "verify-key",
                  .value = "PEM",
                  .help = "Public key that programs must be signed with; with --controller else the one it tells"},

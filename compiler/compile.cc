@@ -38,8 +38,10 @@ model::ResourceSet translated(model::ResourceSet resources, Diagnostics& diagnos
 
 }  // namespace
 
-LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class) {
+LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class,
+                         std::optional<std::vector<std::string>> certificate_directories) {
   model::ResourceSet resources = model::decode_all(sources, diagnostics);  // read, decode
+  resources.certificate_directories = std::move(certificate_directories);
   translate::serve_class(controller_class, link::kDefaults.controller_class, resources);
   resources = translated(std::move(resources), diagnostics);  // translate
   lint::lint_all(resources, diagnostics);                     // lint

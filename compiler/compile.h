@@ -34,8 +34,10 @@ struct KeptTranslation;
 }  // namespace translate
 
 /// read, decode, translate, lint, link. Always gives a configuration: what was at fault is left out of it and reported.
-/// `controller_class`: whose gateways are served (rule D8); empty: the default class's.
-LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class = {});
+/// `controller_class`: whose gateways are served (rule D8); empty: the default class's. `certificate_directories` as
+/// CompileOptions has them.
+LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class = {},
+                         std::optional<std::vector<std::string>> certificate_directories = std::nullopt);
 /// translate, link, less what travels beside a program (add_values). `kept` as translate() takes it.
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics, translate::KeptTranslation& kept);
 /// What travels beside it, of a configuration whose parts were linked at different times (link/values.h).
@@ -60,6 +62,8 @@ struct CompileOptions {
   /// Called on another thread while databases are made that a program lacks; once they all are, the next compile gives
   /// the program that has them. May be empty.
   std::function<void(const DatabaseProgress&)> databases_progressed = {};
+  /// Below which files of certificates may be, of a Workspace; nullopt: whoever serves the program says so.
+  std::optional<std::vector<std::string>> certificate_directories = std::nullopt;
 };
 
 struct Artifact {

@@ -23,7 +23,8 @@ constexpr std::size_t kManyDocuments = 1000;
 }  // namespace
 
 struct Workspace::State {
-  State(CompileOptions with, ValuesSource place) : options(std::move(with)), compiler(options), values(place) {}
+  State(CompileOptions with, ValuesSource place)
+      : resources(with.certificate_directories), options(std::move(with)), compiler(options), values(place) {}
 
   std::optional<Artifact> compile(const WorkspaceLink::Change& change);
   std::optional<Artifact> compile_groups(const std::vector<std::string>& groups);

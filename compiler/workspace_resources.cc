@@ -70,10 +70,19 @@ bool names_one(const model::Ingress& ingress, const WorkspaceResources::Names& n
   });
 }
 
+/// The resources of a set: its last field says what is known of the reader.
+template <typename Set>
+auto lists_of(Set& set) {
+  const auto fields = fields_of(set);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tie(std::get<I>(fields)...);
+  }(std::make_index_sequence<std::tuple_size_v<decltype(fields)> - 1>());
+}
+
 /// Adds everything of `from` to `to`, list by list.
 void append(const model::ResourceSet& from, model::ResourceSet& to) {
-  const auto sources = fields_of(from);
-  const auto targets = fields_of(to);
+  const auto sources = lists_of(from);
+  const auto targets = lists_of(to);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (std::get<I>(targets).insert(std::get<I>(targets).end(), std::get<I>(sources).begin(), std::get<I>(sources).end()),
      ...);
@@ -81,7 +90,7 @@ void append(const model::ResourceSet& from, model::ResourceSet& to) {
 }
 
 bool is_empty(const model::ResourceSet& set) {
-  return std::apply([](const auto&... list) { return (list.empty() && ...); }, fields_of(set));
+  return std::apply([](const auto&... list) { return (list.empty() && ...); }, lists_of(set));
 }
 
 /// Which parts of a configuration the resources of one document belong to, less its routes.
@@ -102,7 +111,7 @@ void touch(const model::ResourceSet& set, Touched& touched) {
   touched.policies |= !set.policies.empty();
   touched.unclear |= std::ranges::any_of(set.policies, is_unclear);
   touched.grants |= !set.grants.empty();
-  const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, fields_of(set));
+  const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, lists_of(set));
   const std::size_t told = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
                            set.policies.size() + set.grants.size() + set.ingresses.size() + set.refused.size();
   touched.others |= !known || lists != told;
@@ -252,6 +261,7 @@ const model::ResourceSet& WorkspaceResources::others() {
   }
   std::ranges::sort(in_order, {}, [](const Document* document) -> const std::string& { return document->name; });
   others_.emplace();
+  others_->certificate_directories = certificate_directories_;
   for (const Document* document : in_order) append(*document->others, *others_);
   return *others_;
 }

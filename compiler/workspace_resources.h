@@ -38,6 +38,10 @@ class WorkspaceResources {
     }
   };
 
+  /// `certificate_directories` as ResourceSet has them.
+  explicit WorkspaceResources(std::optional<std::vector<std::string>> certificate_directories = std::nullopt)
+      : certificate_directories_(std::move(certificate_directories)) {}
+
   /// Sets a document, or removes it when there is no text. The spans of what is in it count from its own first byte,
   /// and their source is its number.
   void put(const std::string& document, const std::optional<std::string>& text, Touched& touched);
@@ -107,6 +111,7 @@ class WorkspaceResources {
   std::vector<model::ApiRoute> api_routes_;
   std::unordered_map<std::string, Claims> claims_;
   Names with_policies_;
+  std::optional<std::vector<std::string>> certificate_directories_;
   std::optional<model::ResourceSet> others_;  ///< nullopt: to be put together anew
 };
 

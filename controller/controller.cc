@@ -196,6 +196,7 @@ class Controller::Impl {
     options.compile.target = options_.target;
     options.compile.cache_dir = options_.data_dir + "/cache";
     options.compile.databases = compiler::DatabaseTime::kAfter;
+    options.compile.certificate_directories = options_.certificate_directories;
     options.statuses = {options_.controller_class, options_.published_addresses};
     options.sound = read_sound();
     options.paused = options_.paused;
@@ -213,7 +214,13 @@ class Controller::Impl {
                   cluster_->set_desired(std::move(desired_statuses));
                 },
             .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); },
-            .databases = [this](const compiler::DatabaseProgress& progress) { log_databases(progress); }});
+            .databases = [this](const compiler::DatabaseProgress& progress) { log_databases(progress); },
+            .told_of_files =
+                [this](const std::vector<net::tls::CertificateFiles::Line>& lines) {
+                  for (const auto& line : lines) {
+                    line.warning ? options_.log.warn(line.text) : options_.log.info(line.text);
+                  }
+                }});
   }
 
   Status start_cluster() {

@@ -35,6 +35,8 @@ struct ControllerOptions {
   std::string controller_class;
   /// Addresses that Gateways and Ingresses say they are reached by, where they name none.
   std::vector<std::string> published_addresses;
+  /// Below which listeners may have files of certificates (spec.listeners.tls.certFile); none: no such file is read.
+  std::vector<std::string> certificate_directories{};
   std::string listen = "0.0.0.0:9090";
   /// Names an agent's group by its value.
   std::string group_label = std::string(kGroupLabel);

@@ -13,6 +13,7 @@
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/admin.h"
+#include "daemon/certificate_directories.h"
 #include "daemon/descriptors.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
@@ -98,6 +99,9 @@ int run(const cli::Arguments& arguments) {
     return failed(
         log, {ErrorCode::kInvalidArgument, "--group-label takes a label's key, not `" + options.group_label + "`"});
   }
+  auto certificate_directories = daemon::certificate_directories(arguments);
+  if (!certificate_directories) return failed(log, certificate_directories.error());
+  options.certificate_directories = std::move(*certificate_directories);
   options.log = lines;
   options.own_pages = [&pages, &trace_store](const AgentQuestion& question) {
     auto told = trace_page(trace_store->get(), question);
@@ -153,6 +157,7 @@ cli::Program table() {
             .value = "ADDRESS",
             .help = "Told in the status of Gateways and Ingresses that name no address",
             .repeatable = true},
+           daemon::certificate_files_flag(),
            {.name = "agents-listen",
             .value = "ADDR",
             .help = "Where agents and edgectl are served; port 0 is chosen by the system",

@@ -43,6 +43,7 @@ enum class Format : std::uint8_t {
   kCountOrPercent,  ///< of kIntOrString: the text is a whole percentage
   kHostPort,
   kWireGuardKey,  ///< 32 bytes in base64
+  kFilePath,      ///< absolute, without `.`, `..` and `:`
 };
 
 struct Object;

@@ -33,6 +33,7 @@ constexpr FormatRow kFormats[] = {
     {Format::kCountOrPercent, "^(100|[0-9]{1,2})%$"},
     {Format::kHostPort, "^(\\[" EDGE_IPV6 "\\]|" EDGE_HOST "\\.?):[0-9]{1,5}$"},
     {Format::kWireGuardKey, "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$"},
+    {Format::kFilePath, "^(/(\\.{0,2}[^\\x00-\\x1f./:\\x7f]|\\.{3})[^\\x00-\\x1f/:\\x7f]*)+$", 1024},
 };
 
 const FormatRow* find_format(Format format) {
@@ -87,6 +88,8 @@ std::string_view format_text(Format format) {
       return "a host and a port, such as `edge.example.com:9090`";
     case Format::kWireGuardKey:
       return "a WireGuard key: 32 bytes in base64";
+    case Format::kFilePath:
+      return "the absolute path of a file, of at most 1024 bytes, without `.`, `..`, `//` and `:`";
   }
   return {};
 }

@@ -35,6 +35,11 @@ constexpr Field kTlsFields[] = {
     objects("certificateRefs", kSecretRef, "Secrets with certificates, chosen by the name that the client asks for.")
         .at_most(64)
         .or_as("spec.listeners.tls.secretRef"),
+    string("certFile",
+           "In place of Secrets: PEM file with the certificate, which is followed; below a directory that --tls-files "
+           "names.")
+        .as(Format::kFilePath),
+    string("keyFile", "PEM file with the key of certFile.").as(Format::kFilePath),
     object("clientValidation", kValidation, "Mutual TLS: clients show a certificate."),
     string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
@@ -48,6 +53,9 @@ constexpr Rule kTlsRules[] = {
      "has(c.__namespace__) == has(self.secretRef.__namespace__) && "
      "(!has(c.__namespace__) || c.__namespace__ == self.secretRef.__namespace__))",
      "secretRef and certificateRefs are two forms of one setting, and say different namespaces"},
+    {"has(self.certFile) == has(self.keyFile)", "certFile and keyFile go together"},
+    {"!has(self.certFile) || !(has(self.secretRef) || has(self.certificateRefs))",
+     "the certificate comes from files or from Secrets, not from both"},
 };
 constexpr Object kTls{.fields = kTlsFields, .rules = kTlsRules};
 

@@ -16,7 +16,8 @@ std::string counted(std::size_t count, const char* noun) {
 
 }  // namespace
 
-int check_files(std::string_view program, const std::vector<std::string>& paths, std::string_view controller_class) {
+int check_files(std::string_view program, const std::vector<std::string>& paths, std::string_view controller_class,
+                const std::vector<std::string>& certificate_directories) {
   SourceMap sources;
   if (const Status read = compiler::yaml::read_sources(paths, sources); !read) {
     cli::print_error(program, read.error().text);
@@ -27,7 +28,8 @@ int check_files(std::string_view program, const std::vector<std::string>& paths,
     return cli::kExitFindings;
   }
   Diagnostics diagnostics;
-  const compiler::LinkedConfig config = compiler::read_config(sources, diagnostics, controller_class);
+  const compiler::LinkedConfig config =
+      compiler::read_config(sources, diagnostics, controller_class, certificate_directories);
   const bool compiled = compiler::Compiler({}).compile(config, diagnostics).has_value();
   diagnostics.finish(sources);
   const Colour colour = cli::colour_for(stderr);

@@ -14,6 +14,7 @@
 #include "controller/controller_metrics.h"
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
+#include "daemon/certificate_directories.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
 #include "daemon/logging.h"
@@ -44,7 +45,12 @@ int run_check(const cli::Arguments& arguments) {
     cli::print_error(kName, "--check needs --config");
     return cli::kExitUsage;
   }
-  return check_files(kName, arguments.all("config"), arguments.one("controller-class"));
+  const auto directories = daemon::certificate_directories(arguments);
+  if (!directories) {
+    cli::print_error(kName, directories.error().text);
+    return cli::kExitUsage;
+  }
+  return check_files(kName, arguments.all("config"), arguments.one("controller-class"), *directories);
 }
 
 int run(const cli::Arguments& arguments) {
@@ -86,6 +92,9 @@ int run(const cli::Arguments& arguments) {
   parts.controller_class = arguments.one("controller-class");
   if (Status status = read_labels(arguments, parts); !status) return failed(*log, status.error());
   parts.published_addresses = arguments.all("published-address");
+  auto certificate_directories = daemon::certificate_directories(arguments);
+  if (!certificate_directories) return failed(*log, certificate_directories.error());
+  parts.certificate_directories = std::move(*certificate_directories);
   parts.colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
   // Before the data plane, which sends its spans there.
   auto trace_store = traces::start_trace_server(arguments, parts.data_dir, log->logger());
@@ -142,6 +151,7 @@ cli::Program table() {
                  .value = "DIR",
                  .help = "Where resources, keys, the kubeconfig and the last programs are kept; required but for "
                          "--check"},
+                daemon::certificate_files_flag(),
                 {.name = "check",
                  .help = "Read and compile the files of --config, print what is at fault, and end: 0 when they would "
                          "be served, 1 when not"},

@@ -135,6 +135,7 @@ Status Standalone::start_files() {
   compile.target = program::Target::kTablesOnly;
   compile.prove = false;
   compile.databases = compiler::DatabaseTime::kNever;
+  compile.certificate_directories = options_.certificate_directories;
   controller::FollowOptions follow;
   follow.scope = controller::FollowScope::kPart;
   follow.others = [this](const controller::Texts& texts) { return applier_->others(texts); };
@@ -189,6 +190,7 @@ Status Standalone::start_controller() {
   options.config = std::move(*config);
   options.controller_class = options_.controller_class;
   options.published_addresses = options_.published_addresses;
+  options.certificate_directories = options_.certificate_directories;
   options.listen = options_.agents;
   options.listen_flag = "--agents-listen";
   options.group_label = options_.group_label;

@@ -30,7 +30,8 @@ namespace edge::standalone {
 
 struct StandaloneOptions {
   std::string data_dir;
-  std::vector<std::string> files;  ///< none: the API alone is the configuration
+  std::vector<std::string> certificate_directories{};  ///< as ControllerOptions
+  std::vector<std::string> files;                      ///< none: the API alone is the configuration
   agent::ListenAddress api;
   std::string agents;        ///< where the controller listens for agents: `127.0.0.1:0`
   net::SocketAddress peers;  ///< where its agent hears others: port 0: there are none

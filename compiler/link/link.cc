@@ -165,8 +165,9 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
 
   const auto namespaces = std::make_shared<const NamespaceLabels>(resources.namespaces);
   LinkedConfig config;
-  const ListenerStates listeners =
-      link_gateways(resources.gateways, {resources.vips, vip_names, vips, secrets, namespaces}, diagnostics, config);
+  const ListenerStates listeners = link_gateways(
+      resources.gateways, {resources.vips, vip_names, vips, secrets, namespaces, resources.certificate_directories},
+      diagnostics, config);
   const auto backend_index =
       link_backends(resources.backends, {resources.services, services, secrets}, diagnostics, config);
   link_routes(resources.routes, {gateways, backends, backend_index, listeners, config}, diagnostics, refused, config);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,8 @@ struct GatewayTargets {
   const SecretTable& secrets;
   /// For selectors; nullptr: nothing is known of the namespaces but their names.
   std::shared_ptr<const NamespaceLabels> namespaces{};
+  /// As ResourceSet has them.
+  const std::optional<std::vector<std::string>>& certificate_directories;
 };
 
 /// By position of the gateway, then of the listener in spec.listeners.

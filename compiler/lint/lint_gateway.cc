@@ -17,13 +17,15 @@ void certificate(const model::ProxyGateway& gateway, std::size_t index, Diagnost
   const bool passes_through = listener.tls && listener.tls->mode && listener.tls->mode->value == "Passthrough";
   const bool terminates = listener.protocol.value == "HTTPS" ||
                           (listener.protocol.value == "TLS" && listener.tls && listener.tls->mode && !passes_through);
-  if (!terminates || passes_through || (listener.tls && !listener.tls->certificates.empty())) return;
+  const bool has_one = listener.tls && (!listener.tls->certificates.empty() || listener.tls->certificate_file);
+  if (!terminates || passes_through || has_one) return;
   Diagnostic found =
       warning(gateway.metadata, {.code = DiagnosticCode::kNoCertificate,
                                  .span = listener.tls ? listener.tls->span : listener.protocol.span,
                                  .field = listener_field(index, "tls"),
                                  .message = "the listener " + in_quotes(listener.name.value) + " has no certificate",
-                                 .fix = "name a secret of type `kubernetes.io/tls` in `tls.secretRef`"});
+                                 .fix = "name a secret of type `kubernetes.io/tls` in `tls.secretRef`, or files in "
+                                        "`tls.certFile` and `tls.keyFile`"});
   found.notes.emplace_back("no TLS handshake with it can succeed, whatever host name the client asks for");
   diagnostics.add(std::move(found));
 }

@@ -26,9 +26,33 @@ std::optional<Bgp> decode_bgp(const Fields& bgp) {
   return out;
 }
 
+/// One certificate without its key serves nobody, and of files and Secrets there is no telling which was meant.
+void check_files(const Tls& tls, const Fields& fields, std::size_t listener, Report& report) {
+  if (!tls.certificate_file && !tls.key_file) return;
+  const char* const present = tls.certificate_file ? "certFile" : "keyFile";
+  const std::string field = listener_field(listener, "tls." + std::string(present));
+  if (!tls.certificate_file || !tls.key_file) {
+    const std::string other = tls.certificate_file ? "keyFile" : "certFile";
+    report.fault(DiagnosticCode::kMissingField, fields.node(present).key_span(), field,
+                 "`" + std::string(present) + "` needs `" + other + "` beside it",
+                 "name the file of the " + std::string(tls.certificate_file ? "private key" : "certificate"));
+  }
+  for (const char* const name : {"secretRef", "certificateRefs"}) {
+    if (!fields.node(name)) continue;
+    report.fault(DiagnosticCode::kExclusiveFields, fields.node(present).key_span(), field,
+                 "the certificate comes from files or from Secrets, not from both",
+                 "keep either `certFile` and `keyFile`, or `" + std::string(name) + "`");
+  }
+}
+
 std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& report) {
   if (!tls) return std::nullopt;
-  Tls out{.span = tls.span(), .mode = tls.text("mode"), .min_version = tls.text("minVersion")};
+  Tls out{.span = tls.span(),
+          .certificate_file = tls.text("certFile"),
+          .key_file = tls.text("keyFile"),
+          .mode = tls.text("mode"),
+          .min_version = tls.text("minVersion")};
+  check_files(out, tls, listener, report);
   tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });
   const Fields validation = tls.object("clientValidation");
   validation.entries("caCertificateRefs",

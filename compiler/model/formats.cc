@@ -7,6 +7,7 @@
 #include "base/hostname.h"
 #include "base/ip.h"
 #include "base/units.h"
+#include "schemas/formats.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -101,6 +102,20 @@ bool is_host_port(std::string_view text) {
 }
 
 /// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
+bool is_file_path(std::string_view text) {
+  if (text.size() > schemas::format_length(Format::kFilePath) || !text.starts_with('/')) return false;
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view part = text.substr(0, text.find('/'));
+    if (part.empty() || part == "." || part == "..") return false;
+    const bool plain = std::ranges::none_of(
+        part, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == ':'; });
+    if (!plain) return false;
+    text.remove_prefix(part.size());
+  }
+  return true;
+}
+
 bool is_wireguard_key(std::string_view text) {
   if (text.size() != 44 || text.back() != '=') return false;
   for (const char c : text.substr(0, 43)) {
@@ -163,6 +178,8 @@ bool has_format(std::string_view text, Format format) {
       return is_host_port(text);
     case Format::kWireGuardKey:
       return is_wireguard_key(text);
+    case Format::kFilePath:
+      return is_file_path(text);
   }
   return false;
 }

@@ -46,6 +46,9 @@ struct Tls {
   /// Both forms: secretRef is a list of one.
   std::vector<Reference> certificates{};
   bool short_form = false;  ///< written as secretRef
+  /// In place of `certificates`; both or none.
+  Maybe<std::string> certificate_file{};
+  Maybe<std::string> key_file{};
   /// Of clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;

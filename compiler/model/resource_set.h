@@ -1,6 +1,8 @@
 // ResourceSet: every resource that could be decoded, typed, as written. Second thing after SourceText.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/model/backend.h"
@@ -42,6 +44,8 @@ struct ResourceSet {
   std::vector<ConfigMap> config_maps{};
   /// Those that are left out because of their faults, so that a reference to one can be told from a slip.
   std::vector<Metadata> refused{};
+  /// Below which files of certificates may be; nullopt: the reader of the resources does not know.
+  std::optional<std::vector<std::string>> certificate_directories{};
 };
 
 }  // namespace edge::compiler::model

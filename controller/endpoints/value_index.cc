@@ -9,6 +9,7 @@
 #include "base/ip/node_addresses.h"
 #include "compiler/link/backends/values.h"
 #include "controller/endpoints/value_object.h"
+#include "program/values/certificate_file.h"
 
 namespace edge::controller {
 namespace {
@@ -122,6 +123,15 @@ void ValueIndex::refresh_backends(const std::string& service) {
 /// Those values that the program names, ascending by key; null: none of them is there.
 std::shared_ptr<const program::NamedSecret> ValueIndex::find_secret(const SecretName& name,
                                                                     const std::set<std::string>& keys) const {
+  if (const auto files = program::files_of_secret(name.second)) {
+    const net::tls::CertificateFiles::Pair* const pair = files_.find({files->certificate, files->key});
+    if (pair == nullptr) return nullptr;
+    return std::make_shared<const program::NamedSecret>(
+        program::NamedSecret{name.first,
+                             name.second,
+                             {{std::string(program::kCertificateKey), pair->certificate},
+                              {std::string(program::kPrivateKeyKey), pair->key}}});
+  }
   const auto objects = secrets_.find(name);
   if (objects == secrets_.end()) return nullptr;
   program::NamedSecret named{name.first, name.second, {}};
@@ -199,6 +209,7 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
   for (compiler::SecretKey& key : compiler::link::secret_names(config)) {
     named_[{std::move(key.name_space), std::move(key.name)}].insert(std::move(key.key));
   }
+  follow_files();
   for (const auto& [name, keys] : named_) {
     const auto known = before.find(name);
     if (known == before.end() || known->second != keys) refresh_secret(name);
@@ -206,6 +217,26 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
   for (const auto& [name, keys] : before) {
     if (!named_.contains(name)) refresh_secret(name);
   }
+}
+
+void ValueIndex::follow_files() {
+  std::set<net::tls::CertificateFiles::Names> pairs;
+  for (const auto& [name, keys] : named_) {
+    // Those of another cluster's gateways are files of that one's machines.
+    if (name.first.find(':') != std::string::npos) continue;
+    if (auto files = program::files_of_secret(name.second)) {
+      pairs.insert({std::move(files->certificate), std::move(files->key)});
+    }
+  }
+  files_.follow(pairs);
+}
+
+bool ValueIndex::look_at_files() {
+  if (!files_.look()) return false;
+  for (const auto& [name, keys] : named_) {
+    if (program::files_of_secret(name.second)) refresh_secret(name);
+  }
+  return changed_;
 }
 
 std::vector<compiler::Condition> ValueIndex::conditions_of(const BackendName& backend) const {

@@ -20,6 +20,7 @@
 
 #include "compiler/link/linked_config.h"
 #include "compiler/model/resource_set.h"
+#include "net/tls/certificate_files.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {
@@ -34,7 +35,10 @@ class ValueIndex {
   /// Namespace and name of a ProxyBackend, or of one that was made of a Service and its port.
   using BackendName = std::pair<std::string, std::string>;
 
-  explicit ValueIndex(NodeAddresses node_addresses = NodeAddresses::kAllowed) : node_addresses_(node_addresses) {}
+  /// `certificate_directories`: below which listeners may have files of certificates.
+  explicit ValueIndex(NodeAddresses node_addresses = NodeAddresses::kAllowed,
+                      std::vector<std::string> certificate_directories = {})
+      : node_addresses_(node_addresses), files_(std::move(certificate_directories)) {}
 
   /// Whether objects of a kind have values.
   static bool holds(std::string_view kind);
@@ -48,6 +52,13 @@ class ValueIndex {
   void remove(const std::string& object);
   /// `config` is what programs are made of from now on. Linear in its backends and in what it names.
   void follow(const compiler::LinkedConfig& config);
+
+  /// Whether the program names files of certificates.
+  bool follows_files() const { return files_.follows_any(); }
+  /// Reads those that changed. \returns whether values are others for it.
+  bool look_at_files();
+  /// What is to be told of files since the last call.
+  std::vector<net::tls::CertificateFiles::Line> take_lines() { return files_.take_lines(); }
 
   /// All that the program needs, less what there is not.
   const program::ValueSet& values() const { return values_; }
@@ -77,10 +88,13 @@ class ValueIndex {
   std::vector<program::Endpoint> allowed(std::vector<program::Endpoint> endpoints) const;
   void refresh_backends(const std::string& service);
   void refresh_secret(const SecretName& name);
+  /// Gives `files_` those that the program names.
+  void follow_files();
   std::shared_ptr<const program::NamedSecret> find_secret(const SecretName& name,
                                                           const std::set<std::string>& keys) const;
 
   NodeAddresses node_addresses_;
+  net::tls::CertificateFiles files_;
   std::unordered_map<std::string, Held> objects_;
   std::unordered_map<std::string, std::set<std::string>> slices_;      ///< objects with slices, by `namespace/service`
   std::map<SecretName, std::set<std::string>> secrets_;                ///< objects with the secret

@@ -76,8 +76,8 @@ ResourceStatus refused_status(const ResourceId& key, std::int64_t generation, st
 
 ProgramBuilder::ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options,
                                SoundVersions sound, NodeAddresses node_addresses)
-    : workspace_(std::move(compile), compiler::ValuesSource::kElsewhere),
-      values_(node_addresses),
+    : values_(node_addresses, compile.certificate_directories.value_or(std::vector<std::string>())),
+      workspace_(std::move(compile), compiler::ValuesSource::kElsewhere),
       status_options_(std::move(status_options)),
       sound_(std::move(sound)) {}
 

@@ -64,6 +64,11 @@ class ProgramBuilder {
   ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options, SoundVersions sound = {},
                  NodeAddresses node_addresses = NodeAddresses::kAllowed);
 
+  /// Files of certificates, as ValueIndex has them. The next apply() gives out what a look has found.
+  bool follows_files() const { return values_.follows_files(); }
+  bool look_at_files() { return values_.look_at_files(); }
+  std::vector<net::tls::CertificateFiles::Line> take_lines() { return values_.take_lines(); }
+
   /// Applies a batch. nullopt: nothing that a program or its values are made of has changed.
   std::optional<ReconcileResult> apply(std::vector<ObjectEdit> edits);
   /// Makes the program with the databases that the last one lacks. nullopt: it lacks none.
@@ -134,8 +139,8 @@ class ProgramBuilder {
   void finish(const compiler::Artifact& artifact, const Tried& tried, ReconcileResult& result);
   std::optional<DesiredStatus> build_status(StatusBuilder& builder, Known& known) const;
 
-  compiler::Workspace workspace_;
   ValueIndex values_;
+  compiler::Workspace workspace_;
   StatusBuilderOptions status_options_;
   SoundVersions sound_;
   std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named

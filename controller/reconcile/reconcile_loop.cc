@@ -101,7 +101,7 @@ std::size_t ReconcileLoop::waiting() const {
 /// Whether there is something to compile. Under the mutex.
 bool ReconcileLoop::something() const {
   if (!begun_ || paused_) return false;
-  return first_ || all_at_once_ || databases_made_ || !waiting_.empty() ||
+  return first_ || all_at_once_ || databases_made_ || files_changed_ || !waiting_.empty() ||
          (!leaving_.empty() && leaving_.front().due <= Clock::now());
 }
 
@@ -114,6 +114,7 @@ std::vector<ObjectEdit> ReconcileLoop::take() {
     if (gone_.erase(leaving_.front().key) != 0) batch.push_back({std::move(leaving_.front().key), std::nullopt});
   }
   first_ = false;
+  files_changed_ = false;
   return batch;
 }
 
@@ -122,6 +123,7 @@ std::vector<ObjectEdit> ReconcileLoop::take() {
 bool ReconcileLoop::gather(std::vector<ObjectEdit>& batch, Clock::time_point& since) {
   std::unique_lock lock(mutex_);
   busy_ = false;
+  idle_since_ = Clock::now();
   const bool idle = program_builder_.statuses_complete();
   // What was there may be held before the wait for the rest of it is over.
   for (bool again = idle; again && !stopping_; again = !something()) {
@@ -153,12 +155,36 @@ bool ReconcileLoop::gather(std::vector<ObjectEdit>& batch, Clock::time_point& si
 
 /// Until there may be something to do. What compiling took is given back once nothing has come for a while.
 void ReconcileLoop::rest(std::unique_lock<std::mutex>& lock) {
-  if (rested_ || first_) return wake_.wait(lock);
-  if (wake_.wait_for(lock, kRestsAfter) != std::cv_status::timeout) return;
+  const bool gives_back = !rested_ && !first_;
+  const bool looks = program_builder_.follows_files();
+  if (!gives_back && !looks) return wake_.wait(lock);
+  const Clock::time_point back = idle_since_ + kRestsAfter;
+  if (wake_.wait_until(lock, !gives_back ? next_look_
+                             : !looks    ? back
+                                         : std::min(back, next_look_)) != std::cv_status::timeout) {
+    return;
+  }
   lock.unlock();
-  release_idle_memory();
+  if (gives_back && Clock::now() >= back) {
+    release_idle_memory();
+    rested_ = true;
+  }
+  if (looks) look_at_files();
   lock.lock();
-  rested_ = true;
+}
+
+/// Where it is time for it.
+void ReconcileLoop::look_at_files() {
+  const auto now = Clock::now();
+  if (now < next_look_ || !program_builder_.follows_files()) return;
+  next_look_ = now + options_.look;
+  files_changed_ |= program_builder_.look_at_files();
+  tell_of_files();
+}
+
+void ReconcileLoop::tell_of_files() {
+  auto lines = program_builder_.take_lines();
+  if (!lines.empty() && events_.told_of_files) events_.told_of_files(std::move(lines));
 }
 
 void ReconcileLoop::run() {
@@ -193,6 +219,7 @@ void ReconcileLoop::tell_taken() {
 
 void ReconcileLoop::reconcile(std::vector<ObjectEdit> batch, Clock::time_point since) {
   for (const ObjectEdit& edit : batch) note(edit);
+  look_at_files();
   bool databases_made = false;
   {
     const std::lock_guard lock(mutex_);
@@ -200,6 +227,7 @@ void ReconcileLoop::reconcile(std::vector<ObjectEdit> batch, Clock::time_point s
   }
   const auto began = Clock::now();
   auto result = program_builder_.apply(std::move(batch));
+  files_changed_ = false;
   const bool completes = databases_made && !(result && result->runs > 0);
   if (!completes || result) report(std::move(result), began, since);
   if (completes) report(program_builder_.add_databases(), began, since);
@@ -216,6 +244,7 @@ void ReconcileLoop::report(std::optional<ReconcileResult> result, Clock::time_po
   if (result && result->runs > 0) behind_ = result->program == nullptr;
   const bool sound_versions = result && result->sound_versions_changed;
   if (result) events_.reconciled(*std::move(result));
+  tell_of_files();
   if (!behind_) tell_taken();
   if (sound_versions) events_.sound_versions(program_builder_.sound_versions());
 }

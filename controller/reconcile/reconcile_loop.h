@@ -35,6 +35,8 @@ struct ReconcileOptions {
   /// among each other: of a backend that is renamed, the deletion may arrive before the edit of the route that refers
   /// to it, and requests in between would find no backend.
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(20);
+  /// How often files of certificates are looked at, where there are any: not each file system tells of changes.
+  std::chrono::nanoseconds look = std::chrono::seconds(1);
 };
 
 /// Called on the thread of the loop, one at a time.
@@ -48,6 +50,8 @@ struct ReconcileEvents {
   std::function<void(const SoundVersions&)> sound_versions;
   /// Called on another thread while databases are made that the published program lacks. May be empty.
   std::function<void(const compiler::DatabaseProgress&)> databases = {};
+  /// Receives what is to be told of files of certificates.
+  std::function<void(std::vector<net::tls::CertificateFiles::Line>)> told_of_files{};
 };
 
 class ReconcileLoop {
@@ -85,6 +89,8 @@ class ReconcileLoop {
   bool gather(std::vector<ObjectEdit>& batch, Clock::time_point& since);
   bool something() const;
   std::vector<ObjectEdit> take();
+  void look_at_files();
+  void tell_of_files();
   void reconcile(std::vector<ObjectEdit> batch, Clock::time_point since);
   void report(std::optional<ReconcileResult> result, Clock::time_point began, Clock::time_point since);
   void note(const ObjectEdit& edit);
@@ -95,6 +101,9 @@ class ReconcileLoop {
   // Of the thread alone:
   std::map<ResourceId, TakenObject> taken_;  ///< in no program yet
   bool behind_ = false;                      ///< no program could be made of what came last
+  Clock::time_point next_look_{};            ///< at files of certificates
+  bool files_changed_ = false;
+  Clock::time_point idle_since_{};
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;

@@ -7,7 +7,7 @@
 namespace edge::runtime {
 
 struct CertificateExpiry {
-  std::string secret;          ///< `namespace/name`
+  std::string secret;          ///< `namespace/name`, or the path of a file
   std::int64_t not_after = 0;  ///< seconds since 1970
 };
 

@@ -6,6 +6,7 @@
 
 #include "program/format/records.h"
 #include "program/sha256.h"
+#include "program/values/certificate_file.h"
 
 namespace edge::runtime {
 
@@ -66,9 +67,9 @@ class TlsStoreBuilder {
     const std::string* chain = secrets_.find(section, record, program::kCertificateKey);
     const std::string* key = secrets_.find(section, record, program::kPrivateKeyKey);
     const std::string* staple = secrets_.find(section, record, program::kStapleKey);
-    const std::string name = text(section, record);
+    const std::string name = program::certificate_text(section.string(record.name_space), section.string(record.name));
     if (chain == nullptr || key == nullptr) {
-      fault(user, "the secret " + name + " with its certificate is not there");
+      fault(user, "the " + name + " with its certificate is not there");
       return nullptr;
     }
     const TlsStore::Name place(section.string(record.name_space), section.string(record.name));
@@ -86,17 +87,17 @@ class TlsStoreBuilder {
     }
     auto read = Certificate::read(*chain, *key);
     if (!read) {
-      fault(user, "the certificate of the secret " + name + " cannot be used: " + read.error().text);
+      fault(user, "the certificate of the " + name + " cannot be used: " + read.error().text);
       return nullptr;
     }
-    if ((*read)->not_after() < std::time(nullptr)) fault(user, "the certificate of the secret " + name + " is over");
+    if ((*read)->not_after() < std::time(nullptr)) fault(user, "the certificate of the " + name + " is over");
     TlsStore::KnownCertificate made{*chain, *key, staple != nullptr ? *staple : std::string(), {*read, nullptr}};
     if (staple != nullptr) {
       auto answer = Staple::read(*staple, **read);
       if (answer) {
         made.made.staple = *answer;
       } else {
-        fault(user, "the OCSP response of the secret " + name + " is not sent: " + answer.error().text);
+        fault(user, "the OCSP response of the " + name + " is not sent: " + answer.error().text);
       }
     }
     return &store_->certificates_.emplace(place, std::move(made)).first->second.made;
@@ -303,8 +304,13 @@ std::shared_ptr<const TlsStore> TlsStore::make(const LoadedProgram& program, con
 std::vector<CertificateExpiry> TlsStore::expiries() const {
   std::vector<CertificateExpiry> all;
   for (const auto& [name, known] : certificates_) {
-    all.push_back({name.first + "/" + name.second, known.made.certificate->not_after()});
+    const auto files = program::files_of_secret(name.second);
+    // Gateways of several namespaces may have one file.
+    all.push_back({files ? files->certificate : name.first + "/" + name.second, known.made.certificate->not_after()});
   }
+  std::ranges::sort(all, {}, &CertificateExpiry::secret);
+  const auto doubles = std::ranges::unique(all, {}, &CertificateExpiry::secret);
+  all.erase(doubles.begin(), doubles.end());
   return all;
 }
 

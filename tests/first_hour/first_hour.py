@@ -193,6 +193,9 @@ class Hour:
         self.bash(f"(pwd; env -0) > {where}")
         folder, rest = where.read_text().split("\n", 1)
         environment = dict(entry.split("=", 1) for entry in rest.split("\0") if "=" in entry)
+        # A page says to stop it before it is started again.
+        if command.startswith("edge-standalone") and self.proxy:
+            self.proxy.stop()
         server = Server(command.rstrip().removesuffix("&"), folder, environment)
         self.servers.append(server)
         if command.startswith("edge-standalone"):

@@ -42,6 +42,7 @@ constexpr Texts kTexts[] = {
     {Format::kHostPort, "a.example:9090", "[::1]:1", "a.example"},
     {Format::kWireGuardKey,
      "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAA="},
+    {Format::kFilePath, "/a/..b/.c", "/...", "/a/../b"},
 };
 
 /// Where a value is bound by more than its table, so that a resource of first values is right.
@@ -73,7 +74,11 @@ struct Alternatives {
   const char* first;
   const char* second;
 };
-constexpr Alternatives kAlternatives[] = {{"ProxyBackend", "spec.serviceRef", "spec.endpoints"}};
+constexpr Alternatives kAlternatives[] = {
+    {"ProxyBackend", "spec.serviceRef", "spec.endpoints"},
+    {"ProxyGateway", "spec.listeners.tls.secretRef", "spec.listeners.tls.certFile"},
+    {"ProxyGateway", "spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"},
+};
 
 /// Where one of several fields is required: the one that the least resource has.
 constexpr const char* kOneOfSeveral[] = {"ProxyPolicy spec.ipAccess.allow"};
@@ -130,7 +135,8 @@ class Maker {
     if (!field.goes_with.empty()) return &field == variant_field(object);
     for (const Alternatives& one : kAlternatives) {
       if (kind_.kind == one.kind && (path == one.first || path == one.second)) {
-        return (path == one.first) == (variant_ / 2 % 2 == 0);
+        const bool chosen = (path == one.first) == (variant_ / 2 % 2 == 0);
+        if (!chosen || field.other_form.empty()) return chosen;
       }
     }
     const std::string place = std::string(kind_.kind) + " " + path;

@@ -8,6 +8,7 @@
 #include "compiler/link/gateways/listener_claims.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/stages.h"
+#include "program/values/certificate_file.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -332,6 +333,13 @@ class GatewayLinker {
       SecretKey name = secret_key(gateway.metadata, reference, {});
       linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
     }
+    if (written->certificate_file && written->key_file) {
+      if (files_allowed(gateway, index, findings, status)) {
+        linked.certificates.push_back(
+            {gateway.metadata.name_space,
+             program::file_secret_name(written->certificate_file->value, written->key_file->value)});
+      }
+    }
     linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
     linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
     linked.requires_crl = linked.needs_client_certificate && written->requires_crl;
@@ -349,6 +357,34 @@ class GatewayLinker {
       fail(status.conditions, condition::kAccepted, reason::kNoValidAuthority, "no authority of clients can be used");
     }
     return linked;
+  }
+
+  /// By their names alone: whoever reads the files follows links, and looks again.
+  bool files_allowed(const model::ProxyGateway& gateway, std::uint32_t index, Findings& findings,
+                     ListenerStatus& status) const {
+    if (!targets_.certificate_directories) return true;
+    const model::Tls& tls = *gateway.listeners[index].tls;
+    bool allowed = true;
+    for (const auto* const file : {&tls.certificate_file, &tls.key_file}) {
+      const std::string& path = (*file)->value;
+      if (program::is_below_any(path, *targets_.certificate_directories)) continue;
+      allowed = false;
+      const bool none = targets_.certificate_directories->empty();
+      findings.diagnostics.add(
+          {.code = DiagnosticCode::kInvalidValue,
+           .resource = gateway.metadata.text(),
+           .field = listener_field(index, file == &tls.certificate_file ? "tls.certFile" : "tls.keyFile"),
+           .span = (*file)->span,
+           .message = none ? "no files of certificates are read: `--tls-files` names no directory"
+                           : "`" + path + "` is below no directory that `--tls-files` names",
+           .fix = "start the process with `--tls-files " + path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)) +
+                  "`"});
+    }
+    if (!allowed) {
+      fail(status.conditions, condition::kResolvedRefs, reason::kInvalidCertificateRef,
+           "the files of the certificate are below no directory that `--tls-files` names");
+    }
+    return allowed;
   }
 
   /// Authorities of a translated gateway.
