@@ -1,6 +1,5 @@
-// Names to addresses, by c-ares on a thread of its own: /etc/hosts, then the name servers and search lists of
-// /etc/resolv.conf. Answers are kept for the lifetime that the name server gives them (RFC 1035 §3.2.1); each name is
-// asked for once at a time whoever wants it.
+// Names to addresses, by name_queries.h. Answers are kept for the lifetime that the name server gives them
+// (RFC 1035 §3.2.1); each name is asked for once at a time whoever wants it.
 #pragma once
 
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/ip.h"
+#include "net/client/name_queries.h"
 #include "net/loop.h"
 #include "net/task.h"
 
@@ -25,13 +25,7 @@ struct ResolverOptions {
   std::size_t max_names = 1024;   ///< kept
   std::size_t max_waiting = 128;  ///< names that are asked for; further ones fail at once
   std::size_t max_addresses = 8;  ///< of one name
-  /// For how long a name server is waited for the first time, and how often each is asked; each time twice as long.
-  std::chrono::milliseconds patience = std::chrono::seconds(2);
-  int tries = 3;
-  /// Read again for the next name after it has changed.
-  std::string configuration = "/etc/resolv.conf";
-  /// `address:port` of name servers, separated by commas, in place of those of `configuration`.
-  std::string servers{};
+  NameQueryOptions queries{};
 };
 
 /// One a process. Its thread starts with the first name that is no address.

@@ -101,7 +101,7 @@ class NameServer {
   }
   ResolverOptions options() const {
     ResolverOptions options;
-    options.servers = "127.0.0.1:" + std::to_string(port_);
+    options.queries.servers = "127.0.0.1:" + std::to_string(port_);
     return options;
   }
 
@@ -256,9 +256,9 @@ TEST(Resolver, ReadsItsConfigurationAgainWhenItChanges) {
   NameServer server;
   server.open();
   ResolverOptions options = server.options();
-  options.configuration = testing::TempDir() + "resolver-" + std::to_string(::getpid()) + ".conf";
+  options.queries.configuration = testing::TempDir() + "resolver-" + std::to_string(::getpid()) + ".conf";
   const auto search = [&](std::string_view list) {
-    ASSERT_TRUE(write_file(options.configuration, list, FileAccess::kEveryone));
+    ASSERT_TRUE(write_file(options.queries.configuration, list, FileAccess::kEveryone));
   };
   search("search one.example\n");
   Resolver resolver(options);
@@ -270,7 +270,7 @@ TEST(Resolver, ReadsItsConfigurationAgainWhenItChanges) {
   ask(resolver, thread, "b", results);
   results.wait(2);
   EXPECT_EQ(server.names(), (std::vector<std::string>{"a.one.example.", "b.two.example."}));
-  std::filesystem::remove(options.configuration);
+  std::filesystem::remove(options.queries.configuration);
 }
 
 TEST(Resolver, IsNotWaitedForWithoutEnd) {
@@ -285,8 +285,8 @@ TEST(Resolver, IsNotWaitedForWithoutEnd) {
 TEST(Resolver, ASilentNameServerIsGivenUp) {
   NameServer server;
   ResolverOptions options = server.options();
-  options.patience = milliseconds(1);
-  options.tries = 1;
+  options.queries.patience = milliseconds(1);
+  options.queries.tries = 1;
   Resolver resolver(options);
   LoopThread thread;
   Results results;
@@ -297,7 +297,7 @@ TEST(Resolver, ASilentNameServerIsGivenUp) {
 TEST(Resolver, CancelsAtItsEndWhatIsAskedFor) {
   NameServer server;
   ResolverOptions options = server.options();
-  options.patience = std::chrono::hours(1);
+  options.queries.patience = std::chrono::hours(1);
   LoopThread thread;
   Results results;
   Resolver resolver(options);

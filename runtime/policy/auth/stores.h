@@ -42,8 +42,10 @@ class Trust {
 
 struct Stores {
   /// `log`: for lines that whoever runs the process should read. `denied`: where no call of a policy goes.
-  explicit Stores(const std::string& trusted_pem = {}, Logger log = {}, std::vector<Cidr> denied_calls = {})
+  explicit Stores(const std::string& trusted_pem = {}, Logger log = {}, std::vector<Cidr> denied_calls = {},
+                  net::client::NameQueryOptions queries = {})
       : denied(denied_calls.empty() ? nullptr : std::make_shared<const std::vector<Cidr>>(std::move(denied_calls))),
+        resolver({.queries = std::move(queries)}),
         trust(trusted_pem),
         login_faults(std::move(log)) {}
 
