@@ -37,7 +37,17 @@ std::optional<program::Endpoint> endpoint_of(const v1::Endpoint& from) {
   std::memcpy(endpoint.address.bytes.data(), from.address().data(), endpoint.address.bytes.size());
   endpoint.port = static_cast<std::uint16_t>(from.port());
   endpoint.ready = from.ready();
+  if (from.weight() > program::kMostEndpointWeight) return std::nullopt;
+  endpoint.weight = static_cast<std::uint16_t>(std::max(1u, from.weight()));
   return endpoint;
+}
+
+std::optional<program::EndpointName> name_of(const v1::EndpointName& from) {
+  if (!program::is_endpoint_name(from.host()) || from.port() > 65535) return std::nullopt;
+  if (from.weight() > program::kMostEndpointWeight) return std::nullopt;
+  return program::EndpointName{.host = from.host(),
+                               .port = static_cast<std::uint16_t>(from.port()),
+                               .weight = static_cast<std::uint16_t>(std::max(1u, from.weight()))};
 }
 
 }  // namespace
@@ -46,7 +56,7 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
   for (const std::uint64_t id : part.removed_backends()) {
     const auto found = backends_.find(id);
     if (found == backends_.end()) return contradiction("a backend taken away that was not there");
-    endpoint_count_ -= found->second.endpoints.size();
+    endpoint_count_ -= found->second.endpoints.size() + found->second.names.size();
     backends_.erase(found);
   }
   for (const v1::Backend& from : part.backends()) {
@@ -54,15 +64,20 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
     const std::uint64_t id = stable_id("ProxyBackend", from.namespace_(), from.name());
     program::BackendEndpoints& backend = backends_[id];
     if (open_backends_.insert(id).second) {
-      endpoint_count_ -= backend.endpoints.size();
-      backend = {id, from.namespace_(), from.name(), {}};
+      endpoint_count_ -= backend.endpoints.size() + backend.names.size();
+      backend = {id, from.namespace_(), from.name(), {}, {}};
     }
     for (const v1::Endpoint& endpoint : from.endpoints()) {
       auto read = endpoint_of(endpoint);
       if (!read) return contradiction("an endpoint that is none");
       backend.endpoints.push_back(*read);
     }
-    endpoint_count_ += static_cast<std::size_t>(from.endpoints_size());
+    for (const v1::EndpointName& name : from.names()) {
+      auto read = name_of(name);
+      if (!read || backend.names.size() >= program::kMostEndpointNames) return contradiction("a name that is none");
+      backend.names.push_back(std::move(*read));
+    }
+    endpoint_count_ += static_cast<std::size_t>(from.endpoints_size()) + static_cast<std::size_t>(from.names_size());
     if (endpoint_count_ > kMaxEndpoints || backends_.size() > kMaxBackends) return too_many("too many endpoints");
   }
   return {};
@@ -122,10 +137,7 @@ Result<std::optional<ReceivedValues>> ValuesAssembly::take(const v1::ValuesPart&
   for (const auto& [id, backend] : backends_) {
     program::BackendEndpoints& copy = received.endpoints.backends.emplace_back(backend);
     // In the order that is promised to those who search it, whatever came.
-    const auto place = [](const program::Endpoint& endpoint) { return std::pair(endpoint.address, endpoint.port); };
-    std::ranges::sort(copy.endpoints, {}, place);
-    const auto doubles = std::ranges::unique(copy.endpoints, {}, place);
-    copy.endpoints.erase(doubles.begin(), doubles.end());
+    program::sort(copy);
   }
   for (const auto& [name, secret] : secrets_) received.secrets.secrets.push_back(secret);
   received.secrets.sort();

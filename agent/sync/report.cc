@@ -41,6 +41,9 @@ std::uint64_t digest(const BackendStatus& backend) {
     hash = hash_mix(hash ^ endpoint.address.port, endpoint.healthy() ? 3 : 5);
     hash = hash_bytes(hash, endpoint.last_error);
   }
+  for (const runtime::NameStatus& name : backend.names) {
+    hash = hash_bytes(hash_bytes(hash_mix(hash, name.addresses + 7), name.name), name.error);
+  }
   return hash;
 }
 
@@ -56,6 +59,12 @@ void write_backend(const BackendStatus& from, v1::BackendReport& report) {
     endpoint.set_last_error(plain(of.last_error));
     endpoint.set_last_check_ms(
         std::chrono::duration_cast<std::chrono::milliseconds>(of.last_check.time_since_epoch()).count());
+  }
+  for (const runtime::NameStatus& of : from.names) {
+    auto& name = *report.add_names();
+    name.set_name(of.name);
+    name.set_addresses(static_cast<std::uint32_t>(of.addresses));
+    name.set_error(plain(of.error));
   }
 }
 

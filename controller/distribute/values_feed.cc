@@ -53,8 +53,16 @@ void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
       endpoint.set_address(from.address.bytes.data(), from.address.bytes.size());
       endpoint.set_port(from.port);
       endpoint.set_ready(from.ready);
+      if (from.weight != 1) endpoint.set_weight(from.weight);
     }
     if (endpoint_ < now->endpoints.size()) return;
+    for (const program::EndpointName& from : now->names) {
+      auto& name = *backend.add_names();
+      name.set_host(from.host);
+      name.set_port(from.port);
+      if (from.weight != 1) name.set_weight(from.weight);
+      take(room, kSmallBytes + from.host.size());
+    }
     endpoint_ = 0;
     ++backend_;
     if (known) ++old_backend_;

@@ -1,6 +1,8 @@
 #include "program/values/endpoints.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -32,6 +34,11 @@ class EndpointsReader : public JsonEvents {
         endpoint_ = {};
         has_address_ = false;
         return enter(Level::kEndpoint);
+      case Level::kNames:
+        if (++endpoints_ > kMaxEndpoints) return fail("more than 1,000,000 endpoints");
+        if (set_.backends.back().names.size() >= kMostEndpointNames) return fail("more than 256 names of a backend");
+        set_.backends.back().names.emplace_back();
+        return enter(Level::kName);
       default:
         return unexpected("an object");
     }
@@ -42,6 +49,9 @@ class EndpointsReader : public JsonEvents {
         if (!has_address_ || endpoint_.port == 0) return fail("an endpoint needs `address` and `port`");
         set_.backends.back().endpoints.push_back(endpoint_);
         return enter(Level::kEndpoints);
+      case Level::kName:
+        if (set_.backends.back().names.back().host.empty()) return fail("a name needs `host`");
+        return enter(Level::kNames);
       case Level::kBackend:
         if (set_.backends.back().name_space.empty() || set_.backends.back().name.empty())
           return fail("a backend needs `namespace` and `name`");
@@ -51,21 +61,30 @@ class EndpointsReader : public JsonEvents {
     }
   }
   bool key(string_t& name) override {
-    const bool known = (place_ == Level::kRoot && name == "backends") ||
-                       (place_ == Level::kBackend && (name == "namespace" || name == "name" || name == "endpoints")) ||
-                       (place_ == Level::kEndpoint && (name == "address" || name == "port" || name == "ready"));
+    const auto one_of = [&](std::initializer_list<std::string_view> names) {
+      return std::ranges::find(names, std::string_view(name)) != names.end();
+    };
+    const bool known = (place_ == Level::kRoot && one_of({"backends"})) ||
+                       (place_ == Level::kBackend && one_of({"namespace", "name", "endpoints", "names"})) ||
+                       (place_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight"})) ||
+                       (place_ == Level::kName && one_of({"host", "port", "weight"}));
     return take_key(name, known);
   }
   bool start_array(std::size_t) override {
     if (place_ == Level::kRoot) return enter(Level::kBackends);
     if (place_ == Level::kBackend && at() == "endpoints") return enter(Level::kEndpoints);
+    if (place_ == Level::kBackend && at() == "names") return enter(Level::kNames);
     return unexpected("a list");
   }
-  bool end_array() override { return enter(place_ == Level::kEndpoints ? Level::kBackend : Level::kRoot); }
+  bool end_array() override { return enter(place_ == Level::kBackends ? Level::kRoot : Level::kBackend); }
 
   bool string(string_t& text) override {
     if (place_ == Level::kBackend && at() == "namespace") return set_.backends.back().name_space = text, true;
     if (place_ == Level::kBackend && at() == "name") return set_.backends.back().name = text, true;
+    if (place_ == Level::kName && at() == "host") {
+      if (!is_endpoint_name(text)) return fail("`" + text.substr(0, kShown) + "` is no name of a host");
+      return set_.backends.back().names.back().host = text, true;
+    }
     if (place_ != Level::kEndpoint || at() != "address") return unexpected("a string");
     const auto address = parse_ip(text);
     if (!address) return fail("`" + text.substr(0, kShown) + "` is no IP address");
@@ -78,14 +97,23 @@ class EndpointsReader : public JsonEvents {
     return true;
   }
   bool number_unsigned(number_unsigned_t value) override {
-    if (place_ != Level::kEndpoint || at() != "port") return unexpected("a number");
-    if (value == 0 || value > 65535) return fail("a port is 1 to 65535");
-    endpoint_.port = static_cast<std::uint16_t>(value);
+    const bool names = place_ == Level::kName;
+    if (!names && place_ != Level::kEndpoint) return unexpected("a number");
+    EndpointName* const name = names ? &set_.backends.back().names.back() : nullptr;
+    if (at() == "weight") {
+      if (value == 0 || value > kMostEndpointWeight) return fail("a weight is 1 to 256");
+      (names ? name->weight : endpoint_.weight) = static_cast<std::uint16_t>(value);
+      return true;
+    }
+    if (at() != "port") return unexpected("a number");
+    // Of a name, 0 stands for the ports that its SRV records say.
+    if ((value == 0 && !names) || value > 65535) return fail("a port is 1 to 65535");
+    (names ? name->port : endpoint_.port) = static_cast<std::uint16_t>(value);
     return true;
   }
 
  private:
-  enum class Level { kStart, kRoot, kBackends, kBackend, kEndpoints, kEndpoint, kEnd };
+  enum class Level { kStart, kRoot, kBackends, kBackend, kEndpoints, kEndpoint, kNames, kName, kEnd };
 
   bool enter(Level place) {
     place_ = place;
@@ -101,6 +129,37 @@ class EndpointsReader : public JsonEvents {
 
 }  // namespace
 
+void sort(BackendEndpoints& backend) {
+  const auto place = [](const Endpoint& endpoint) { return std::tie(endpoint.address, endpoint.port); };
+  std::ranges::sort(backend.endpoints, [](const Endpoint& a, const Endpoint& b) {
+    return std::tie(a.address, a.port, b.ready, b.weight) < std::tie(b.address, b.port, a.ready, a.weight);
+  });
+  const auto doubles = std::ranges::unique(backend.endpoints, {}, place);
+  backend.endpoints.erase(doubles.begin(), doubles.end());
+  std::ranges::sort(backend.names, [](const EndpointName& a, const EndpointName& b) {
+    return std::tie(a.host, a.port, b.weight) < std::tie(b.host, b.port, a.weight);
+  });
+  const auto twice =
+      std::ranges::unique(backend.names, {}, [](const EndpointName& name) { return std::tie(name.host, name.port); });
+  backend.names.erase(twice.begin(), twice.end());
+}
+
+bool is_endpoint_name(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host.empty() || host.size() > 253) return false;
+  for (std::size_t begin = 0; begin <= host.size();) {
+    const std::size_t end = std::min(host.find('.', begin), host.size());
+    const std::string_view label = host.substr(begin, end - begin);
+    if (label.empty() || label.size() > 63 || label.front() == '-' || label.back() == '-') return false;
+    for (const char c : label) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+      if (!plain) return false;
+    }
+    begin = end + 1;
+  }
+  return true;
+}
+
 Result<EndpointSet> read_endpoints(std::string_view json) {
   const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "endpoints: " + what}; };
   if (json.size() > kMaxEndpointsBytes) return invalid("larger than 64 MiB");
@@ -110,15 +169,7 @@ Result<EndpointSet> read_endpoints(std::string_view json) {
   EndpointSet set = reader.take();
   for (BackendEndpoints& backend : set.backends) {
     backend.backend_id = stable_id("ProxyBackend", backend.name_space, backend.name);
-    auto& all = backend.endpoints;
-    // Of doubles the ready one stays.
-    std::sort(all.begin(), all.end(), [](const Endpoint& a, const Endpoint& b) {
-      return std::tie(a.address, a.port, b.ready) < std::tie(b.address, b.port, a.ready);
-    });
-    all.erase(
-        std::unique(all.begin(), all.end(),
-                    [](const Endpoint& a, const Endpoint& b) { return a.address == b.address && a.port == b.port; }),
-        all.end());
+    sort(backend);
   }
   std::sort(set.backends.begin(), set.backends.end(),
             [](const BackendEndpoints& a, const BackendEndpoints& b) { return a.backend_id < b.backend_id; });
@@ -133,9 +184,18 @@ std::string write_endpoints(const EndpointSet& endpoints) {
   nlohmann::ordered_json backends = nlohmann::ordered_json::array();
   for (const BackendEndpoints& backend : endpoints.backends) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Endpoint& endpoint : backend.endpoints)
+    for (const Endpoint& endpoint : backend.endpoints) {
       list.push_back({{"address", to_string(endpoint.address)}, {"port", endpoint.port}, {"ready", endpoint.ready}});
+      if (endpoint.weight != 1) list.back()["weight"] = endpoint.weight;
+    }
     backends.push_back({{"namespace", backend.name_space}, {"name", backend.name}, {"endpoints", std::move(list)}});
+    if (backend.names.empty()) continue;
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const EndpointName& name : backend.names) {
+      names.push_back({{"host", name.host}, {"port", name.port}});
+      if (name.weight != 1) names.back()["weight"] = name.weight;
+    }
+    backends.back()["names"] = std::move(names);
   }
   const nlohmann::ordered_json document = {{"backends", std::move(backends)}};
   // Names are checked long before; were one not UTF-8, it must not throw here.

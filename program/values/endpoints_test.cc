@@ -34,6 +34,45 @@ TEST(Endpoints, AreReadSortedAndWrittenBack) {
   EXPECT_EQ(*again, *set);
 }
 
+TEST(Endpoints, NamesAndWeightsAreReadAndWrittenBack) {
+  const auto set = read_endpoints(R"({"backends":[{"namespace":"shop","name":"api","endpoints":[
+      {"address":"127.0.0.2","port":8080,"weight":2},
+      {"address":"127.0.0.2","port":8080,"weight":7}],
+      "names":[{"host":"b.example.org","port":443},{"host":"_http._tcp.a.example.org.","port":0,"weight":256},
+      {"host":"b.example.org","port":443,"weight":3},{"host":"my_container","port":80}]}]})");
+  ASSERT_TRUE(set.ok()) << set.error().text;
+  const BackendEndpoints& api = set->backends[0];
+  ASSERT_EQ(api.endpoints.size(), 1u);
+  EXPECT_EQ(api.endpoints[0].weight, 7) << "of doubles the heavier one stays";
+  const std::vector<EndpointName> names = {
+      {"_http._tcp.a.example.org.", 0, 256}, {"b.example.org", 443, 3}, {"my_container", 80, 1}};
+  EXPECT_EQ(api.names, names);
+  const auto again = read_endpoints(write_endpoints(*set));
+  ASSERT_TRUE(again.ok()) << again.error().text;
+  EXPECT_EQ(*again, *set);
+}
+
+TEST(Endpoints, FaultsOfNamesAreNamed) {
+  const auto name = [](const std::string& body) {
+    return fault(R"({"backends":[{"namespace":"n","name":"a","names":[{)" + body + "}]}]}");
+  };
+  EXPECT_EQ(name(R"("host":"a","port":1)"), "");
+  EXPECT_THAT(name(R"("port":1)"), HasSubstr("needs `host`"));
+  EXPECT_THAT(name(R"("host":"a","port":65536)"), HasSubstr("1 to 65535"));
+  EXPECT_THAT(name(R"("host":"a","port":1,"weight":0)"), HasSubstr("1 to 256"));
+  EXPECT_THAT(name(R"("host":"a","port":1,"weight":257)"), HasSubstr("1 to 256"));
+  EXPECT_THAT(name(R"("host":"a","address":"127.0.0.1")"), HasSubstr("unknown field `address`"));
+  for (const std::string& wrong :
+       {std::string("A.example"), std::string("a..b"), std::string("-a"), std::string("a b"), std::string("."),
+        std::string("a/b"), std::string(64, 'a'), std::string(127, 'a') + "." + std::string(127, 'b')}) {
+    EXPECT_THAT(name("\"host\":\"" + wrong + "\",\"port\":1"), HasSubstr("is no name of a host")) << wrong;
+  }
+  std::string many;
+  for (int n = 0; n < 257; ++n) many += (n == 0 ? "" : ",") + std::string(R"({"host":"a","port":1})");
+  EXPECT_THAT(fault(R"({"backends":[{"namespace":"n","name":"a","names":[)" + many + "]}]}"),
+              HasSubstr("more than 256"));
+}
+
 TEST(Endpoints, FaultsAreNamed) {
   EXPECT_THAT(fault(""), HasSubstr("not JSON"));
   EXPECT_THAT(fault("{\"backends\":[}"), HasSubstr("not JSON at byte"));

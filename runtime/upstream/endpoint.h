@@ -50,6 +50,8 @@ struct UpstreamEndpoint {
   /// What all threads know of it.
   std::shared_ptr<EndpointState> state;
   PeakLatency latency;
+  /// Its share beside the others'; at least 1.
+  std::uint16_t weight = 1;
   /// Most recently used first. Linked through the connections, so that one can leave from the middle.
   UpstreamConnection* idle = nullptr;
   /// The last TLS session with it; null before the first.

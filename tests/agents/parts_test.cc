@@ -223,8 +223,11 @@ program::BackendEndpoints backend(const std::string& name, unsigned count, unsig
     endpoint.address.bytes[15] = static_cast<std::uint8_t>(i);
     endpoint.port = 8080;
     endpoint.ready = i % 3 != 0;
+    endpoint.weight = static_cast<std::uint16_t>(1 + i % 4);
     made.endpoints.push_back(endpoint);
   }
+  if (count % 2 == 1)
+    made.names = {{"_http._tcp.a.example", 0, 2}, {"b.example", static_cast<std::uint16_t>(443 + seed), 1}};
   return made;
 }
 
@@ -338,6 +341,20 @@ TEST(ValueParts, WhatIsNoneIsRefusedAndAWholeStartsAnew) {
     added.set_name("a");
     added.add_endpoints()->set_address("1.2.3.4");
   });
+  const auto named = [&](const std::string& host, unsigned port, unsigned weight) {
+    refused([&](ValuesPart& part) {
+      auto& added = *part.add_backends();
+      added.set_name("a");
+      auto& name = *added.add_names();
+      name.set_host(host);
+      name.set_port(port);
+      name.set_weight(weight);
+    });
+  };
+  named("", 80, 1);
+  named("a b", 80, 1);
+  named("a.example", 70'000, 1);
+  named("a.example", 80, 257);
   ValuesAssembly fresh;
   ValuesPart change;
   change.set_version(1);

@@ -1,6 +1,8 @@
 #include "runtime/upstream/balance/balance.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "base/hash.h"
 
@@ -31,6 +33,40 @@ double warmth(const UpstreamEndpoint& endpoint, net::Duration slow_start, net::T
   return std::max(0.1, passed / static_cast<double>(slow_start.count()));
 }
 
+/// What `endpoint` carries, as an endpoint of weight 1 would feel it.
+double weighted_load(const UpstreamEndpoint& endpoint) {
+  return static_cast<double>(in_flight(endpoint)) / endpoint.weight;
+}
+
+double weighted_wait(const UpstreamEndpoint& endpoint, net::Time now) {
+  if (!endpoint.latency.measured()) return kUnknownLatency * weighted_load(endpoint);
+  return (endpoint.latency.at(now) + kLatencyGrain) * (weighted_load(endpoint) + 1.0);
+}
+
+/// Indices, each as often as its weight says, in an order that spreads each as evenly as it can be.
+std::vector<std::uint32_t> turns_of(Balancer::Endpoints endpoints) {
+  constexpr std::uint64_t kMost = 4096;
+  std::uint64_t divisor = 0;
+  std::uint64_t sum = 0;
+  for (const auto& endpoint : endpoints) {
+    divisor = std::gcd(divisor, std::uint64_t{endpoint->weight});
+    sum += endpoint->weight;
+  }
+  const std::uint64_t places = std::min(sum / divisor, std::max<std::uint64_t>(kMost, endpoints.size()));
+  std::vector<std::pair<double, std::uint32_t>> order;
+  for (std::uint32_t i = 0; i < endpoints.size(); ++i) {
+    const std::uint64_t times = std::max<std::uint64_t>(1, (endpoints[i]->weight * places + sum / 2) / sum);
+    for (std::uint64_t n = 0; n < times; ++n) {
+      order.emplace_back((static_cast<double>(n) + 0.5) / static_cast<double>(times), i);
+    }
+  }
+  std::ranges::sort(order);
+  std::vector<std::uint32_t> turns;
+  turns.reserve(order.size());
+  for (const auto& [at, index] : order) turns.push_back(index);
+  return turns;
+}
+
 double expected_wait(const UpstreamEndpoint& endpoint, net::Time now) {
   const std::uint32_t under_way = in_flight(endpoint);
   if (!endpoint.latency.measured()) return kUnknownLatency * under_way;
@@ -46,18 +82,52 @@ void Balancer::prepare(Balance policy, Endpoints endpoints, net::Duration slow_s
   for (const auto& endpoint : endpoints) {
     if (endpoint->since != net::Time{}) cold_until_ = std::max(cold_until_, endpoint->since + slow_start);
   }
+  set_method(endpoints);
   if (!keyed()) {
     by_key_ = {};
     return;
   }
   std::vector<std::uint64_t> ids;
+  std::vector<std::uint16_t> weights;
   ids.reserve(endpoints.size());
   for (const auto& endpoint : endpoints) {
     const net::SocketAddress& address = endpoint->address;
     ids.push_back(hash_bytes(
         address.port, {reinterpret_cast<const char*>(address.address.bytes.data()), address.address.bytes.size()}));
+    weights.push_back(endpoint->weight);
   }
-  by_key_.build(policy == Balance::kMaglev ? ConsistentHash::Kind::kMaglev : ConsistentHash::Kind::kRing, ids);
+  by_key_.build(policy == Balance::kMaglev ? ConsistentHash::Kind::kMaglev : ConsistentHash::Kind::kRing, ids, weights);
+}
+
+void Balancer::set_method(Endpoints endpoints) {
+  const auto other = [&](const auto& endpoint) { return endpoint->weight != endpoints.front()->weight; };
+  const bool weighted = std::ranges::any_of(endpoints, other);
+  turns_ = weighted && !keyed() ? turns_of(endpoints) : std::vector<std::uint32_t>();
+  switch (policy_) {
+    case Balance::kRoundRobin:
+      method_ = weighted ? Method::kWeightedTurns : Method::kTurns;
+      break;
+    case Balance::kLeastConn:
+      method_ = weighted ? Method::kWeightedLeastLoaded : Method::kLeastLoaded;
+      break;
+    case Balance::kP2c:
+      method_ = weighted ? Method::kWeightedLessLoaded : Method::kLessLoaded;
+      break;
+    case Balance::kEwma:
+      method_ = weighted ? Method::kWeightedLessWait : Method::kLessWait;
+      break;
+    case Balance::kRandom:
+      method_ = weighted ? Method::kWeightedRandom : Method::kRandom;
+      break;
+    case Balance::kRingHash:
+    case Balance::kMaglev:
+      method_ = Method::kByKey;
+      break;
+  }
+}
+
+std::size_t Balancer::random_of_all(std::uint32_t random, Endpoints endpoints) const {
+  return turns_.empty() ? scaled(random, endpoints.size()) : turns_[scaled(random, turns_.size())];
 }
 
 std::size_t Balancer::pick(Endpoints endpoints, std::uint64_t key, net::Time now) {
@@ -76,26 +146,37 @@ std::size_t Balancer::spare_the_cold(Endpoints endpoints, std::size_t chosen, st
     if (share >= 1) break;
     key = keyed() ? hash_mix(key ^ 0x9e3779b97f4a7c15, 0xd1342543de82ef95) : next_random();
     if (static_cast<double>(key >> 32) < share * 0x1p32) break;
-    chosen = keyed() ? by_key_.find(key) : scaled(static_cast<std::uint32_t>(key), endpoints.size());
+    chosen = keyed() ? by_key_.find(key) : random_of_all(static_cast<std::uint32_t>(key), endpoints);
   }
   return chosen;
 }
 
 std::size_t Balancer::choose(Endpoints endpoints, std::uint64_t key, net::Time now) {
-  switch (policy_) {
-    case Balance::kRoundRobin:
+  switch (method_) {
+    case Method::kTurns:
       break;
-    case Balance::kLeastConn:
+    case Method::kLeastLoaded:
       return least_loaded(endpoints);
-    case Balance::kP2c:
+    case Method::kLessLoaded:
       return better_of_two(endpoints, [](const UpstreamEndpoint& endpoint) { return in_flight(endpoint); });
-    case Balance::kEwma:
+    case Method::kLessWait:
       return better_of_two(endpoints, [now](const UpstreamEndpoint& endpoint) { return expected_wait(endpoint, now); });
-    case Balance::kRandom:
+    case Method::kRandom:
       return scaled(static_cast<std::uint32_t>(next_random()), endpoints.size());
-    case Balance::kRingHash:
-    case Balance::kMaglev:
+    case Method::kByKey:
       return by_key_.find(key);
+    case Method::kWeightedTurns:
+      return turns_[cursor_++ % turns_.size()];
+    case Method::kWeightedLeastLoaded:
+      return weighted_least_loaded(endpoints);
+    case Method::kWeightedLessLoaded:
+      return weighted_better_of_two(endpoints,
+                                    [](const UpstreamEndpoint& endpoint) { return weighted_load(endpoint); });
+    case Method::kWeightedLessWait:
+      return weighted_better_of_two(endpoints,
+                                    [now](const UpstreamEndpoint& endpoint) { return weighted_wait(endpoint, now); });
+    case Method::kWeightedRandom:
+      return turns_[scaled(static_cast<std::uint32_t>(next_random()), turns_.size())];
   }
   return cursor_++ % endpoints.size();
 }
@@ -124,6 +205,28 @@ std::size_t Balancer::least_loaded(Endpoints endpoints) {
     best = at;
   }
   return best;
+}
+
+/// Among equals each has its turns.
+std::size_t Balancer::weighted_least_loaded(Endpoints endpoints) {
+  std::size_t best = turns_[cursor_++ % turns_.size()];
+  double least = weighted_load(*endpoints[best]);
+  for (std::size_t i = 0; i < endpoints.size() && least > 0; ++i) {
+    const double load = weighted_load(*endpoints[i]);
+    if (load >= least) continue;
+    least = load;
+    best = i;
+  }
+  return best;
+}
+
+/// The heavier come up the more often; of equals the first stays, so that their shares are those of their weights.
+template <typename Cost>
+std::size_t Balancer::weighted_better_of_two(Endpoints endpoints, Cost cost) {
+  const std::uint64_t random = next_random();
+  const std::size_t one = turns_[scaled(static_cast<std::uint32_t>(random), turns_.size())];
+  const std::size_t two = turns_[scaled(static_cast<std::uint32_t>(random >> 32), turns_.size())];
+  return cost(*endpoints[two]) < cost(*endpoints[one]) ? two : one;
 }
 
 template <typename Cost>

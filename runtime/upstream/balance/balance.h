@@ -40,17 +40,40 @@ class Balancer {
   }
 
  private:
+  /// What is done for a policy: one step more where endpoints have weights that differ.
+  enum class Method : std::uint8_t {
+    kTurns,
+    kLeastLoaded,
+    kLessLoaded,
+    kLessWait,
+    kRandom,
+    kByKey,
+    kWeightedTurns,
+    kWeightedLeastLoaded,
+    kWeightedLessLoaded,
+    kWeightedLessWait,
+    kWeightedRandom,
+  };
+
   std::uint64_t next_random();
+  void set_method(Endpoints endpoints);
+  std::size_t random_of_all(std::uint32_t random, Endpoints endpoints) const;
   std::size_t choose(Endpoints endpoints, std::uint64_t key, net::Time now);
   std::size_t spare_the_cold(Endpoints endpoints, std::size_t chosen, std::uint64_t key, net::Time now);
   std::size_t least_loaded(Endpoints endpoints);
+  std::size_t weighted_least_loaded(Endpoints endpoints);
   template <typename Cost>
   std::size_t better_of_two(Endpoints endpoints, Cost cost);
+  template <typename Cost>
+  std::size_t weighted_better_of_two(Endpoints endpoints, Cost cost);
 
   program::Balance policy_ = program::Balance::kRoundRobin;
+  Method method_ = Method::kTurns;
   std::uint32_t cursor_;
   std::uint64_t random_;
   ConsistentHash by_key_;
+  /// Where weights differ: indices of endpoints, each as often as its weight says, spread evenly.
+  std::vector<std::uint32_t> turns_;
   net::Duration slow_start_{};
   /// Until then some endpoint is in its slow start.
   net::Time cold_until_{};

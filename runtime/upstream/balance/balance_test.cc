@@ -213,6 +213,63 @@ TEST(Balance, AnEndpointInItsSlowStartTakesAGrowingPartOfItsShare) {
   }
 }
 
+TEST(Balance, SharesAreThoseOfTheWeights) {
+  for (const Balance policy : {Balance::kRoundRobin, Balance::kLeastConn, Balance::kP2c, Balance::kEwma,
+                               Balance::kRandom, Balance::kRingHash, Balance::kMaglev}) {
+    EndpointTable table;
+    const Endpoints endpoints = endpoints_of(4, table);
+    endpoints[1]->weight = 2;
+    endpoints[2]->weight = 5;
+    Balancer balancer(7);
+    balancer.prepare(policy, endpoints);
+    std::map<std::size_t, int> taken;
+    for (std::uint64_t n = 0; n < 90'000; ++n) ++taken[balancer.pick(endpoints, key_of(n), {})];
+    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+      EXPECT_NEAR(taken[i], 10'000 * endpoints[i]->weight, 4'000 * endpoints[i]->weight)
+          << i << " by policy " << static_cast<int>(policy);
+    }
+  }
+}
+
+TEST(Balance, WeightsAreSpreadEvenlyAndInProportionAtAnySize) {
+  EndpointTable table;
+  const Endpoints endpoints = endpoints_of(3, table);
+  endpoints[0]->weight = 6;
+  endpoints[1]->weight = 4;
+  endpoints[2]->weight = 2;
+  Balancer balancer(7);
+  balancer.prepare(Balance::kRoundRobin, endpoints);
+  for (int round = 0; round < 10; ++round) {
+    std::map<std::size_t, int> taken;
+    for (int n = 0; n < 6; ++n) ++taken[balancer.pick(endpoints, 0, {})];
+    EXPECT_EQ(taken, (std::map<std::size_t, int>{{0, 3}, {1, 2}, {2, 1}})) << "a round has the least length";
+  }
+
+  const Endpoints many = endpoints_of(500, table, 100);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i]->weight = static_cast<std::uint16_t>(1 + i % 256);
+  balancer.prepare(Balance::kRoundRobin, many);
+  std::map<std::size_t, int> taken;
+  for (int n = 0; n < 20'000; ++n) ++taken[balancer.pick(many, 0, {})];
+  EXPECT_EQ(taken.size(), many.size()) << "each has its turn";
+  EXPECT_GT(taken[255], 10 * taken[0]);
+}
+
+TEST(Balance, LoadIsWeighedAgainstTheWeight) {
+  for (const Balance policy : {Balance::kLeastConn, Balance::kP2c, Balance::kEwma}) {
+    EndpointTable table;
+    const Endpoints endpoints = endpoints_of(2, table);
+    endpoints[1]->weight = 4;
+    Balancer balancer(7);
+    balancer.prepare(policy, endpoints);
+    endpoints[0]->state->in_flight = 2;
+    endpoints[1]->state->in_flight = 4;
+    int heavy = 0;
+    for (int n = 0; n < 1'000; ++n) heavy += balancer.pick(endpoints, 0, {}) == 1 ? 1 : 0;
+    // Two of P2C's may both be the light one: once in 25.
+    EXPECT_GT(heavy, 900) << static_cast<int>(policy);
+  }
+}
+
 class KeyedBalance : public testing::TestWithParam<Balance> {};
 
 TEST_P(KeyedBalance, KeysKeepTheirEndpointAndFewMoveWhenOneGoes) {

@@ -15,8 +15,8 @@ class ConsistentHash {
   enum class Kind : std::uint8_t { kRing, kMaglev };
 
   /// `ids`: a hash of each endpoint's address, the same on every machine. At most 65,536 are told apart; costs some
-  /// milliseconds for a thousand.
-  void build(Kind kind, std::span<const std::uint64_t> ids);
+  /// milliseconds for a thousand. `weights`: one an id, at least 1: its share of the keys.
+  void build(Kind kind, std::span<const std::uint64_t> ids, std::span<const std::uint16_t> weights);
   /// Index into the `ids` of the last build, which must not have been empty.
   std::uint32_t find(std::uint64_t key) const;
 
@@ -25,8 +25,8 @@ class ConsistentHash {
     std::uint64_t at;
     std::uint32_t index;
   };
-  void build_ring(std::span<const std::uint64_t> ids);
-  void build_table(std::span<const std::uint64_t> ids);
+  void build_ring(std::span<const std::uint64_t> ids, std::span<const std::uint16_t> weights);
+  void build_table(std::span<const std::uint64_t> ids, std::span<const std::uint16_t> weights);
 
   std::vector<Point> ring_;
   std::vector<std::uint32_t> table_;

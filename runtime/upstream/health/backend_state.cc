@@ -39,7 +39,8 @@ void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, n
       next.push_back(std::make_shared<EndpointState>(address));
       changed = true;
     }
-    next.back()->ready_ = endpoint.ready;
+    changed |= std::exchange(next.back()->ready_, endpoint.ready) != endpoint.ready;
+    changed |= std::exchange(next.back()->weight_, endpoint.weight) != endpoint.weight;
   }
   endpoints_.swap(next);
   publish(now);
@@ -60,7 +61,8 @@ BackendState::View BackendState::view(net::Time now) {
   View view{{}, generation_.load(std::memory_order_relaxed), until_};
   view.endpoints.reserve(endpoints_.size());
   for (const auto& endpoint : endpoints_) {
-    if (endpoint->ready_) view.endpoints.push_back({endpoint, endpoint->in_use_, endpoint->in_use_since_});
+    if (!endpoint->ready_) continue;
+    view.endpoints.push_back({endpoint, endpoint->in_use_, endpoint->weight_, endpoint->in_use_since_});
   }
   return view;
 }

@@ -48,6 +48,7 @@ struct alignas(64) EndpointState {
   std::atomic<bool> erring_{false};
   // Guarded by the backend's mutex.
   bool ready_ = true;
+  std::uint16_t weight_ = 1;
   bool in_use_ = false;
   EndpointHealth health_;
   Outlier outlier_;
@@ -75,6 +76,7 @@ class BackendState {
   struct Choice {
     std::shared_ptr<EndpointState> endpoint;
     bool in_use = false;
+    std::uint16_t weight = 1;
     /// When it came into use beside others; zero: with them.
     net::Time since{};
   };

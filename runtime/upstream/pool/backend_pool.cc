@@ -94,6 +94,7 @@ void BackendPool::refresh() {
       next.back()->state = choice.endpoint;
     }
     next.back()->since = choice.since;
+    next.back()->weight = choice.weight;
     if (choice.in_use) in_use_.push_back(next.back());
   }
   endpoints_.swap(next);

@@ -107,6 +107,10 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   BackendState& state() { return *state_; }
   /// Takes over what is known of the endpoints now. Idle connections to those that went away are closed.
   void refresh();
+  /// The same, where something has changed.
+  void up_to_date() {
+    if (seen_ != state_->generation() || loop_.now() >= seen_until_) refresh();
+  }
 
   /// Whether the endpoint takes traffic now.
   bool serves(const net::SocketAddress& endpoint);
@@ -137,9 +141,6 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   void room_wanted() override;
   void room_free() override;
 
-  void up_to_date() {
-    if (seen_ != state_->generation() || loop_.now() >= seen_until_) refresh();
-  }
   AcquireFault no_endpoint() const;
   std::shared_ptr<UpstreamEndpoint> pick(const Wanted& wanted);
   std::shared_ptr<UpstreamEndpoint> steer(const Wanted& wanted, std::size_t at);

@@ -27,7 +27,7 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(
 }
 
 void Pools::refresh() {
-  for (const auto& [id, pool] : pools_) pool->refresh();
+  for (const auto& [id, pool] : pools_) pool->up_to_date();
 }
 
 void Pools::close_idle() {
