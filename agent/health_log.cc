@@ -64,6 +64,13 @@ void HealthLog::add_backend(const BackendStatus& backend, States& states, std::v
       states[subject] = {"ejected", subject + " is ejected because of its answers", subject + " is ejected no longer"};
     }
   }
+  for (const runtime::NameStatus& one : backend.names) {
+    if (one.error.empty()) continue;
+    const std::string subject = "name " + one.name + " of " + name;
+    const std::string kept = one.addresses == 0 ? "" : "; the addresses that are known stay in use";
+    states[subject] = {"name", subject + " is not resolved: " + one.error.substr(0, 200) + kept,
+                       subject + " is resolved again"};
+  }
   if (std::ranges::none_of(backend.endpoints, &EndpointStatus::healthy)) {
     states[name] = {"none", name + " has no endpoint that takes requests",
                     name + " has endpoints that take requests again"};

@@ -1,9 +1,16 @@
 #include "agent/install.h"
 
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 
 namespace edge::agent {
+namespace {
+
+/// For how long a program waits for the first answers to names of endpoints; later ones come while it serves.
+constexpr auto kNamePatience = std::chrono::seconds(2);
+
+}  // namespace
 
 program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous) {
   program::EndpointSet both;
@@ -44,6 +51,8 @@ Result<Installer::InstallResult> Installer::apply(std::shared_ptr<const std::vec
   auto loaded = runtime::LoadedProgram::load(std::move(*view), key_ ? &*key_ : nullptr, running);
   if (!loaded) return loaded.error();
   server_.set_endpoints(united(endpoints, endpoints_));
+  // A backend that is new has no endpoint before its names are answered.
+  server_.wait_for_names(kNamePatience);
   const program::SecretSet both = united(secrets, secrets_);
   if (both != secrets_) server_.set_secrets(both);
   if (Status status = server_.install(std::move(*loaded)); !status) {

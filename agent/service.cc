@@ -11,8 +11,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "agent/call_flags.h"
 #include "agent/capabilities.h"
-#include "agent/denied_calls.h"
 #include "agent/observe/access_log.h"
 #include "agent/observe/backend_report.h"
 #include "agent/observe/cache_admin.h"
@@ -77,19 +77,12 @@ std::vector<cli::Flag> service_flags() {
       {.name = "buffer-dir",
        .value = "DIR",
        .help = "Where bodies lie that are held and do not fit into memory; else the one that TMPDIR names, or /tmp"},
-      {.name = "call-authorities",
-       .value = "PEM",
-       .help = "Further authorities whom calls to authorization services and identity providers believe"},
-      {.name = "deny-calls-to",
-       .value = "BLOCKS",
-       .help = "Where calls of policies (ForwardAuth, JWT, OIDC) do not go, after name resolution: blocks of addresses "
-               "with commas between, `local` for loopback and link-local, or `none`. With --controller without it "
-               "`local`, else `none`"},
       {.name = "upgrade-socket",
        .value = "PATH",
        .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
       {.name = "ephemeral-ports",
        .help = "Replace the port of every listener by one that the system chooses; for tests"}};
+  for (cli::Flag& flag : call_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : access_log_flags()) flags.push_back(std::move(flag));
@@ -123,16 +116,7 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
   options.drain_timeout = *drain;
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
   if (arguments.has("buffer-dir")) options.server.buffer_directory = arguments.one("buffer-dir");
-  if (arguments.has("call-authorities")) {
-    auto pem = read_file(arguments.one("call-authorities"), net::tls::kMaxPemBytes);
-    if (!pem) return pem.error();
-    options.server.call_authorities = std::move(*pem);
-  }
-  if (arguments.has("deny-calls-to")) {
-    auto denied = read_denied_calls(arguments.one("deny-calls-to"));
-    if (!denied) return denied.error();
-    options.server.denied_calls = std::move(*denied);
-  }
+  if (Status status = read_call_flags(arguments, options.server); !status) return status.error();
   if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
   auto access_log = open_access_log(arguments, options.log->logger());
   if (!access_log) return access_log.error();

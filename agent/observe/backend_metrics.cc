@@ -1,5 +1,6 @@
 #include "agent/observe/backend_metrics.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -48,6 +49,19 @@ bool checked(B b) { return b.features.checks; }
 bool ejected(B b) { return b.features.ejections; }
 bool broken(B b) { return b.features.circuit; }
 /// A route may have a policy where its backend has none.
+bool named(B b) { return !b.names.empty(); }
+
+std::uint64_t lookups(B b, std::uint64_t runtime::NameStatus::* which) {
+  std::uint64_t sum = 0;
+  for (const runtime::NameStatus& name : b.names) sum += name.*which;
+  return sum;
+}
+
+std::uint64_t unresolved(B b) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(b.names, [](const runtime::NameStatus& name) { return !name.error.empty(); }));
+}
+
 bool retried(B b) { return b.features.retries || b.retries + b.retries_refused != 0; }
 
 constexpr auto kTold = Row::Compact::kTold;
@@ -67,6 +81,10 @@ constexpr Row kRows[] = {
     {Family::kBackendPending, always, [](B b) { return std::uint64_t{b.queued}; }, kLeftOut},
     {Family::kBackendOverflows, always, [](B b) { return b.overflows; }, kUnlessZero},
     {Family::kBackendRetries, retried, [](B b) { return b.retries; }, kUnlessZero},
+    {Family::kBackendLookups, named, [](B b) { return lookups(b, &runtime::NameStatus::lookups); }, kTold},
+    {Family::kBackendLookupFailures, named, [](B b) { return lookups(b, &runtime::NameStatus::failed_lookups); },
+     kTold},
+    {Family::kBackendUnresolved, named, unresolved, kTold},
     {Family::kBackendRetriesRefused, retried, [](B b) { return b.retries_refused; }, kUnlessZero},
 };
 

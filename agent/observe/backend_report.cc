@@ -74,6 +74,10 @@ std::string endpoints_document(std::span<const BackendStatus> backends, Clock::t
     if (backend.open_for > net::Duration(0)) {
       circuit["openUntil"] = time_text(now + std::chrono::ceil<milliseconds>(backend.open_for));
     }
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const runtime::NameStatus& name : backend.names) {
+      names.push_back({{"name", name.name}, {"addresses", name.addresses}, {"error", name.error}});
+    }
     list.push_back({{"namespace", backend.name_space},
                     {"name", backend.name},
                     {"healthyCount", healthy},
@@ -82,6 +86,7 @@ std::string endpoints_document(std::span<const BackendStatus> backends, Clock::t
                     {"connections", backend.connections},
                     {"pendingRequests", backend.queued},
                     {"endpoints", std::move(endpoints)}});
+    if (!names.empty()) list.back()["names"] = std::move(names);
   }
   // What a peer said may stand in an error: it need not be UTF-8.
   const nlohmann::ordered_json document = {{"backends", std::move(list)}};

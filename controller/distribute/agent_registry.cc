@@ -27,6 +27,15 @@ void merge(BackendHealth& into, const BackendHealth& from) {
     both.last_check = std::max(both.last_check, endpoint.last_check);
   }
   into.endpoints.insert(into.endpoints.end(), added.begin(), added.end());
+  for (const NameHealth& name : from.names) {
+    const auto known = std::ranges::find(into.names, name.name, &NameHealth::name);
+    if (known == into.names.end()) {
+      into.names.push_back(name);
+      continue;
+    }
+    known->addresses = std::max(known->addresses, name.addresses);
+    if (known->error.empty()) known->error = name.error;
+  }
 }
 
 }  // namespace

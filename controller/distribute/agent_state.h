@@ -25,12 +25,21 @@ struct EndpointHealth {
   friend bool operator==(const EndpointHealth&, const EndpointHealth&) = default;
 };
 
+/// A name that stands for endpoints.
+struct NameHealth {
+  std::string name;  ///< `api.example.org:443`
+  std::uint32_t addresses = 0;
+  std::string error{};  ///< of the last lookup, empty when it had an answer
+  friend bool operator==(const NameHealth&, const NameHealth&) = default;
+};
+
 struct BackendHealth {
   std::string name_space;
   std::string name;
   std::string circuit;  ///< `Closed`, `Open`, `HalfOpen`
   std::uint32_t connections = 0;
   std::vector<EndpointHealth> endpoints;
+  std::vector<NameHealth> names{};
   friend bool operator==(const BackendHealth&, const BackendHealth&) = default;
 };
 

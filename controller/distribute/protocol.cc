@@ -96,6 +96,9 @@ BackendHealth read_backend(const agent::v1::BackendReport& report) {
                                  from_milliseconds(endpoint.last_check_ms()),
                                  printable(endpoint.last_error(), kMaxWord)});
   }
+  for (const agent::v1::NameReport& name : report.names()) {
+    backend.names.push_back({printable(name.name(), kMaxWord), name.addresses(), printable(name.error(), kMaxWord)});
+  }
   return backend;
 }
 
@@ -169,6 +172,12 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
       endpoint.set_healthy(of.healthy);
       endpoint.set_last_check_ms(to_milliseconds(of.last_check));
       endpoint.set_last_error(of.last_error);
+    }
+    for (const NameHealth& of : from.names) {
+      auto& name = *backend.add_names();
+      name.set_name(of.name);
+      name.set_addresses(of.addresses);
+      name.set_error(of.error);
     }
   }
   for (const VipState& from : state.vips) {

@@ -99,10 +99,13 @@ void ValueIndex::find_endpoints(Backend& backend, const BackendName& name) const
 }
 
 /// Leaves what is there where it is no other, so that it stays shared with what was published.
-void ValueIndex::set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints) {
-  if (backend.endpoints != nullptr && backend.endpoints->endpoints == endpoints) return;
-  backend.endpoints = std::make_shared<const program::BackendEndpoints>(program::BackendEndpoints{
-      stable_id("ProxyBackend", name.first, name.second), name.first, name.second, std::move(endpoints)});
+void ValueIndex::set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints,
+                               std::vector<program::EndpointName> names) {
+  const auto& old = backend.endpoints;
+  if (old != nullptr && old->endpoints == endpoints && old->names == names) return;
+  backend.endpoints = std::make_shared<const program::BackendEndpoints>(
+      program::BackendEndpoints{stable_id("ProxyBackend", name.first, name.second), name.first, name.second,
+                                std::move(endpoints), std::move(names)});
 }
 
 void ValueIndex::refresh_backends(const std::string& service) {
@@ -190,13 +193,13 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     backend.source = linked.source;
     backend.ejection_percent = compiler::link::ejection_percent(linked);
     const auto before = backend.endpoints;
-    if (!linked.endpoints.empty()) {
-      set_endpoints(backend, name, allowed(linked.endpoints));
+    if (linked.has_own_endpoints()) {
+      set_endpoints(backend, name, allowed(linked.endpoints), linked.names);
     } else if (!same) {
       find_endpoints(backend, name);
     }
     if (backend.endpoints != before) changed_backends_.insert(std::move(name));
-    if (linked.endpoints.empty()) users_[key_of(linked.source.name_space, linked.source.name)].push_back(id);
+    if (!linked.has_own_endpoints()) users_[key_of(linked.source.name_space, linked.source.name)].push_back(id);
   }
   for (const auto& [id, backend] : backends) {
     if (!backends_.contains(id)) changed_backends_.insert({backend.endpoints->name_space, backend.endpoints->name});
@@ -243,10 +246,13 @@ std::vector<compiler::Condition> ValueIndex::conditions_of(const BackendName& ba
   const auto found = backends_.find(stable_id("ProxyBackend", backend.first, backend.second));
   if (found == backends_.end()) return {};
   const Backend& known = found->second;
+  // How many endpoints names stand for is known to agents alone.
+  if (!known.endpoints->names.empty()) return {};
   if (const std::size_t endpoints = known.endpoints->endpoints.size(); endpoints != 0) {
     auto condition = compiler::link::no_ejection(known.ejection_percent, endpoints);
     if (!condition) return {};
     return {*std::move(condition)};
+  }
   }
   if (!known.source.name.empty()) return {compiler::link::no_endpoints(known.source)};
   return {{std::string(compiler::condition::kHealthy), compiler::ConditionStatus::kFalse,

@@ -84,7 +84,8 @@ class ValueIndex {
   };
   void replace(const std::string& object, Held next);
   void find_endpoints(Backend& backend, const BackendName& name) const;
-  static void set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints);
+  static void set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints,
+                            std::vector<program::EndpointName> names = {});
   std::vector<program::Endpoint> allowed(std::vector<program::Endpoint> endpoints) const;
   void refresh_backends(const std::string& service);
   void refresh_secret(const SecretName& name);

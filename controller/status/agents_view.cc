@@ -41,6 +41,7 @@ AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<Back
   for (const BackendHealth& backend : backends) {
     AgentsView::Endpoints& endpoints = view.backends[resource_path(backend.name_space, backend.name)];
     for (const EndpointHealth& endpoint : backend.endpoints) endpoints.insert_or_assign(endpoint.address, endpoint);
+    if (!backend.names.empty()) view.names[resource_path(backend.name_space, backend.name)] = backend.names;
   }
   return view;
 }
@@ -78,6 +79,16 @@ std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsV
       ++y;
     }
   }
+  for (const auto& [name, names] : a.names) {
+    const auto other = b.names.find(name);
+    if (other == b.names.end() || other->second != names) differ.push_back(name);
+  }
+  for (const auto& [name, names] : b.names) {
+    if (!a.names.contains(name)) differ.push_back(name);
+  }
+  std::ranges::sort(differ);
+  const auto doubles = std::ranges::unique(differ);
+  differ.erase(doubles.begin(), doubles.end());
   return differ;
 }
 

@@ -20,7 +20,9 @@ struct AgentsView {
   std::string refusal;                        ///< who, and why
   std::string pinned;                         ///< whom a rollback holds, in words (pinned_words); empty: nobody
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
-  std::vector<UnboundListener> unbound;       ///< of all of them, see unbound_of_all
+  /// By `namespace/name` of the backend: names of its endpoints.
+  std::map<std::string, std::vector<NameHealth>> names{};
+  std::vector<UnboundListener> unbound;               ///< of all of them, see unbound_of_all
   std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name`
 
   /// Whether all agents run this program or a later one. False without agents.
@@ -38,7 +40,8 @@ std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>
 /// Of which agents say something else.
 std::vector<std::string> vips_that_differ(const AgentsView& a, const AgentsView& b);
 
-/// Names the backends whose endpoints' health differs between `a` and `b`. The time of a check makes no difference.
+/// Names the backends whose endpoints' or names' health differs between `a` and `b`. The time of a check makes no
+/// difference.
 std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b);
 
 }  // namespace edge::controller

@@ -216,7 +216,13 @@ Json backend_status(const program::BackendEndpoints* backend) {
                            {"healthy", endpoint.ready}});
     }
   }
-  return {{"endpoints", std::move(endpoints)}};
+  Json status = {{"endpoints", std::move(endpoints)}};
+  if (backend == nullptr || backend->names.empty()) return status;
+  Json& names = status["names"] = Json::array();
+  for (const program::EndpointName& name : backend->names) {
+    names.push_back({{"name", name.port == 0 ? name.host : name.host + ":" + std::to_string(name.port)}});
+  }
+  return status;
 }
 
 std::vector<std::string> addresses_of(const Case& c) {

@@ -106,12 +106,23 @@ void overlay_unbound(const DesiredStatus& desired, const AgentsView& agents, Jso
   withdraw(*conditions, "Ready", *first);
 }
 
+/// What is wrong with names, as the end of a message.
+std::string unresolved(const Json& status) {
+  std::string text;
+  for (const Json& name : list_in(status, "names")) {
+    const std::string error = text_in(name, "lastError");
+    if (!error.empty()) text += "; `" + text_in(name, "name") + "` is not resolved: " + error;
+  }
+  return text;
+}
+
 void set_healthy(Json& status, std::size_t healthy, std::size_t all) {
   Json& conditions = status["conditions"];
   Json* stored = condition_of(conditions, "Healthy");
   // Why there are no endpoints the linker knows best.
   if (stored != nullptr && all == 0) return;
-  const std::string message = std::to_string(healthy) + " of " + std::to_string(all) + " endpoints are healthy";
+  const std::string message =
+      std::to_string(healthy) + " of " + std::to_string(all) + " endpoints are healthy" + unresolved(status);
   Json condition = {{"type", "Healthy"},
                     {"status", healthy > 0 ? "True" : "False"},
                     {"reason", all == 0      ? "NoEndpoints"
@@ -126,8 +137,29 @@ void set_healthy(Json& status, std::size_t healthy, std::size_t all) {
   }
 }
 
+/// Endpoints that agents have found behind names.
+void add_resolved(const std::string& backend, const AgentsView& agents, Json& status) {
+  const auto names = status.find("names");
+  if (names == status.end()) return;
+  if (const auto said = agents.names.find(backend); said != agents.names.end()) {
+    for (Json& name : *names) {
+      const auto found = std::ranges::find(said->second, text_in(name, "name"), &NameHealth::name);
+      if (found != said->second.end() && !found->error.empty()) name["lastError"] = found->error;
+    }
+  }
+  const auto reported = agents.backends.find(backend);
+  if (reported == agents.backends.end()) return;
+  Json& endpoints = status["endpoints"];
+  for (const auto& [address, endpoint] : reported->second) {
+    if (find_by(endpoints, "address", address) == nullptr)
+      endpoints.push_back({{"address", address}, {"healthy", true}});
+  }
+}
+
 void overlay_health(const DesiredStatus& desired, const AgentsView& agents, Json& status) {
-  const auto reported = agents.backends.find(resource_path(desired.key.qualified_namespace(), desired.key.name));
+  const std::string backend = resource_path(desired.key.qualified_namespace(), desired.key.name);
+  add_resolved(backend, agents, status);
+  const auto reported = agents.backends.find(backend);
   std::size_t healthy = 0;
   Json& endpoints = status["endpoints"];
   for (Json& endpoint : endpoints) {

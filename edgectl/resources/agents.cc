@@ -245,7 +245,13 @@ std::string backends_table(const AgentState& agent, WallTime now) {
         backend.name_space, backend.name, backend.circuit,
         std::to_string(healthy_of(backend)) + "/" + std::to_string(backend.endpoints.size()),
         std::to_string(backend.connections)};
-    if (backend.endpoints.empty()) table.add(head);
+    if (backend.endpoints.empty() && backend.names.empty()) table.add(head);
+    for (const auto& name : backend.names) {
+      if (name.error.empty() && !backend.endpoints.empty()) continue;
+      std::vector<std::string> cells = head;
+      cells.insert(cells.end(), {name.name, name.error.empty() ? "resolved" : "unresolved", "", name.error});
+      table.add(std::move(cells));
+    }
     for (const auto& endpoint : backend.endpoints) {
       std::vector<std::string> cells = head;
       cells.insert(cells.end(), {endpoint.address, endpoint.healthy ? "healthy" : "unhealthy",
@@ -268,6 +274,12 @@ Result<std::vector<controller::BackendHealth>> backends_of_page(const std::strin
     backend.circuit = text_in(member_in(one, "circuit"), "state");
     const nlohmann::json& connections = member_in(one, "connections");
     if (connections.is_number_unsigned()) backend.connections = connections.get<std::uint32_t>();
+    for (const nlohmann::json& of : list_in(one, "names")) {
+      const nlohmann::json& addresses = member_in(of, "addresses");
+      const bool counted = addresses.is_number_unsigned();
+      backend.names.push_back(
+          {text_in(of, "name"), counted ? addresses.get<std::uint32_t>() : 0, text_in(of, "error")});
+    }
     for (const nlohmann::json& of : list_in(one, "endpoints")) {
       controller::EndpointHealth& endpoint = backend.endpoints.emplace_back();
       endpoint.address = text_in(of, "address");

@@ -115,6 +115,8 @@ struct Server::Impl {
   /// Of the process before us, until the first program.
   std::vector<ListeningSockets> adopted;
   bool draining = false;
+  /// Names of endpoints; posts to the workers.
+  std::optional<EndpointNames> names;
 };
 
 std::vector<net::Fd> Server::Impl::adopted_sockets(const Slot& slot) {
@@ -184,6 +186,7 @@ void Server::Impl::on_every_worker(const std::function<void(std::size_t, Worker&
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Server::~Server() {
+  impl_->names.reset();
   for (const auto& worker : impl_->workers) worker->stop();
 }
 
@@ -198,12 +201,19 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   if (!options.buffer_directory.empty() && !impl->shared.spools->open_file().valid()) {
     return Error{ErrorCode::kFailedPrecondition, "no file can be made in " + options.buffer_directory};
   }
-  impl->shared.authentication.emplace(options.call_authorities, options.log, options.denied_calls);
+  impl->shared.authentication.emplace(options.call_authorities, options.log, options.denied_calls,
+                                      options.names.queries);
   impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {
     impl->workers.push_back(std::make_unique<Worker>(impl->shared));
     impl->workers.back()->start();
   }
+  EndpointNameOptions names = options.names;
+  names.denied = options.denied_calls;
+  impl->names.emplace(std::move(names), impl->shared.backends, [all = impl.get()](bool changed) {
+    if (!changed) return;
+    for (const auto& worker : all->workers) worker->post([&one = *worker] { one.refresh_endpoints(); });
+  });
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -347,8 +357,12 @@ std::vector<std::string> Server::secret_faults() const {
 }
 
 void Server::set_endpoints(const program::EndpointSet& endpoints) {
-  impl_->shared.backends.set_endpoints(std::make_shared<const program::EndpointSet>(endpoints));
+  impl_->names->set(std::make_shared<const program::EndpointSet>(endpoints));
   impl_->on_every_worker([](std::size_t, Worker& worker) { worker.refresh_endpoints(); });
+}
+
+bool Server::wait_for_names(std::chrono::milliseconds patience) const {
+  return impl_->names->wait_for_answers(patience);
 }
 
 std::vector<ListeningSockets> Server::share_listeners() {
@@ -453,7 +467,11 @@ std::vector<CertificateExpiry> Server::certificates() const {
 
 std::vector<RateLimitCount> Server::rate_limits() const { return impl_->shared.rate_limit_counts.counts(); }
 
-std::vector<BackendStatus> Server::backends() const { return impl_->shared.backends.status(); }
+std::vector<BackendStatus> Server::backends() const {
+  std::vector<BackendStatus> all = impl_->shared.backends.status();
+  impl_->names->add_to(all);
+  return all;
+}
 
 std::size_t Server::purge_cache(const cache::Purge& what) { return impl_->shared.caches.purge(what); }
 

@@ -27,6 +27,7 @@
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/tls/expiry.h"
+#include "runtime/upstream/endpoint_names.h"
 #include "runtime/upstream/health/backend_status.h"
 
 namespace edge::runtime {
@@ -47,8 +48,10 @@ struct ServerOptions {
   /// PEM of further authorities whom the proxy's own calls believe (authorization services, identity providers), beside
   /// those of the system.
   std::string call_authorities;
-  /// Where calls of policies do not go, whatever name leads there.
+  /// Where calls of policies do not go, nor requests to backends by name, whatever name leads there.
   std::vector<Cidr> denied_calls;
+  /// How names of endpoints are looked up; `denied` is what `denied_calls` says.
+  EndpointNameOptions names{};
   /// Triples of gateway, route and backend whose requests are counted apart, of each thread.
   std::size_t max_tallied = 25'000;
   /// Where spans of traced requests are left; null: nobody exports them, and trace context is only handed on.
@@ -154,6 +157,8 @@ class Server {
   bool recheck_listeners();
   /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
   void set_endpoints(const program::EndpointSet& endpoints);
+  /// Waits until each name among them has had its first answer, or has none. \returns whether it is so in time.
+  bool wait_for_names(std::chrono::milliseconds patience) const;
   /// Replaces the values of secrets: what handshakes show and check from the next one on. Give them before the program
   /// that names them.
   void set_secrets(const program::SecretSet& secrets);

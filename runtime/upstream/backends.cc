@@ -56,14 +56,28 @@ void Backends::set_checks() {
   checks_.set(std::move(targets));
 }
 
-void Backends::set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints) {
+void Backends::set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints, Resolved resolved) {
   const std::lock_guard lock(mutex_);
   endpoints_ = std::move(endpoints);
+  resolved_ = std::move(resolved);
   for (const auto& [id, entry] : entries_) entry.state->set_endpoints(endpoints_of(id), now());
   set_checks();
 }
 
+void Backends::change_resolved(Resolved changed) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, endpoints] : changed) {
+    std::vector<program::Endpoint>& now_known = resolved_[id];
+    now_known = std::move(endpoints);
+    if (const auto found = entries_.find(id); found != entries_.end()) {
+      found->second.state->set_endpoints(now_known, now());
+    }
+  }
+  set_checks();
+}
+
 std::span<const program::Endpoint> Backends::endpoints_of(std::uint64_t id) const {
+  if (const auto found = resolved_.find(id); found != resolved_.end()) return found->second;
   if (endpoints_ == nullptr) return {};
   const auto found = std::ranges::lower_bound(endpoints_->backends, id, {}, &program::BackendEndpoints::backend_id);
   if (found == endpoints_->backends.end() || found->backend_id != id) return {};

@@ -26,7 +26,12 @@ class Backends {
   /// how its endpoints are called.
   void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
                  std::span<const std::shared_ptr<const net::tls::ClientContext>> tls);
-  void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints);
+  /// By backend id: endpoints in the place of those that a set has.
+  using Resolved = std::map<std::uint64_t, std::vector<program::Endpoint>>;
+  /// `resolved`: of backends with names, all that there are.
+  void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints, Resolved resolved);
+  /// Of these backends alone.
+  void change_resolved(Resolved changed);
 
   /// Made when it is not there.
   std::shared_ptr<BackendState> of(std::uint64_t id);
@@ -47,6 +52,7 @@ class Backends {
   const net::Clock* clock_ = nullptr;
   mutable std::mutex mutex_;
   std::shared_ptr<const program::EndpointSet> endpoints_;
+  Resolved resolved_;
   std::map<std::uint64_t, Entry> entries_;
   HealthChecks checks_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,15 @@ struct EndpointStatus {
   bool healthy() const { return ready && health != Health::kUnhealthy && ejected_for == net::Duration(0); }
 };
 
+/// A name that stands for endpoints.
+struct NameStatus {
+  std::string name;           ///< `api.example.org:443`, or that of a service
+  std::size_t addresses = 0;  ///< that are known
+  std::string error{};        ///< of the last lookup, empty when it had an answer
+  std::uint64_t lookups = 0;
+  std::uint64_t failed_lookups = 0;
+};
+
 /// What the configuration has a backend judged by.
 struct HealthFeatures {
   bool checks = false;
@@ -44,6 +54,7 @@ struct BackendStatus {
   Circuit::State circuit = Circuit::State::kClosed;
   net::Duration open_for{};  ///< until a probe is let through
   std::vector<EndpointStatus> endpoints;
+  std::vector<NameStatus> names{};
   HealthFeatures features;
   std::uint32_t connections = 0;
   std::uint32_t idle = 0;  ///< of these, HTTP/1's that wait for a request
