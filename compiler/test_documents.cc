@@ -21,6 +21,7 @@ class Maker {
     const std::string n = number(4);
     switch (below(36)) {
       case 0:
+        if (below(4) == 0) return maybe("backend b" + n, resource("ProxyBackend", "b" + n, some_endpoints()));
         return maybe("backend b" + n,
                      backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
                                               ", retryPolicy: {numRetries: 2}",
@@ -91,6 +92,16 @@ class Maker {
   DocumentEdit maybe(std::string document, std::string text) {
     if (below(5) == 0) return {std::move(document), std::nullopt};
     return {std::move(document), std::move(text)};
+  }
+
+  /// Of a backend without a Service.
+  std::string some_endpoints() {
+    return "{" +
+           one_of({"url: 'https://a.example'", "url: 'http://a.example:8080'", "url: 'http://10.0.0.1/'",
+                   "url: 'http://a.example/x'", "endpoints: [{address: 'a.example:80'}]",
+                   "endpoints: [{address: 'a.example:80', weight: 3}, {address: '10.0.0.1:80', weight: 2}]",
+                   "endpoints: [{address: _http._tcp.a.example}]", "endpoints: [{address: nowhere}]"}) +
+           "}";
   }
 
   std::string some_service(const std::string& name) {

@@ -42,6 +42,7 @@ enum class Format : std::uint8_t {
   kPercent,         ///< `0.5%`
   kCountOrPercent,  ///< of kIntOrString: the text is a whole percentage
   kHostPort,
+  kEndpointAddress,
   kWireGuardKey,  ///< 32 bytes in base64
   kFilePath,      ///< absolute, without `.`, `..` and `:`
 };

@@ -7,6 +7,8 @@ namespace {
 #define EDGE_NAME EDGE_LABEL "(\\." EDGE_LABEL ")*"
 #define EDGE_HOST_LABEL "[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
 #define EDGE_HOST EDGE_HOST_LABEL "(\\." EDGE_HOST_LABEL ")*"
+/// As containers and services are named too.
+#define EDGE_ENDPOINT_LABEL "[A-Za-z0-9_]([-A-Za-z0-9_]{0,61}[A-Za-z0-9_])?"
 #define EDGE_IPV6 "[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*"
 #define EDGE_TOKEN "[-!#$%&'*+.^_`|~0-9A-Za-z]+"
 
@@ -32,6 +34,10 @@ constexpr FormatRow kFormats[] = {
     {Format::kPercent, "^(100(\\.0{1,3})?|[0-9]{1,2}(\\.[0-9]{1,3})?)%$"},
     {Format::kCountOrPercent, "^(100|[0-9]{1,2})%$"},
     {Format::kHostPort, "^(\\[" EDGE_IPV6 "\\]|" EDGE_HOST "\\.?):[0-9]{1,5}$"},
+    {Format::kEndpointAddress,
+     "^((\\[" EDGE_IPV6 "\\]|" EDGE_ENDPOINT_LABEL "(\\." EDGE_ENDPOINT_LABEL
+     ")*\\.?):[0-9]{1,5}|_[-A-Za-z0-9]+\\._[-A-Za-z0-9]+(\\." EDGE_ENDPOINT_LABEL ")+\\.?)$",
+     260},
     {Format::kWireGuardKey, "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$"},
     {Format::kFilePath, "^(/(\\.{0,2}[^\\x00-\\x1f./:\\x7f]|\\.{3})[^\\x00-\\x1f/:\\x7f]*)+$", 1024},
 };
@@ -86,6 +92,10 @@ std::string_view format_text(Format format) {
       return "a number, or a whole percentage such as `10%`";
     case Format::kHostPort:
       return "a host and a port, such as `edge.example.com:9090`";
+    case Format::kEndpointAddress:
+      return "a host and a port, such as `127.0.0.1:8080` or `api.example.org:443`, or a name with SRV records, such "
+             "as "
+             "`_http._tcp.example.org`";
     case Format::kWireGuardKey:
       return "a WireGuard key: 32 bytes in base64";
     case Format::kFilePath:

@@ -22,7 +22,15 @@ constexpr Field kServiceRefFields[] = {
 constexpr Object kServiceRef{kServiceRefFields};
 
 constexpr Field kStaticEndpointFields[] = {
-    string("address", "IP address and port, such as `127.0.0.1:8080` or `[::1]:8080`.").as(Format::kHostPort).needed(),
+    string("address",
+           "Host and port, such as `127.0.0.1:8080`, `[::1]:8080` or `api.example.org:443`, or a name whose SRV "
+           "records say "
+           "both, such as `_http._tcp.example.org`. Agents resolve names, and again when the answer's lifetime ends.")
+        .as(Format::kEndpointAddress)
+        .needed(),
+    integer("weight", "Its share of requests beside the others'. Of a name it is that of each of its addresses.")
+        .within(1, 256)
+        .defaults_to("1"),
 };
 constexpr Object kStaticEndpoint{kStaticEndpointFields};
 
@@ -191,8 +199,13 @@ constexpr Field kTlsFields[] = {
 constexpr Object kTls{kTlsFields};
 
 constexpr Field kSpecFields[] = {
-    object("serviceRef", kServiceRef, "The service whose endpoints serve; this or `endpoints`."),
+    object("serviceRef", kServiceRef, "The service whose endpoints serve; this, `endpoints` or `url`."),
     objects("endpoints", kStaticEndpoint, "The endpoints themselves, where no service has them.").at_most(256),
+    string(
+        "url",
+        "A site, such as `https://api.example.org`: its host is resolved, https is TLS for its name, and requests name "
+        "it as their host where no filter says another. It has no path.")
+        .as(Format::kUrl),
     string("protocol",
            "What is spoken with the endpoints: HTTP/1.1, or HTTP/2 in the clear (H2C), over TLS (H2), or as `tls` says "
            "(GRPC). Without it, what `appProtocol` of the service's port says, else HTTP.")
@@ -219,7 +232,10 @@ constexpr Field kSpecFields[] = {
     object("proxyProtocol", kProxyProtocol, "Tells the endpoints the client's address by the PROXY protocol."),
 };
 constexpr Rule kSpecRules[] = {
-    {"has(self.serviceRef) != has(self.endpoints)", "one of serviceRef and endpoints is required, and not both"},
+    {"has(self.serviceRef) ? !has(self.endpoints) && !has(self.url) : has(self.endpoints) != has(self.url)",
+     "exactly one of serviceRef, endpoints and url is required"},
+    {"!has(self.url) || !has(self.tls) || self.url.startsWith('https://')",
+     "tls and a URL of scheme http exclude each other"},
     {"!has(self.endpoints) || size(self.endpoints) > 0", "endpoints must have an entry"},
     {"!has(self.connectTimeout) || !has(self.timeout) || !has(self.timeout.connect) || "
      "duration(self.connectTimeout) == duration(self.timeout.connect)",
@@ -228,9 +244,11 @@ constexpr Rule kSpecRules[] = {
      "!has(self.connectionPool.idleConnTimeout) || duration(self.timeout.idle) == "
      "duration(self.connectionPool.idleConnTimeout)",
      "timeout.idle and connectionPool.idleConnTimeout are two forms of one setting, and say different things"},
-    {"!has(self.protocol) || self.protocol != 'H2' || has(self.tls)",
+    {"!has(self.protocol) || self.protocol != 'H2' || has(self.tls) || (has(self.url) && "
+     "self.url.startsWith('https://'))",
      "tls is required with protocol H2; without TLS it is H2C"},
-    {"!has(self.protocol) || self.protocol != 'H2C' || !has(self.tls)",
+    {"!has(self.protocol) || self.protocol != 'H2C' || !(has(self.tls) || (has(self.url) && "
+     "self.url.startsWith('https://')))",
      "tls and protocol H2C exclude each other; over TLS it is H2"},
 };
 constexpr Object kSpec{.fields = kSpecFields, .rules = kSpecRules};
@@ -247,8 +265,14 @@ constexpr Field kEndpointFields[] = {
     string("lastError", "What went wrong last."),
 };
 constexpr Object kEndpoint{kEndpointFields};
+constexpr Field kEndpointNameFields[] = {
+    string("name", "As it is written in `endpoints` or `url`, with the port.").needed(),
+    string("lastError", "Why the last lookup led to no address; its last known addresses may be in use."),
+};
+constexpr Object kEndpointName{kEndpointNameFields};
 constexpr Field kStatusFields[] = {
-    objects("endpoints", kEndpoint, "Endpoints.").keyed_by("address"),
+    objects("endpoints", kEndpoint, "Endpoints; of names, those that agents have found.").keyed_by("address"),
+    objects("names", kEndpointName, "Names that agents resolve to endpoints.").keyed_by("name"),
     integer("healthyCount", "Endpoints that are healthy.").within(0, kNoMaximum),
     integer("unhealthyCount", "Endpoints that are not.").within(0, kNoMaximum),
     string("endpointSummary", "`healthy/all`, for the table."),

@@ -308,6 +308,7 @@ class RouteLinker {
         // Its share is answered 500, whatever they ask for.
         if (!linked.backends.back().backend) linked.backends.back().filters.reset();
       }
+      if (!answered) name_host(linked.filters, linked.backends.back());
     }
     if (linked.backends.empty() && !answered) {
       warn(route_.metadata,
@@ -317,6 +318,19 @@ class RouteLinker {
             .message = "the rule has no backend and no redirect: its requests are answered 500"},
            findings_.diagnostics);
     }
+  }
+
+  /// Requests to a site (`spec.url`) name it, where no filter says another host.
+  void name_host(const std::vector<Filter>& of_rule, WeightedBackend& to) const {
+    if (!to.backend) return;
+    const std::string& host = targets_.config.backends[*to.backend].host;
+    if (host.empty()) return;
+    const std::vector<Filter>& filters = to.filters ? *to.filters : of_rule;
+    if (std::ranges::find(filters, FilterOp::kRewriteHost, &Filter::op) != filters.end()) return;
+    std::vector<Filter> all = filters;
+    all.push_back(value_filter(FilterOp::kRewriteHost, host));
+    sort_by_place(all);
+    to.filters = std::move(all);
   }
 
   void limits(const model::Rule& rule, LinkedRule& linked) {

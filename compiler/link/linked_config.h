@@ -175,6 +175,10 @@ struct LinkedBackend {
   EndpointSource source{};
   /// In place of `source`: sorted by address and port, no doubles.
   std::vector<program::Endpoint> endpoints{};
+  /// The same: sorted by host and port, no doubles.
+  std::vector<program::EndpointName> names{};
+  /// What requests name as their host, unless a filter of their rule does; empty: as they came.
+  std::string host{};
   program::Balance balance = program::Balance::kRoundRobin;
   program::BackendProtocol protocol = program::BackendProtocol::kHttp1;
   program::ProxyProtocol proxy_protocol = program::ProxyProtocol::kNone;
@@ -203,6 +207,8 @@ struct LinkedBackend {
   /// Fields that may come behind a request's body: lower case, `-` for `_`, ascending.
   std::vector<std::string> trailers{};
   bool takes_all_trailers = false;
+
+  bool has_own_endpoints() const { return !endpoints.empty() || !names.empty(); }
 };
 
 struct LinkedConfig {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,10 +91,13 @@ struct BackendTls {
   bool refused = false;
 };
 
-/// An entry of `spec.endpoints`.
+/// An entry of `spec.endpoints`, or the host of `spec.url`.
 struct StaticEndpoint {
-  IpAddress address;
-  std::uint16_t port = 0;
+  /// Absent: `host` is to be resolved.
+  std::optional<IpAddress> address{};
+  std::string host{};      ///< lower case
+  std::uint16_t port = 0;  ///< 0: that of the host's SRV records
+  std::uint16_t weight = 1;
   Span span{};
 };
 
@@ -101,6 +105,8 @@ struct ProxyBackend {
   Metadata metadata;
   /// Where there are some, there is no service.
   std::vector<StaticEndpoint> endpoints{};
+  /// Of `spec.url`: what requests name as their host, with the port where it is not the scheme's. Empty: as they came.
+  std::string host{};
   Reference service;
   Located<PortRef> service_port;
   Maybe<std::string> protocol{};

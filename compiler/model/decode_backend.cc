@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <utility>
 
+#include "base/text/ascii.h"
 #include "compiler/model/decode_kinds.h"
+#include "compiler/model/formats.h"
 #include "compiler/model/forms.h"
 
 namespace edge::compiler::model {
@@ -99,31 +102,98 @@ std::optional<BackendTls> decode_tls(const Fields& fields, Report& report) {
   return tls;
 }
 
-/// The text has the format of a host and a port.
-void add_endpoint(const Located<std::string>& text, ProxyBackend& backend, Report& report) {
-  const std::size_t colon = text.value.rfind(':');
-  if (colon == std::string::npos) return;  // was told by its format
-  std::string_view host = std::string_view(text.value).substr(0, colon);
+/// An address or a name, without the brackets of an address of IPv6.
+void set_host(StaticEndpoint& endpoint, std::string_view host) {
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-  StaticEndpoint endpoint{.address = {}, .span = text.span};
-  std::from_chars(text.value.data() + colon + 1, text.value.data() + text.value.size(), endpoint.port);
-  if (const auto address = parse_ip(host)) {
-    endpoint.address = *address;
-    backend.endpoints.push_back(endpoint);
-    return;
-  }
-  report.fault(DiagnosticCode::kInvalidValue, text.span,
-               "spec.endpoints[" + std::to_string(backend.endpoints.size()) + "].address",
-               in_quotes(text.value) + " names a host, and endpoints are IP addresses",
-               "write the address, such as `127.0.0.1:8080`; for names, use a Service with EndpointSlices");
+  endpoint.address = parse_ip(host);
+  if (!endpoint.address) endpoint.host = ascii_lower(host);
 }
 
+/// The text has the format of an endpoint's address.
+StaticEndpoint static_endpoint(const Located<std::string>& text) {
+  StaticEndpoint endpoint{.span = text.span};
+  const std::size_t colon = text.value.rfind(':');
+  set_host(endpoint, std::string_view(text.value).substr(0, colon));
+  if (colon == std::string::npos) return endpoint;
+  std::from_chars(text.value.data() + colon + 1, text.value.data() + text.value.size(), endpoint.port);
+  return endpoint;
+}
+
+void decode_list(const Fields& spec, ProxyBackend& backend, Report& report) {
+  const yaml::Node list = spec.node("endpoints");
+  const bool sound = report.ok();
+  bool any = false;
+  spec.entries("endpoints", [&](const Fields& entry) {
+    any = true;
+    const Located<std::string> address = entry.needed_text("address");
+    const auto weight = entry.integer("weight");
+    if (address.value.empty() || !has_format(address.value, schemas::Format::kEndpointAddress)) return;
+    StaticEndpoint endpoint = static_endpoint(address);
+    if (weight) endpoint.weight = static_cast<std::uint16_t>(weight->value);
+    backend.endpoints.push_back(std::move(endpoint));
+  });
+  if (sound && !any) {
+    report.fault(DiagnosticCode::kMissingField, list.span(), "spec.endpoints", "`endpoints` must have an entry");
+  }
+}
+
+/// `https://api.example.org:8443`: an endpoint, TLS for the name, and the host that requests name.
+void decode_url(const Located<std::string>& url, ProxyBackend& backend, Report& report) {
+  const auto fault = [&](const std::string& message, const std::string& fix) {
+    report.fault(DiagnosticCode::kInvalidValue, url.span, "spec.url", message, fix);
+  };
+  const bool secure = url.value.starts_with("https://");
+  std::string_view authority = std::string_view(url.value).substr(url.value.find("//") + 2);
+  const std::size_t end = std::min(authority.find_first_of("/?#"), authority.size());
+  if (const std::string_view target = authority.substr(end); !target.empty() && target != "/") {
+    return fault("the URL of a backend has no path, query or fragment",
+                 "leave `" + std::string(target.substr(0, 60)) + "` out; a rule's filter URLRewrite changes paths");
+  }
+  authority = authority.substr(0, end);
+  const std::uint16_t usual = secure ? 443 : 80;
+  const std::size_t colon = authority.rfind(':');
+  const bool has_port = colon != std::string_view::npos && authority.find(']', colon) == std::string_view::npos;
+  const std::string address = has_port && colon + 1 < authority.size()
+                                  ? std::string(authority)
+                                  : std::string(authority.substr(0, colon)) + ":" + std::to_string(usual);
+  if (!has_format(address, schemas::Format::kEndpointAddress)) {
+    return fault(in_quotes(url.value) + " names no host that can be called", "write it as `https://api.example.org`");
+  }
+  StaticEndpoint endpoint = static_endpoint({address, url.span});
+  std::string host = ascii_lower(std::string_view(address).substr(0, address.rfind(':')));
+  if (host.ends_with('.')) host.pop_back();
+  if (secure && !backend.tls) {
+    if (endpoint.address) {
+      return fault("the certificate of an address would be for a name, which the URL does not say",
+                   "write `spec.tls.hostname`, the name that the certificate is for");
+    }
+    backend.tls = BackendTls{.server_name = {host, url.span}, .system_roots = true};
+  }
+  if (!secure && backend.tls) {
+    report.fault(DiagnosticCode::kExclusiveFields, url.span, "spec.url",
+                 "`tls` and a URL of scheme http exclude each other", "write `https://`");
+  }
+  backend.host = endpoint.port == usual ? host : host + ":" + std::to_string(endpoint.port);
+  backend.endpoints.push_back(std::move(endpoint));
+}
+
+/// Exactly one of the three says where the endpoints are.
 void decode_endpoints(const Fields& spec, ProxyBackend& backend, Report& report) {
   const yaml::Node list = spec.node("endpoints");
   const yaml::Node service = spec.node("serviceRef");
-  if (!list && !service) {
+  const auto url = spec.text("url");
+  if (!list && !service && !url) {
+    // A `url` that is no text was told.
+    if (spec.node("url")) return;
     report.fault(DiagnosticCode::kMissingField, spec ? spec.span() : backend.metadata.span, "spec.serviceRef",
-                 "one of the fields `serviceRef` and `endpoints` is required");
+                 "one of the fields `serviceRef`, `endpoints` and `url` is required",
+                 "write `endpoints: [{address: \"127.0.0.1:8080\"}]` for servers, `url` for a site");
+    return;
+  }
+  if (url && (list || service)) {
+    const std::string other = list ? "endpoints" : "serviceRef";
+    report.fault(DiagnosticCode::kExclusiveFields, url->span, "spec.url",
+                 "`url` and `" + other + "` exclude each other", "leave one of them out");
     return;
   }
   if (list && service) {
@@ -131,17 +201,8 @@ void decode_endpoints(const Fields& spec, ProxyBackend& backend, Report& report)
                  "`endpoints` and `serviceRef` exclude each other",
                  "leave `serviceRef` out: its endpoints come from EndpointSlices");
   }
-  if (!list) return;
-  const bool sound = report.ok();
-  bool any = false;
-  spec.entries("endpoints", [&](const Fields& entry) {
-    any = true;
-    const Located<std::string> address = entry.needed_text("address");
-    if (!address.value.empty()) add_endpoint(address, backend, report);
-  });
-  if (sound && !any) {
-    report.fault(DiagnosticCode::kMissingField, list.span(), "spec.endpoints", "`endpoints` must have an entry");
-  }
+  if (list) decode_list(spec, backend, report);
+  if (url && has_format(url->value, schemas::Format::kUrl)) decode_url(*url, backend, report);
 }
 
 /// H2 is HTTP/2 over TLS and H2C without it; a backend that says otherwise by `tls` leaves open what is meant.

@@ -6,7 +6,9 @@
 
 #include "base/hostname.h"
 #include "base/ip.h"
+#include "base/text/ascii.h"
 #include "base/units.h"
+#include "program/values/endpoints.h"
 #include "schemas/formats.h"
 
 namespace edge::compiler::model {
@@ -101,7 +103,33 @@ bool is_host_port(std::string_view text) {
   return host.find(':') == std::string_view::npos && pattern && !pattern->wildcard();
 }
 
-/// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
+/// `host:port`, `[IPv6]:port`, or `_service._protocol.name`.
+bool is_endpoint_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const std::string_view host = text.substr(0, colon);
+  const bool service = colon == std::string_view::npos;
+  if (!service) {
+    std::uint16_t number = 0;
+    const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number == 0) return false;
+    if (host.starts_with('[')) {
+      const auto address = host.ends_with(']') ? parse_ip(host.substr(1, host.size() - 2)) : std::nullopt;
+      return address && host.find(':') != std::string_view::npos;
+    }
+    if (parse_ip(host)) return host.find(':') == std::string_view::npos;
+  }
+  if (!program::is_endpoint_name(ascii_lower(host))) return false;
+  if (service) {
+    const std::size_t dot = host.find("._");
+    return host.starts_with('_') && dot != std::string_view::npos && host.find('.', dot + 2) != std::string_view::npos;
+  }
+  // What ends in a number would be an address (RFC 3986 §3.2.2), and is none.
+  const std::size_t dot = host.rfind('.', host.size() - 2);
+  const std::string_view last = host.substr(dot == std::string_view::npos ? 0 : dot + 1);
+  return last.find_first_not_of("0123456789.") != std::string_view::npos;
+}
+
+/// An absolute path without `.` and `..`.
 bool is_file_path(std::string_view text) {
   if (text.size() > schemas::format_length(Format::kFilePath) || !text.starts_with('/')) return false;
   while (!text.empty()) {
@@ -116,6 +144,7 @@ bool is_file_path(std::string_view text) {
   return true;
 }
 
+/// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
 bool is_wireguard_key(std::string_view text) {
   if (text.size() != 44 || text.back() != '=') return false;
   for (const char c : text.substr(0, 43)) {
@@ -176,6 +205,8 @@ bool has_format(std::string_view text, Format format) {
       return is_percent(text) && text.find('.') == std::string_view::npos;
     case Format::kHostPort:
       return is_host_port(text);
+    case Format::kEndpointAddress:
+      return is_endpoint_address(text);
     case Format::kWireGuardKey:
       return is_wireguard_key(text);
     case Format::kFilePath:

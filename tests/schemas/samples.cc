@@ -1,6 +1,7 @@
 #include "tests/schemas/samples.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace edge::tests {
@@ -40,6 +41,7 @@ constexpr Texts kTexts[] = {
     {Format::kPercent, "0.5%", "100%", "101%"},
     {Format::kCountOrPercent, "10%", "20%", "1.5%"},
     {Format::kHostPort, "a.example:9090", "[::1]:1", "a.example"},
+    {Format::kEndpointAddress, "a_b.example:9090", "_http._tcp.example.org", "a.example"},
     {Format::kWireGuardKey,
      "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAA="},
     {Format::kFilePath, "/a/..b/.c", "/...", "/a/../b"},
@@ -64,20 +66,20 @@ constexpr Hint kHints[] = {
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replacePrefixMatch", "/a", "/b"},
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replaceFullPath", "/a", "/b"},
     {"ProxyRoute spec.rules.sessionPersistence.cookieConfig.path", "/a", "/b"},
+    {"ProxyBackend spec.url", "https://a.example", "https://b.example:8443"},
     {"ProxyBackend spec.endpoints.address", "192.0.2.1:80", "[2001:db8::1]:80"},
     {"EdgeRemoteCluster spec.heartbeat.timeout", "3h", "4h"},
 };
 
-/// Of two fields one is given, in turn.
+/// Of these fields one is given, in turn.
 struct Alternatives {
   const char* kind;
-  const char* first;
-  const char* second;
+  std::array<std::string_view, 3> fields;  ///< the last may be empty
 };
 constexpr Alternatives kAlternatives[] = {
-    {"ProxyBackend", "spec.serviceRef", "spec.endpoints"},
-    {"ProxyGateway", "spec.listeners.tls.secretRef", "spec.listeners.tls.certFile"},
-    {"ProxyGateway", "spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"},
+    {"ProxyBackend", {"spec.serviceRef", "spec.endpoints", "spec.url"}},
+    {"ProxyGateway", {"spec.listeners.tls.secretRef", "spec.listeners.tls.certFile"}},
+    {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
 };
 
 /// Where one of several fields is required: the one that the least resource has.
@@ -134,10 +136,11 @@ class Maker {
     if (field.type == Type::kAny) return false;
     if (!field.goes_with.empty()) return &field == variant_field(object);
     for (const Alternatives& one : kAlternatives) {
-      if (kind_.kind == one.kind && (path == one.first || path == one.second)) {
-        const bool chosen = (path == one.first) == (variant_ / 2 % 2 == 0);
-        if (!chosen || field.other_form.empty()) return chosen;
-      }
+      const auto found = std::ranges::find(one.fields, path);
+      if (kind_.kind != one.kind || found == one.fields.end()) continue;
+      const std::size_t count = one.fields.back().empty() ? 2 : 3;
+      const bool chosen = static_cast<std::size_t>(variant_ / 2) % count == static_cast<std::size_t>(found - one.fields.begin());
+      if (!chosen || field.other_form.empty()) return chosen;
     }
     const std::string place = std::string(kind_.kind) + " " + path;
     if (least_) return field.required || std::ranges::find(kOneOfSeveral, place) != std::end(kOneOfSeveral);
@@ -313,7 +316,13 @@ int most_variants(const Object& object) {
 }  // namespace
 
 // Twice, so that unions of five and of two meet in every combination.
-int variants_of(const Kind& kind) { return 2 * most_variants(*kind.body); }
+int variants_of(const Kind& kind) {
+  int most = most_variants(*kind.body);
+  for (const Alternatives& one : kAlternatives) {
+    if (kind.kind == one.kind) most = std::max(most, static_cast<int>(one.fields.size()));
+  }
+  return 2 * most;
+}
 Json full_resource(const Kind& kind, int variant) { return Maker(kind, variant, false).resource(); }
 Json least_resource(const Kind& kind, int variant) { return Maker(kind, variant, true).resource(); }
 

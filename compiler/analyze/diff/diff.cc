@@ -271,14 +271,21 @@ std::string class_key(const DiffClass& changed) {
 
 std::vector<SettingChange> diff_endpoints(const program::EndpointSet& before, const program::EndpointSet& after) {
   using Texts = std::map<std::string, std::string>;
-  const auto texts = [](const program::EndpointSet& set) {
+  const auto weight = [](std::uint16_t value) {
+    return value == 1 ? std::string() : " (weight " + std::to_string(value) + ")";
+  };
+  const auto texts = [&](const program::EndpointSet& set) {
     Texts out;
     for (const program::BackendEndpoints& backend : set.backends) {
       std::string text;
       for (const program::Endpoint& endpoint : backend.endpoints) {
         const std::string address = to_string(endpoint.address);
         text += (text.empty() ? "" : ", ") + (endpoint.address.is_v4() ? address : "[" + address + "]") + ":" +
-                std::to_string(endpoint.port) + (endpoint.ready ? "" : " (not ready)");
+                std::to_string(endpoint.port) + (endpoint.ready ? "" : " (not ready)") + weight(endpoint.weight);
+      }
+      for (const program::EndpointName& name : backend.names) {
+        text += (text.empty() ? "" : ", ") + name.host + (name.port == 0 ? "" : ":" + std::to_string(name.port)) +
+                weight(name.weight);
       }
       out.emplace("backend " + backend.name_space + "/" + backend.name + ", endpoints", std::move(text));
     }

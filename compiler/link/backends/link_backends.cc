@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "compiler/link/stages.h"
@@ -85,17 +83,21 @@ bool link_service(const model::ProxyBackend& backend, const BackendTargets& targ
   return true;
 }
 
-std::vector<program::Endpoint> endpoints_in_order(const std::vector<model::StaticEndpoint>& written) {
-  std::vector<program::Endpoint> endpoints;
-  for (const model::StaticEndpoint& endpoint : written) {
-    endpoints.push_back({.address = endpoint.address, .port = endpoint.port});
+void take_endpoints(const model::ProxyBackend& backend, LinkedBackend& linked) {
+  program::BackendEndpoints all;
+  for (const model::StaticEndpoint& endpoint : backend.endpoints) {
+    if (endpoint.address) {
+      all.endpoints.push_back({.address = *endpoint.address, .port = endpoint.port, .weight = endpoint.weight});
+    } else {
+      all.names.push_back({.host = endpoint.host, .port = endpoint.port, .weight = endpoint.weight});
+    }
   }
-  std::ranges::sort(endpoints, [](const program::Endpoint& a, const program::Endpoint& b) {
-    return std::tie(a.address, a.port) < std::tie(b.address, b.port);
-  });
-  const auto doubles = std::ranges::unique(endpoints);
-  endpoints.erase(doubles.begin(), doubles.end());
-  return endpoints;
+  program::sort(all);
+  linked.endpoints = std::move(all.endpoints);
+  linked.names = std::move(all.names);
+  linked.host = backend.host;
+  // A check asks the site that requests are for, unless it names another.
+  if (linked.health_check && linked.health_check->host.empty()) linked.health_check->host = linked.host;
 }
 
 }  // namespace
@@ -103,9 +105,9 @@ std::vector<program::Endpoint> endpoints_in_order(const std::vector<model::Stati
 std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
                                           Findings& findings) {
   LinkedBackend linked = backend_settings(backend);
-  linked.endpoints = endpoints_in_order(backend.endpoints);
+  take_endpoints(backend, linked);
   linked.source.generation = backend.metadata.generation;
-  if (linked.endpoints.empty() && !link_service(backend, targets, linked, findings)) return std::nullopt;
+  if (!linked.has_own_endpoints() && !link_service(backend, targets, linked, findings)) return std::nullopt;
   if (backend.tls) {
     linked.tls = link_backend_tls(backend, targets.secrets, findings);
     // Whom to trust, or as whom to come, cannot be told: routes answer 500.

@@ -93,7 +93,8 @@ program::BackendEndpoints endpoints_of(const LinkedBackend& backend, const Slice
   return {.backend_id = stable_id("ProxyBackend", identity.name_space, identity.name),
           .name_space = identity.name_space,
           .name = identity.name,
-          .endpoints = backend.endpoints.empty() ? endpoints_of(backend.source, slices) : backend.endpoints};
+          .endpoints = backend.has_own_endpoints() ? backend.endpoints : endpoints_of(backend.source, slices),
+          .names = backend.names};
 }
 
 Condition no_endpoints(const EndpointSource& source) {
@@ -127,6 +128,8 @@ void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagn
     if (backend.identity.name.empty()) continue;  // a place that is free (compiler/workspace_link.h)
     const auto found = slices.find(backend.source.name_space + "/" + backend.source.name);
     config.endpoints.backends.push_back(endpoints_of(backend, found == slices.end() ? none : found->second));
+    // How many endpoints names stand for is known to agents alone.
+    if (!config.endpoints.backends.back().names.empty()) continue;
     const std::size_t endpoints = config.endpoints.backends.back().endpoints.size();
     if (endpoints == 0) {
       report(backend, diagnostics);

@@ -126,13 +126,22 @@ class Dumper {
     }
     if (backend.max_idle_total) line(1, "idle over all endpoints " + std::to_string(*backend.max_idle_total));
     lines(1, settings_lines(backend));
+    if (!backend.host.empty()) line(1, "host " + backend.host);
     for (const program::BackendEndpoints& entry : config_.endpoints.backends) {
       if (entry.name != backend.identity.name || entry.name_space != backend.identity.name_space) continue;
       for (const program::Endpoint& endpoint : entry.endpoints) {
         line(1, "endpoint " + to_string(endpoint.address) + " " + std::to_string(endpoint.port) +
-                    (endpoint.ready ? "" : " not-ready"));
+                    (endpoint.ready ? "" : " not-ready") + weight_text(endpoint.weight));
+      }
+      for (const program::EndpointName& name : entry.names) {
+        line(1, "name " + name.host + (name.port == 0 ? " SRV" : " " + std::to_string(name.port)) +
+                    weight_text(name.weight));
       }
     }
+  }
+
+  static std::string weight_text(std::uint16_t weight) {
+    return weight == 1 ? std::string() : " weight " + std::to_string(weight);
   }
 
   void dump_route(const LinkedRoute& route) {
