@@ -215,6 +215,7 @@ class Maker {
                 "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
                 "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
                 "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
+                "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
                 "type: SecurityHeaders, securityHeaders: {}", "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
                 "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}", oidc("a.com"), oidc("b.com"),
                 "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
@@ -233,7 +234,11 @@ class Maker {
     const std::string filters =
         one_of({"", "", ", filters: [{type: CORS, cors: {allowOrigins: ['https://a.com']}}]",
                 ", filters: [{type: RequestMirror, requestMirror: {backendRef: {name: b" + number(4) + ", port: 80}}}]",
-                ", filters: [{type: ExtensionRef, extensionRef: {group: x, kind: Y, name: z}}]"});
+                ", filters: [{type: ExtensionRef, extensionRef: {group: x, kind: Y, name: z}}]",
+                ", filters: [{type: ExternalAuth, externalAuth: {protocol: " + one_of({"HTTP", "GRPC"}) +
+                    ", backendRef: {name: b" + number(4) + ", port: 80}}}]",
+                ", filters: [{type: ExternalAuth, externalAuth: {protocol: HTTP, backendRef: {name: b" + number(4) +
+                    ", kind: ProxyBackend, group: edgeproxy.io}}}]"});
     return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + std::string(grpc ? "GRPCRoute" : "HTTPRoute") +
            "\nmetadata: {name: " + name + "}\nspec: {parentRefs: [" +
            one_of({"{name: own}", "{name: own}", "{name: edge, group: edgeproxy.io, kind: ProxyGateway}"}) +

@@ -58,6 +58,13 @@ bool any_reference(const T& value, const Test& test) {
   }
 }
 
+/// Whether the service that a ForwardAuth policy asks satisfies `test`.
+template <typename Test>
+bool asks(const model::ProxyPolicy& policy, const Test& test) {
+  const auto* const forward = std::get_if<model::ForwardAuth>(&policy.settings);
+  return forward != nullptr && forward->backend && test(*forward->backend);
+}
+
 /// Whether an Ingress refers to a Service, or to what else may be a backend, of these names.
 bool names_one(const model::Ingress& ingress, const WorkspaceResources::Names& names) {
   const auto refers = [&](const model::IngressBackend& to) {
@@ -332,6 +339,15 @@ WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) 
   };
   search(routes_);
   search(api_routes_);
+  for (const auto& [name, claims] : claims_) {
+    const bool asked = std::ranges::any_of(claims.policies, [&](const model::ProxyPolicy& policy) {
+      return asks(policy, [&](const model::Reference& service) {
+        const std::string& space = service.name_space.empty() ? policy.metadata.name_space : service.name_space;
+        return names.contains(space + "/" + service.name.value);
+      });
+    });
+    if (asked) found.insert(name);
+  }
   for (const model::Ingress& ingress : others().ingresses) {
     if (names_one(ingress, names)) found.insert(ingress.metadata.text());
   }

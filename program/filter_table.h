@@ -21,6 +21,7 @@ enum class FilterType : std::uint8_t {
   kRedirect,
   kMirror,
   kCors,
+  kExternalAuth,
   kExtension,
 };
 
@@ -41,6 +42,7 @@ inline constexpr std::array kFilterTypes = {
     FilterTypeRow{FilterType::kRedirect, "RequestRedirect", "requestRedirect", true, true, true, FilterType::kRewrite},
     FilterTypeRow{FilterType::kMirror, "RequestMirror", "requestMirror", true, false, false},
     FilterTypeRow{FilterType::kCors, "CORS", "cors", false, false, false},
+    FilterTypeRow{FilterType::kExternalAuth, "ExternalAuth", "externalAuth", false, true, false},
     FilterTypeRow{FilterType::kExtension, "ExtensionRef", "extensionRef", false, false, false},
 };
 static_assert(kFilterTypes.size() == static_cast<std::size_t>(FilterType::kExtension) + 1);

@@ -16,7 +16,7 @@ constexpr std::string_view kFrom[] = {"All", "Selector", "Same", "None"};
 constexpr std::string_view kOperators[] = {"In", "NotIn", "Exists", "DoesNotExist"};
 constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier", "ResponseHeaderModifier", "URLRewrite",
                                              "RequestRedirect",       "RequestMirror",          "CORS",
-                                             "ExtensionRef"};
+                                             "ExternalAuth",          "ExtensionRef"};
 
 // ---- Parts ----------------------------------------------------------------------------------------------------------
 
@@ -235,6 +235,35 @@ constexpr Field kCorsFields[] = {
     integer("maxAge", "Seconds that a preflight answer holds.").within(1, 2'147'483'647).defaults_to("5"),
 };
 constexpr Object kCors = lenient(kCorsFields);
+constexpr std::string_view kAuthProtocols[] = {"HTTP", "GRPC"};
+constexpr Field kHttpAuthFields[] = {
+    string("path", "What stands before the path of the request that the service is sent."),
+    strings("allowedHeaders", "Headers of the request that it is sent, beside Host, Content-Length and Authorization.")
+        .as(Format::kHeaderName)
+        .at_most(64),
+    strings("allowedResponseHeaders", "Headers of its response that the backend is sent; all without it.")
+        .as(Format::kHeaderName)
+        .at_most(64),
+};
+constexpr Object kHttpAuth = lenient(kHttpAuthFields);
+constexpr Field kGrpcAuthFields[] = {
+    strings("allowedHeaders", "Headers of the request that the service is told; all without it.")
+        .as(Format::kHeaderName)
+        .at_most(64),
+};
+constexpr Object kGrpcAuth = lenient(kGrpcAuthFields);
+constexpr Field kForwardBodyFields[] = {
+    integer("maxSize", "Bytes of the largest body that is sent along; 0: none is.").within(0, 65535).defaults_to("0"),
+};
+constexpr Object kForwardBody = lenient(kForwardBodyFields);
+constexpr Field kExternalAuthFields[] = {
+    string("protocol", "What the service speaks.").one_of(kAuthProtocols).needed(),
+    object("backendRef", kBackendRef, "Service that decides about requests.").needed(),
+    object("http", kHttpAuth, "How a service of HTTP is asked."),
+    object("grpc", kGrpcAuth, "How a service of Envoy's ext_authz protocol is asked."),
+    object("forwardBody", kForwardBody, "Whether it is sent the request's body."),
+};
+constexpr Object kExternalAuth = lenient(kExternalAuthFields);
 constexpr Field kFilterFields[] = {
     string("type", "What the filter does.").one_of(kFilterTypes).needed(),
     object("requestHeaderModifier", kModifier, "Change of the request's headers."),
@@ -243,6 +272,7 @@ constexpr Field kFilterFields[] = {
     object("requestRedirect", kRedirect, "Answer with another location."),
     object("requestMirror", kMirror, "Copies of requests."),
     object("cors", kCors, "Answers to other origins."),
+    object("externalAuth", kExternalAuth, "A service that decides about each request."),
     object("extensionRef", kObjectReference, "A filter of an implementation."),
 };
 constexpr Object kFilter = lenient(kFilterFields);

@@ -26,8 +26,15 @@ constexpr Field kBasicFields[] = {
 };
 constexpr Object kBasic{kBasicFields};
 
+constexpr Field kForwardBackendFields[] = {
+    string("name", "Name of the ProxyBackend.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the ProxyBackend; the own without it.").as(Format::kNamespace),
+};
+constexpr Object kForwardBackend{kForwardBackendFields};
 constexpr Field kForwardFields[] = {
-    string("address", "Service that decides.").as(Format::kUrl).needed(),
+    string("address", "URL of the service that decides. This or `backendRef` is required.").as(Format::kUrl),
+    object("backendRef", kForwardBackend, "The service as a backend: its endpoints are called, with their health."),
+    string("path", "What a service given by `backendRef` is asked for.").as(Format::kPath).defaults_to("/"),
     strings("authHeaders", "Headers that it sees; all without it.").as(Format::kHeaderName),
     strings("responseHeaders", "Headers of its answer that the backend sees.").as(Format::kHeaderName),
     string("timeout", "Time for its answer.").as(Format::kDuration).defaults_to("5s"),

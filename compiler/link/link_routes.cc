@@ -95,6 +95,7 @@ class RouteLinker {
     sort_by_place(linked.filters);
     if (rule.persistence && !answers(linked.filters)) persistence(rule, index, linked.filters);
     backends(rule, index, linked);
+    if (rule.external_auth) external_auth(*rule.external_auth, index, linked);
     limits(rule, linked);
     return linked;
   }
@@ -163,6 +164,7 @@ class RouteLinker {
         return redirect(rule, filter, field, out);
       case model::FilterType::kMirror:
       case model::FilterType::kCors:
+      case model::FilterType::kExternalAuth:
       case model::FilterType::kExtension:
         return;
     }
@@ -222,6 +224,16 @@ class RouteLinker {
            "the service of the " + std::string(kind) + " `" + reference.name.value + "` cannot be used");
     }
     return index;
+  }
+
+  /// The policy that asks it looks the reference up as well (link_policies.cc).
+  void external_auth(const model::BackendRef& reference, std::size_t index, LinkedRule& linked) {
+    const auto field = [&] { return rule_field(index, "filters.externalAuth.backendRef.name"); };
+    if (backend(reference.kind, reference.backend, field)) return;
+    std::erase_if(linked.filters,
+                  [](const Filter& one) { return row_of(one.op).order != program::FilterOrder::kAsWritten; });
+    linked.mirrors.clear();
+    linked.backends.assign(1, {.backend = std::nullopt, .weight = kDefaults.weight});
   }
 
   /// Translating said by a diagnostic what is wrong with it.

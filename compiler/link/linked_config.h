@@ -97,7 +97,8 @@ struct LinkedRule {
   bool buffer_response = false;
   std::uint64_t max_buffer = 0;  ///< bytes; 0: no bound of its own
   /// Of its own (indices into LinkedConfig::policies), ascending by type, in the place of the route's of the same type.
-  /// None of them protects: an HTTPRoute's rules have CORS each.
+  /// An HTTPRoute's rules have CORS and ExternalAuth each. One that protects and is not enforced has no settings, and
+  /// refuses by that: `denied` is the route's.
   std::vector<std::uint32_t> policies{};
   /// Not written: a policy asks for it (stages.h, add_login_rules). The route's expression does not hold for it, and
   /// nothing is said where another rule takes its requests.

@@ -108,6 +108,9 @@ struct PolicyTargets {
   const Resolver& gateways;  ///< positions are those of LinkedConfig::gateways
   const Resolver& routes;    ///< positions are those of LinkedConfig::routes
   const SecretTable& secrets;
+  const Resolver& backends;
+  /// As RouteTargets::backend_index.
+  const std::vector<std::optional<std::uint32_t>>& backend_index;
 };
 
 struct PolicyLink {

@@ -62,6 +62,10 @@ class TogetherLinter {
       }
     }
     for (const ProxyPolicy& policy : resources_.policies) {
+      const auto* const forward = std::get_if<model::ForwardAuth>(&policy.settings);
+      if (forward != nullptr && forward->backend) {
+        used_.insert(key_of(forward->backend_kind, *forward->backend, policy.metadata));
+      }
       selects(policy);
       passwords(policy);
       claims(policy);
@@ -82,6 +86,9 @@ class TogetherLinter {
       }
       for (const model::Filter& filter : rule.filters) {
         if (filter.mirror) used_.insert(key_of(filter.mirror_kind, *filter.mirror, route.metadata));
+      }
+      if (rule.external_auth) {
+        used_.insert(key_of(rule.external_auth->kind, rule.external_auth->backend, route.metadata));
       }
     }
   }

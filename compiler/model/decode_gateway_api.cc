@@ -161,6 +161,16 @@ class ApiRuleReader {
         out.cors = cors(fields.object(row->field), location);
         out.cors_span = fields.span();
         return;
+      case FilterType::kExternalAuth:
+        if (out.external_auth) {
+          report_.add({.code = DiagnosticCode::kExclusiveFields,
+                       .field = location.text(),
+                       .span = fields.span(),
+                       .message = "a rule has at most one filter of this type",
+                       .labels = {{out.external_auth->span, "the other is here"}}});
+        }
+        out.external_auth = external_auth(fields.object(row->field), fields, location);
+        return;
       case FilterType::kMirror:
         out.mirrors.push_back(mirror(fields.object(row->field), fields, location));
         return;
@@ -215,6 +225,30 @@ class ApiRuleReader {
                              "the user who is logged in"},
                    .fix = "list the origins that may send credentials, or set `allowCredentials: false`"});
     }
+    return out;
+  }
+
+  ApiExternalAuth external_auth(const Fields& own, const Fields& filter, const RuleLocation& location) {
+    ApiExternalAuth out{.ref = object_ref(own.object("backendRef"), "", "Service"), .span = filter.span()};
+    if (!own) {
+      report_.fault(DiagnosticCode::kMissingField, filter.span(), location.text("externalAuth"),
+                    "the field `externalAuth` is required with type ExternalAuth");
+    }
+    const Located<std::string> protocol = own.needed_text("protocol");
+    const bool grpc = protocol.value == "GRPC";
+    if (const yaml::Node other = own.node(grpc ? "http" : "grpc")) {
+      report_.fault(DiagnosticCode::kExclusiveFields, other.key_span(),
+                    location.text(grpc ? "externalAuth.http" : "externalAuth.grpc"),
+                    "`" + std::string(grpc ? "http" : "grpc") + "` does not go with protocol " + protocol.value);
+    }
+    const Fields asked = own.object(grpc ? "grpc" : "http");
+    out.settings = {.address = {{}, filter.span()},
+                    .path = grpc ? std::nullopt : asked.text("path"),
+                    .own_request = true,
+                    .grpc = grpc,
+                    .max_body_size = own.object("forwardBody").integer("maxSize"),
+                    .auth_headers = asked.strings("allowedHeaders")};
+    if (!grpc) out.settings.response_headers = asked.strings("allowedResponseHeaders");
     return out;
   }
 

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/formats.h"
+#include "program/filter_table.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -54,6 +56,11 @@ Jwt decode_jwt(const Fields& own) {
   return jwt;
 }
 
+std::optional<Reference> backend_of(const Fields& own) {
+  const Fields backend = own.object("backendRef");
+  return backend ? std::optional(backend.reference()) : std::nullopt;
+}
+
 void decode_settings(const Fields& own, ProxyPolicy& policy) {
   switch (policy.type.value) {
     case PolicyType::kBasicAuth:
@@ -62,7 +69,9 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                                   .strip_auth = own.boolean("stripAuth")};
       return;
     case PolicyType::kForwardAuth:
-      policy.settings = ForwardAuth{.address = own.needed_text("address"),
+      policy.settings = ForwardAuth{.address = own.text("address").value_or(Located<std::string>{}),
+                                    .backend = backend_of(own),
+                                    .path = own.text("path"),
                                     .auth_headers = own.strings("authHeaders"),
                                     .response_headers = own.strings("responseHeaders"),
                                     .timeout = own.duration("timeout"),
@@ -127,6 +136,50 @@ void check_cors(const Fields& own, Report& report) {
   }
 }
 
+/// Fields that a policy names and cannot set.
+void check_written(const std::vector<Located<std::string>>& names, const std::string& field, Report& report) {
+  for (const Located<std::string>& name : names) {
+    if (!program::is_reserved_from_policies(name.value)) continue;
+    report.add({.code = DiagnosticCode::kInvalidValue,
+                .severity = Severity::kWarning,
+                .field = field,
+                .span = name.span,
+                .message = "the header " + in_quotes(name.value) + " is written by the proxy: no policy sets it",
+                .fix = "leave it out, or use another name"});
+  }
+}
+
+void check_written(const Fields& own, PolicyType type, Report& report) {
+  if (type == PolicyType::kForwardAuth) {
+    check_written(own.strings("responseHeaders"), "spec.forwardAuth.responseHeaders", report);
+  } else if (type == PolicyType::kOidc) {
+    check_written(own.strings("forwardHeaders"), "spec.oidc.forwardHeaders", report);
+  } else if (type == PolicyType::kJwt) {
+    std::vector<Located<std::string>> headers;
+    own.entries("claimToHeaders", [&](const Fields& entry) {
+      if (const auto header = entry.text("header")) headers.push_back(*header);
+    });
+    check_written(headers, "spec.jwt.claimToHeaders", report);
+  }
+}
+
+/// One service is asked; only one that is a backend has a path apart.
+void check_forward(const Fields& own, Span span, Report& report) {
+  const bool address = static_cast<bool>(own.node("address"));
+  const Fields backend = own.object("backendRef");
+  if (address && backend) {
+    report.fault(DiagnosticCode::kExclusiveFields, own.node("address").key_span(), "spec.forwardAuth.address",
+                 "`address` and `backendRef` exclude each other");
+  } else if (!address && !backend) {
+    report.fault(DiagnosticCode::kMissingField, span, "spec.forwardAuth",
+                 "one of `address` and `backendRef` is required");
+  }
+  if (address && own.node("path")) {
+    report.fault(DiagnosticCode::kExclusiveFields, own.node("path").key_span(), "spec.forwardAuth.path",
+                 "`path` goes with `backendRef`", "write it in `address`");
+  }
+}
+
 /// Without either list it would let everybody pass, which nobody writes a policy for.
 void check_access(const Fields& own, Span span, Report& report) {
   if (own.node("allow") || own.node("deny")) return;
@@ -149,6 +202,8 @@ ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report)
       if (own) {
         if (row.value == PolicyType::kCors) check_cors(own, report);
         if (row.value == PolicyType::kIpAccess) check_access(own, type.span, report);
+        if (row.value == PolicyType::kForwardAuth) check_forward(own, type.span, report);
+        check_written(own, row.value, report);
         decode_settings(own, policy);
       } else {
         report.fault(DiagnosticCode::kMissingField, type.span, "spec." + std::string(row.key),

@@ -195,6 +195,7 @@ class RuleReader {
         filter.percent = own.integer("percent");
         return;
       case FilterType::kCors:
+      case FilterType::kExternalAuth:
       case FilterType::kExtension:
         return;
     }

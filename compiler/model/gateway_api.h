@@ -88,6 +88,13 @@ struct ApiRetry {
   Maybe<Duration> backoff{};
 };
 
+/// The filter ExternalAuth (GEP-1494), less the backend's name in `settings`.
+struct ApiExternalAuth {
+  ObjectRef ref;
+  Span span{};
+  ForwardAuth settings{};
+};
+
 /// GRPCRoute: what a call is told apart by.
 struct GrpcMatch {
   Span span{};
@@ -107,6 +114,7 @@ struct ApiRule {
   Maybe<Duration> backend_timeout{};
   std::optional<Cors> cors{};
   Span cors_span{};
+  std::optional<ApiExternalAuth> external_auth{};
   Span extension{};  ///< of an ExtensionRef filter
 };
 

@@ -40,6 +40,15 @@ struct BasicAuth {
 
 struct ForwardAuth {
   Located<std::string> address;
+  /// In place of `address`: a ProxyBackend, or of translated policies a Service; its name is then `service:port`.
+  std::optional<Reference> backend{};
+  std::string backend_kind = "ProxyBackend";
+  Maybe<std::string> path{};  ///< of what the backend is asked for
+  /// Of the filter ExternalAuth alone: the service is sent the request's own method and path, behind `path`, 200 alone
+  /// lets it pass, and any other answer is the client's.
+  bool own_request = false;
+  bool grpc = false;                    ///< of own_request: by Envoy's ext_authz protocol
+  Maybe<std::int64_t> max_body_size{};  ///< of own_request: the service is sent bodies too; 0: none
   Strings auth_headers{};
   Strings response_headers{};
   Maybe<std::chrono::nanoseconds> timeout{};
@@ -117,7 +126,7 @@ struct ProxyPolicy {
   /// Kind of the target where it is not the own one: policies that were translated hold for HTTPRoutes and Ingresses.
   std::string target_resource{};
   Reference target;
-  /// The rule of the target, by number, for which alone it holds; only of a CORS policy that was translated.
+  /// The rule of the target, by number, for which alone it holds; only of a policy that a filter was translated to.
   std::optional<std::uint32_t> target_rule{};
   /// Its settings; nothing when they are at fault: then the policy still protects its target, by refusing everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess>

@@ -126,6 +126,9 @@ struct Rule {
   Maybe<std::uint64_t> max_request_body{};
   std::optional<Buffering> buffering{};
   std::optional<SessionPersistence> persistence{};
+  /// Of translated rules: who decides about requests, by a policy of the rule. While it cannot be asked they are
+  /// answered 500.
+  std::optional<BackendRef> external_auth{};
 };
 
 /// Whether a cookie can have that path (RFC 6265 §4.1.1), in at most 1,024 bytes.

@@ -53,6 +53,9 @@ class RouteTranslator {
     return std::move(made_);
   }
 
+  /// The policies that the rules' ExternalAuth filters amount to, after run().
+  std::vector<model::ProxyPolicy> external_auths() { return std::move(external_auths_); }
+
   /// The policies that the rules' CORS filters amount to: one for the route where all of its rules have the same, else
   /// one for each rule that has one.
   std::vector<model::ProxyPolicy> cors() const {
@@ -72,10 +75,15 @@ class RouteTranslator {
 
  private:
   model::ProxyPolicy cors_policy(const model::ApiRule& rule, const std::string& name) const {
+    model::ProxyPolicy policy = filter_policy(model::PolicyType::kCors, rule.cors_span, name);
+    policy.settings = *rule.cors;
+    return policy;
+  }
+
+  model::ProxyPolicy filter_policy(model::PolicyType type, Span span, const std::string& name) const {
     model::ProxyPolicy policy{.metadata = route_.metadata,
-                              .type = {model::PolicyType::kCors, rule.cors_span},
-                              .target = {.name = {route_.metadata.name, rule.cors_span}},
-                              .settings = *rule.cors};
+                              .type = {type, span},
+                              .target = {.name = {route_.metadata.name, span}}};
     // No resource of Kubernetes has a `:` in its name, so no ProxyPolicy can be taken for it.
     policy.metadata.name += ":" + route_.metadata.kind + ":" + name;
     policy.target_resource = route_.metadata.kind;
@@ -112,6 +120,7 @@ class RouteTranslator {
     if (route_.metadata.kind == "HTTPRoute") default_path(made);
     for (std::size_t i = 0; i < from.mirrors.size(); ++i) mirror(from.mirrors[i], index, made);
     for (std::size_t i = 0; i < from.backends.size(); ++i) backend(from, index, i, made);
+    if (from.external_auth) external_auth(*from.external_auth, index, made);
     if (from.extension.somewhere()) refuse_filter(from, index, made);
     timeouts(from, index, made);
     return made;
@@ -145,7 +154,10 @@ class RouteTranslator {
 
   /// gRPC is spoken over HTTP/2, whatever the Service says of its port.
   BackendOptions options(const model::ObjectRef& to) const {
-    if (route_.metadata.kind != "GRPCRoute") return {};
+    return route_.metadata.kind == "GRPCRoute" ? grpc_options(to) : BackendOptions();
+  }
+
+  static BackendOptions grpc_options(const model::ObjectRef& to) {
     return {.suffix = ":grpc", .protocol = Located<std::string>{"GRPC", to.to.name.span}};
   }
 
@@ -174,7 +186,7 @@ class RouteTranslator {
     ref.weight = asked.weight;
     if (asked.unknown_filter.somewhere()) {
       unsupported(asked.unknown_filter, field + ".filters",
-                  "mirrors, CORS and extensions are no filters of one backend; its share of requests is answered 500");
+                  "mirrors, CORS, ExternalAuth and extensions are no filters of one backend; its share of requests is answered 500");
       ref.unresolved = kUnsupported;
     } else if (from.backends.size() == 1) {
       // Of the only backend they are the rule's.
@@ -193,9 +205,44 @@ class RouteTranslator {
                               .status = false,
                               .reason = "InvalidKind",
                               .message = "no filter of type ExtensionRef is known"});
-    std::erase_if(made.filters, [](const model::Filter& f) { return f.type == model::FilterType::kRedirect; });
-    made.backends = {{.backend = {.name = {"none", from.extension}}, .unresolved = "InvalidKind"}};
+    answer_500(made, from.extension, "InvalidKind");
   }
+
+  static void answer_500(model::Rule& made, Span span, std::string reason) {
+    std::erase_if(made.filters, [](const model::Filter& f) { return f.type == model::FilterType::kRedirect; });
+    made.backends = {{.backend = {.name = {"none", span}}, .unresolved = std::move(reason)}};
+  }
+
+  /// GEP-1494, by a policy of the rule. While the service cannot be asked the rule's requests are answered 500.
+  void external_auth(const model::ApiExternalAuth& from, std::size_t rule, model::Rule& made) {
+    const std::string field = rule_field(rule, "filters");
+    if (route_.metadata.kind != "HTTPRoute") {
+      const std::string message = "a " + route_.metadata.kind + " has no filter ExternalAuth";
+      report(DiagnosticCode::kInvalidValue, Severity::kError, from.span, field,
+             message + "; requests of the rule are answered 500");
+      made_.findings.push_back(
+          {.type = "Accepted", .status = false, .reason = std::string(kUnsupported), .message = message});
+      return answer_500(made, from.span, std::string(kUnsupported));
+    }
+    const BackendOptions how = from.settings.grpc ? grpc_options(from.ref) : BackendOptions();
+    const model::BackendRef ref = backends_.refer(route_.metadata, from.ref, field + ".externalAuth.backendRef", how);
+    if (!ref.unresolved.empty()) {
+      made_.findings.push_back({.type = "ResolvedRefs",
+                                .status = false,
+                                .reason = ref.unresolved,
+                                .message = "the authorization service `" + from.ref.to.name.value + "` cannot be used"});
+      return answer_500(made, from.span, ref.unresolved);
+    }
+    made.external_auth = ref;
+    model::ProxyPolicy& policy = external_auths_.emplace_back(
+        filter_policy(model::PolicyType::kForwardAuth, from.span, "external-auth-" + std::to_string(rule)));
+    policy.target_rule = static_cast<std::uint32_t>(rule);
+    model::ForwardAuth settings = from.settings;
+    settings.backend = ref.backend;
+    settings.backend_kind = ref.kind;
+    policy.settings = std::move(settings);
+  }
+
 
   void timeouts(const model::ApiRule& from, std::size_t rule, model::Rule& made) {
     using std::chrono::nanoseconds;
@@ -237,6 +284,7 @@ class RouteTranslator {
   ServiceBackends& backends_;
   Diagnostics& diagnostics_;
   model::ProxyRoute made_;
+  std::vector<model::ProxyPolicy> external_auths_;
 };
 
 /// A parent that another controller serves has an empty kind: nothing is said about it.
@@ -274,6 +322,7 @@ void translate_route(const model::ApiRoute& route, const OthersGateways& others,
   RouteTranslator translator(route, backends, diagnostics);
   model::ProxyRoute translated = translator.run();
   for (model::ProxyPolicy& policy : translator.cors()) made.policies.push_back(std::move(policy));
+  for (model::ProxyPolicy& policy : translator.external_auths()) made.policies.push_back(std::move(policy));
   translated.parents = std::move(parents);
   made.routes.push_back(std::move(translated));
 }

@@ -47,6 +47,8 @@ class AnswerReader {
   }
   /// What has come of the body since the last time; it no longer counts for the limit.
   std::string take_body() { return std::exchange(answer_.body, {}); }
+  /// Of a whole answer: the fields behind its body, as validated lines.
+  std::string_view trailer_lines() const { return chunks_.trailer_lines(); }
   CallFault fault() const { return answer_.fault; }
   const std::string& detail() const { return answer_.detail; }
 

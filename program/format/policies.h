@@ -101,9 +101,9 @@ static_assert(sizeof(OidcRecord) == 108);
 struct ForwardAuthRecord {
   std::uint64_t timeout_ns;
   std::uint64_t cache_ttl_ns;  ///< 0: answers are not kept
-  StringRef address;
-  ArrayRef<StringRef> auth_headers;      ///< lower case; empty: all of the request's
-  ArrayRef<StringRef> response_headers;  ///< lower case; empty: none
+  StringRef address;                     ///< a URL, or a backend of the program (program/forward_auth.h)
+  ArrayRef<StringRef> auth_headers;      ///< lower case, or kOwnRequest; empty: all of the request's
+  ArrayRef<StringRef> response_headers;  ///< lower case, or kAllFields; empty: none
   StringRef sign_in_url;                 ///< empty: a client gets an answer of 401 as it is
   StringRef sign_in_parameter;
 };

@@ -25,6 +25,8 @@ struct PolicyRequest {
   std::string_view request_id{};
   /// What the policies before said of the request's fields; null: nothing.
   const RequestEdits* edits = nullptr;
+  /// Whole, where a policy of the chain asks for it (Authentication::body_limit).
+  std::string_view body{};
 };
 
 /// As a Reply of the session, of which this room knows nothing.

@@ -79,10 +79,12 @@ class HeadOverWaits {
     return Awaiter{*this, task};
   }
 
- private:
+  /// Before a phase that uses the scratch without having waited, and after it.
   void keep();
   /// Parsed once more from the same bytes by the same limits: what was found sound is.
   void restore();
+
+ private:
 
   Scratch& scratch_;
   net::Inlet& inlet_;

@@ -1,11 +1,17 @@
 // The phase in which policies ask who a client is (rule D4), and may have to wait for it.
+#include <functional>
+
+#include "base/hash.h"
 #include "runtime/observe/request_spans.h"
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/rate_limit.h"
 #include "runtime/session/arrival.h"
+#include "runtime/session/client_address.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
+#include "runtime/shape/buffered_body.h"
+#include "runtime/upstream/backend_call.h"
 
 namespace edge::runtime {
 namespace {
@@ -57,19 +63,77 @@ TracedPolicy traced_policy(program::PolicyType type, const auth::AuthResult& aut
 
 }  // namespace
 
+net::Task<net::client::Answer> Session::call_service(const Exchange& exchange, std::uint64_t balance_key,
+                                                     auth::ServiceCall call) {
+  const ThreadProgram& program = *exchange.program;
+  const std::uint32_t backend =
+      program.program->backend_index(stable_id("ProxyBackend", call.name_space, call.name));
+  if (backend == program::kNone) co_return net::client::Answer{};
+  BackendPool& pool = *program.pools[backend];
+  std::string head;
+  head.append(call.method).append(" ").append(call.target).append(" HTTP/1.1\r\nHost: ").append(call.host);
+  head.append("\r\nContent-Length: ").append(std::to_string(call.body.size())).append("\r\n");
+  head.append(call.fields).append("\r\n");
+  const std::string proxy_header = program.announces ? header_for(pool.settings(), connection_) : std::string();
+  net::client::Answer answer = co_await call_backend(worker_.loop(), waiter_,
+                                                     {.pool = pool,
+                                                      .method = call.method == "HEAD" ? net::http1::Method::kHead : net::http1::Method::kGet,
+                                                      .head = head,
+                                                      .body = call.body,
+                                                      .balance_key = balance_key,
+                                                      .proxy_header = proxy_header,
+                                                      .until = call.until,
+                                                      .max_body = call.max_body,
+                                                      .trailers = call.trailers,
+                                                      .asker = &client_,
+                                                      .scratch = worker_.scratch().response});
+  co_return answer;
+}
+
+net::Task<bool> Session::copy_body_for_policies(Exchange& exchange, HeadOverWaits& heads, std::string& body,
+                                                std::optional<Reply>& ending) {
+  std::uint64_t limit = 0;
+  for (const AuthStep& step : exchange.authentication->authentication) {
+    const std::uint64_t wanted = exchange.program->authentication->body_limit(step);
+    if (wanted != 0 && (limit == 0 || wanted < limit)) limit = wanted;
+  }
+  ForwardRequest& request = exchange.forward;
+  if (limit == 0 || request.body.none()) co_return true;
+  request.body.limits = exchange.taken.listener->limits;
+  request.deadlines.idle = net::Duration(request.treatment->idle_timeout_ns);
+  heads.keep();
+  const ClientEnd client{client_, inlet_, outlet_, waiter_};
+  const WorkerParts parts = worker_.parts();
+  const Failure failure = co_await copy_body(request.body, limit, {client, request.deadlines, parts}, body,
+                                             worker_.counters().responses[1]);
+  heads.restore();
+  if (!failure) co_return true;
+  FailureAnswer answer = answer_for(failure.kind);
+  if (answer.status == 0) answer = answer_for(FailureKind::kClientStalled);
+  co_return end_with(ending, {answer.status, answer.reason, answer.text, {}, true});
+}
+
 // All of them have to let it pass. Nothing that came before is done again: the decision stands, and what a rate limit
 // has counted is counted.
 net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending) {
   RequestEdits& edits = *exchange.identity;
   RequestSpans& spans = exchange.forward.spans;
   HeadOverWaits heads(worker_.scratch(), inlet_, arrival);
+  const auto call_by_pool = [&](const auth::ServiceCall& call) {
+    return call_service(exchange, client_key(arrival.source), call);
+  };
+  const auth::CallService call_service_of_request = std::cref(call_by_pool);
+  std::string body;
+  const bool readable = co_await copy_body_for_policies(exchange, heads, body, ending);
+  if (!readable) co_return false;
   for (const AuthStep& step : exchange.authentication->authentication) {
     const PolicyRequest policy_request{
         worker_.scratch().request, arrival.host,       arrival.path, arrival.source, arrival.secure,
-        worker_.loop().now(),      exchange.id.text(), &edits};
+        worker_.loop().now(),      exchange.id.text(), &edits,        body};
     const trace::Step traced = spans.begin_step();
     auth::AuthContext context = worker_.auth_context(waiter_, client_);
     context.calls = {spans.trace.get(), traced};
+    context.call_service = &call_service_of_request;
     net::Task<auth::AuthResult> asking = exchange.program->authentication->ask(step, policy_request, context);
     auth::AuthResult auth_result = co_await heads.over(asking);
     trace_policy(spans, traced, traced_policy(step.type, auth_result));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "net/client/http_client.h"
 #include "net/http1/parse.h"
 #include "net/loop.h"
 #include "net/server/http1_conversation.h"
@@ -17,9 +18,13 @@
 
 namespace edge::runtime {
 
+namespace auth {
+struct ServiceCall;
+}
 struct Arrival;
 struct Exchange;
 struct ForwardFor;
+class HeadOverWaits;
 class Worker;
 
 class Session final : public ClientSession, private net::server::Http1Conversation<Session> {
@@ -57,6 +62,12 @@ class Session final : public ClientSession, private net::server::Http1Conversati
 
   // authenticate.cc
   net::Task<bool> authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending);
+  /// The request's body, for the policies that want to see it; nothing is taken of it.
+  net::Task<bool> copy_body_for_policies(Exchange& exchange, HeadOverWaits& heads, std::string& body,
+                                         std::optional<Reply>& ending);
+  /// For a policy whose service is a backend.
+  net::Task<net::client::Answer> call_service(const Exchange& exchange, std::uint64_t balance_key,
+                                              auth::ServiceCall call);
 
   // answer.cc: its end
   net::Task<Next> refuse_head();

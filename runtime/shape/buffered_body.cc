@@ -61,6 +61,47 @@ class BodyIntake {
   bool done_ = false;
 };
 
+/// Copies a request's body out of an inlet, which keeps it.
+class BodyCopy {
+ public:
+  BodyCopy(const net::http1::Body& body, std::uint64_t limit, std::string& into)
+      : body_(body), limit_(limit), into_(into) {}
+
+  bool done() const { return done_; }
+  FailureKind fault() const { return fault_; }
+
+  /// `unread`: of the inlet, from the body's first byte on.
+  void take(std::string_view unread) {
+    while (at_ < unread.size() && !done_ && fault_ == FailureKind::kNone) {
+      ChunkedDecoder::Step step;
+      if (body_.kind == BodyKind::kLength) {
+        step.data = unread.substr(at_, static_cast<std::size_t>(body_.length) - into_.size());
+        step.consumed = step.data.size();
+        done_ = into_.size() + step.data.size() == body_.length;
+      } else {
+        step = decoder_.next(unread.substr(at_));
+        if (step.state == ChunkedDecoder::State::kFault) fault_ = FailureKind::kBadBody;
+        done_ = step.state == ChunkedDecoder::State::kEnd;
+      }
+      at_ += step.consumed;
+      if (into_.size() + step.data.size() > limit_) {
+        fault_ = FailureKind::kTooLarge;
+      } else {
+        into_.append(step.data);
+      }
+    }
+  }
+
+ private:
+  const net::http1::Body& body_;
+  std::uint64_t limit_;
+  std::string& into_;
+  ChunkedDecoder decoder_;
+  std::size_t at_ = 0;
+  FailureKind fault_ = FailureKind::kNone;
+  bool done_ = false;
+};
+
 Failure client_fault(FailureKind kind) { return {Origin::kClient, kind, false}; }
 
 }  // namespace
@@ -129,6 +170,51 @@ net::Task<Failure> buffer_body(RequestBody& body, std::string_view head, const B
   finish_request_head(length, out);
   body.head.append(out.text());
   co_return Failure{};
+}
+
+net::Task<Failure> copy_body(RequestBody& body, std::uint64_t limit, const BodyIntakePlan& from, std::string& into,
+                             net::Counter& interim) {
+  const ClientEnd& client = from.client;
+  net::Loop& loop = from.worker.loop;
+  if (body.framing.kind == BodyKind::kLength && body.framing.length > limit) {
+    co_return client_fault(FailureKind::kTooLarge);
+  }
+  if (body.expect_continue && client.inlet.empty()) {
+    iovec go_on = net::piece(kContinue);
+    interim.add();
+    if (!client.outlet.send(client.channel, {&go_on, 1})) co_return client_fault(FailureKind::kClientGone);
+  }
+  body.expect_continue = false;
+
+  BodyCopy copy(body.framing, limit, into);
+  BodyPace pace(body.pace());
+  for (int fills = 0;;) {
+    copy.take(client.inlet.unread());
+    if (copy.done() || copy.fault() != FailureKind::kNone) break;
+    if (client.channel.readable() && ++fills <= kFillsATurn) {
+      const Transfer got = client.inlet.fill(client.channel, from.worker.scratch.client());
+      if (got.kind == Transfer::Kind::kDone || got.kind == Transfer::Kind::kWouldBlock) continue;
+      co_return client_fault(FailureKind::kClientGone);
+    }
+    fills = 0;
+    client.channel.defer();
+    client.inlet.keep();
+    const net::Time now = loop.now();
+    pace.begin(now);
+    const net::Time due = pace.due(into.size());
+    const net::Time until = std::min(from.deadlines.idle_until(now, client.outlet.blocked()), due);
+    const std::uint8_t interest = client.outlet.blocked() ? net::kRead | net::kWrite : net::kRead;
+    const Wake wake = co_await client.waiter.wait(until, client.channel, interest);
+    if (wake == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};
+    if (wake == Wake::kTimeout) {
+      co_return client_fault(due <= loop.now() ? FailureKind::kBodyTooSlow : FailureKind::kClientStalled);
+    }
+    if (client.channel.hung_up() || !client.outlet.flush(client.channel)) {
+      co_return client_fault(FailureKind::kClientGone);
+    }
+  }
+  client.inlet.keep();
+  co_return copy.fault() == FailureKind::kNone ? Failure{} : client_fault(copy.fault());
 }
 
 net::Task<Failure> await_body(const RequestBody& body, std::string_view head, const BodyIntakePlan& from) {

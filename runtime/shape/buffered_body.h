@@ -1,6 +1,8 @@
 // Request bodies before anything is forwarded: read to their end where the rule buffers requests (rule D7), or begun.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "net/counter.h"
@@ -27,6 +29,11 @@ struct BodyIntakePlan {
 /// body's framing; the whole of it then lies in `body.head`. `interim` counts the `100 Continue` that is sent.
 net::Task<Failure> buffer_body(RequestBody& body, std::string_view head, const BodyIntakePlan& from,
                                const RequestTrailerRules& trailers, net::Counter& interim);
+
+/// Reads the body to its end, at most `limit` bytes (kTooLarge), and leaves it in the client's inlet: `into` gets a copy.
+/// The head must not be needed in the thread's scratch.
+net::Task<Failure> copy_body(RequestBody& body, std::uint64_t limit, const BodyIntakePlan& from, std::string& into,
+                             net::Counter& interim);
 
 /// No connection to a backend is taken, and none waited for, for a body of which nothing has come, neither for the
 /// request nor for its copies: such requests cost their clients nothing. An expectation has to be forwarded (RFC 9110

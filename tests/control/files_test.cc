@@ -83,6 +83,44 @@ class Files : public Control {
   std::unique_ptr<ProxyProcess> proxy_;
 };
 
+TEST_F(Files, AFilterExternalAuthAsksAServiceAndFollowsItsEndpoints) {
+  const std::string port = denier_.address().substr(17, denier_.address().size() - 18);
+  const auto service = [&](const std::string& name, const std::string& endpoint) {
+    dir_.put("config/service.yaml", "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\nmetadata: {name: " + name +
+                                        "}\nspec: {endpoints: [{address: '127.0.0.1:" + endpoint + "'}]}\n");
+  };
+  service("decider", port);
+  dir_.put("config/filter.yaml", R"(apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: filtered}
+spec:
+  parentRefs: [{group: edgeproxy.io, kind: ProxyGateway, name: gw}]
+  rules:
+    - matches: [{path: {value: /filtered}}]
+      filters:
+        - type: ExternalAuth
+          externalAuth:
+            protocol: HTTP
+            backendRef: {group: edgeproxy.io, kind: ProxyBackend, name: decider}
+            http: {}
+      backendRefs: [{group: edgeproxy.io, kind: ProxyBackend, name: be}]
+)");
+  start();
+  EXPECT_THAT(get("/filtered"), StartsWith("401")) << proxy_->process.err_text();
+  // Nobody answers where the service has gone to; then it is back; then there is none of its name.
+  service("decider", "1");
+  EXPECT_TRUE(answers(proxy_->port, "/filtered", "503")) << proxy_->process.err_text();
+  service("decider", port);
+  EXPECT_TRUE(answers(proxy_->port, "/filtered", "401")) << proxy_->process.err_text();
+  service("other", port);
+  EXPECT_TRUE(answers(proxy_->port, "/filtered", "500")) << proxy_->process.err_text();
+  EXPECT_THAT(get("/open"), StartsWith("200"));
+  restart();
+  EXPECT_THAT(get("/filtered"), StartsWith("500"));
+  service("decider", port);
+  EXPECT_TRUE(answers(proxy_->port, "/filtered", "401")) << proxy_->process.err_text();
+}
+
 struct Refused {
   const char* name;
   const char* spec;

@@ -1,6 +1,7 @@
 #include "compiler/link/policies/effective_policies.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "compiler/link/gateways/attach.h"
 
@@ -36,15 +37,17 @@ namespace edge::compiler::link {
 
 namespace {
 
-/// Adds those of `targets` that are replaced by none in `chosen`. A policy of unknown type may be any: it replaces none
-/// and is replaced by none.
-void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>& targets,
+/// Adds those of `targets` that are replaced by none in `chosen`, of which the first `of_rule` are a rule's own. A
+/// policy of unknown type may be any: it replaces none and is replaced by none. Nor does what a rule asks for by a
+/// filter replace what protects the rule by a policy: who may write routes need not be who may write policies.
+void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>& targets, std::size_t of_rule,
                     std::vector<std::uint32_t>& chosen) {
   const std::size_t own = chosen.size();
   for (const std::uint32_t policy : targets) {
     const PolicyType type = config.policies[policy].type;
+    const auto begin = chosen.begin() + static_cast<std::ptrdiff_t>(protects(type) ? of_rule : 0);
     const auto end = chosen.begin() + static_cast<std::ptrdiff_t>(own);
-    const bool replaced = type != PolicyType::kUnknown && std::any_of(chosen.begin(), end, [&](std::uint32_t other) {
+    const bool replaced = type != PolicyType::kUnknown && std::any_of(begin, end, [&](std::uint32_t other) {
                             return config.policies[other].type == type;
                           });
     if (!replaced) chosen.push_back(policy);
@@ -53,11 +56,15 @@ void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>
 
 std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t gateway, const LinkedRoute& route,
                                     std::vector<std::uint32_t> effective) {
-  add_unreplaced(config, route.policies, effective);
-  add_unreplaced(config, config.gateways[gateway].policies, effective);
-  std::sort(effective.begin(), effective.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(config.policies[a].type, a) < std::pair(config.policies[b].type, b);
-  });
+  const std::vector<std::uint32_t> rule = effective;
+  add_unreplaced(config, route.policies, rule.size(), effective);
+  add_unreplaced(config, config.gateways[gateway].policies, rule.size(), effective);
+  // Of one type the rule's own comes last.
+  const auto place = [&](std::uint32_t policy) {
+    const bool own = std::ranges::find(rule, policy) != rule.end();
+    return std::tuple(config.policies[policy].type, own, policy);
+  };
+  std::ranges::sort(effective, {}, place);
   return effective;
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/link/policies/effective_policies.h"
 #include "compiler/link/stages.h"
 #include "program/dump/route_tree.h"
+#include "program/forward_auth.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -58,6 +59,38 @@ bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets,
            client;
   }
   return true;
+}
+
+/// Gives a ForwardAuth that asks a backend its address. \returns whether it can be asked.
+bool find_service(const model::ProxyPolicy& policy, const PolicyTargets& targets, Findings& findings,
+                  PolicySettings& settings) {
+  const auto* written = std::get_if<model::ForwardAuth>(&policy.settings);
+  if (written == nullptr || !written->backend) return true;
+  const model::Reference& to = *written->backend;
+  // Of a filter the route tells what is wrong (link_routes.cc).
+  Diagnostics untold(0);
+  Findings untold_findings{untold, findings.dependencies};
+  Findings& told = policy.target_rule ? untold_findings : findings;
+  const Resolved found = targets.backends.resolve(
+      policy.metadata, written->backend_kind, to, [] { return std::string("spec.forwardAuth.backendRef.name"); }, told);
+  if (!found || !targets.backend_index[found.position]) {
+    fail(told.status.conditions, condition::kResolvedRefs,
+         found.fault == ReferenceFault::kNotPermitted ? reason::kRefNotPermitted : reason::kBackendNotFound,
+         "the backend `" + to.name.value + "` cannot be used");
+    return false;
+  }
+  auto& forward = std::get<ForwardAuthSettings>(settings);
+  const std::string& space = to.name_space.empty() ? policy.metadata.name_space : to.name_space;
+  forward.address = program::backend_address(space, to.name.value, forward.address);
+  return true;
+}
+
+/// Whether the rule answers every request 500 by itself.
+bool refuses_all(const LinkedRule& rule) {
+  const bool answers =
+      std::ranges::any_of(rule.filters, [](const Filter& filter) { return filter.op == program::FilterOp::kRedirect; });
+  return !answers &&
+         std::ranges::none_of(rule.backends, [](const WeightedBackend& one) { return one.backend.has_value(); });
 }
 
 /// A target, and the type that contends for it.
@@ -164,7 +197,12 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
     fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, "the policy's settings are at fault");
     return link;
   }
-  const bool whole = check_secrets(policy, targets.secrets, findings);
+  bool whole = check_secrets(policy, targets.secrets, findings);
+  if (!find_service(policy, targets, findings, link.policy.settings)) {
+    whole = false;
+    // Of one rule alone: whoever asks it finds no settings, and refuses.
+    if (link.rule) link.policy.settings = std::monostate();
+  }
   link.policy.enforced = whole && link.policy.type != PolicyType::kUnknown;
   return link;
 }
@@ -189,6 +227,10 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
   }
   for (std::optional<PolicyLink>& link : linked) {
     if (!link) continue;
+    // Whom a filter would ask cannot be asked, and the rule takes no request.
+    const bool none = link->rule && link->route && !link->policy.enforced && protects(link->policy.type) &&
+                      refuses_all(config.routes[*link->route].rules[*link->rule]);
+    if (none) continue;
     const auto index = static_cast<std::uint32_t>(config.policies.size());
     if (link->gateway) config.gateways[*link->gateway].policies.push_back(index);
     if (link->route) {

@@ -6,7 +6,9 @@
 #include "base/text/ascii.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
+#include "compiler/link/path_value.h"
 #include "compiler/link/stages.h"
+#include "program/forward_auth.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -16,6 +18,34 @@ constexpr std::pair<std::string_view, RateKey> kRateKeys[] = {
     {"header:", RateKey::kHeader},     {"cookie:", RateKey::kCookie}, {"query:", RateKey::kQuery},
     {"jwt:", RateKey::kJwtClaim},
 };
+
+/// Of a backend the path alone: who resolves its name puts it before (link_policies.cc).
+std::string address_of(const model::ForwardAuth& written) {
+  if (!written.backend) return written.address.value;
+  std::string path = value_or(written.path, std::string(written.own_request ? "" : "/"));
+  if (!path.empty() && path.front() != '/') path.insert(0, "/");
+  if (!written.own_request) return path;
+  // What stands before a path: as a prefix of a rule is brought to its form, so that no segment of it leads elsewhere.
+  path = prefix_value(path.empty() ? "/" : path).value_or("/");
+  return path == "/" ? "" : path;
+}
+
+std::vector<std::string> auth_headers_of(const model::ForwardAuth& written) {
+  std::vector<std::string> names = lower_all(written.auth_headers);
+  if (!written.own_request) return names;
+  std::vector<std::string> always = {std::string(written.grpc ? program::kGrpcRequest : program::kOwnRequest)};
+  const std::int64_t body = value_or(written.max_body_size, std::int64_t{0});
+  if (body != 0) always.push_back(std::string(program::kBodyLimit) + std::to_string(body));
+  if (!written.grpc) always.emplace_back("authorization");
+  names.insert(names.begin(), always.begin(), always.end());
+  return names;
+}
+
+std::vector<std::string> response_headers_of(const model::ForwardAuth& written) {
+  std::vector<std::string> names = lower_all(written.response_headers);
+  if (written.own_request && !written.grpc && names.empty()) names.emplace_back(program::kAllFields);
+  return names;
+}
 
 std::vector<std::string> texts(std::span<const std::string_view> list) { return {list.begin(), list.end()}; }
 
@@ -88,9 +118,9 @@ struct Settings {
   }
 
   PolicySettings operator()(const model::ForwardAuth& written) const {
-    return ForwardAuthSettings{.address = written.address.value,
-                               .auth_headers = lower_all(written.auth_headers),
-                               .response_headers = lower_all(written.response_headers),
+    return ForwardAuthSettings{.address = address_of(written),
+                               .auth_headers = auth_headers_of(written),
+                               .response_headers = response_headers_of(written),
                                .timeout = value_or(written.timeout, kDefaults.forward_auth_timeout),
                                .cache_ttl = value_or(written.cache_ttl, std::chrono::nanoseconds{0}),
                                .sign_in_url = value_or(written.sign_in_url, std::string()),

@@ -2,12 +2,16 @@
 // and what it is made from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/client/http_client.h"
 #include "net/loop.h"
+#include "net/task.h"
 #include "program/read.h"
 #include "program/values/secrets.h"
 #include "runtime/observe/trace/tracer.h"
@@ -15,6 +19,25 @@
 namespace edge::runtime::auth {
 
 struct Stores;
+
+/// A request to a service that is a backend of the program. Views must live until it has ended.
+struct ServiceCall {
+  std::string_view name_space;
+  std::string_view name;
+  std::string_view method;
+  std::string_view host;
+  std::string_view target;
+  /// Whole lines; not Host, Content-Length, Connection, Transfer-Encoding.
+  std::string_view fields;
+  std::string_view body{};
+  net::Time until;
+  /// An answer with more is a fault.
+  std::size_t max_body = 0;
+  /// Fields behind the answer's body are among its own.
+  bool trailers = false;
+};
+/// Sends it to an endpoint of the backend, as clients' requests are sent.
+using CallService = std::function<net::Task<net::client::Answer>(const ServiceCall&)>;
 
 /// Of one request, on its thread.
 struct AuthContext {
@@ -30,6 +53,8 @@ struct AuthContext {
   net::Channel* asker = nullptr;
   /// What it asks of others is told here (call.h).
   trace::StepCalls calls{};
+  /// Null: no backend can be called.
+  const CallService* call_service = nullptr;
 };
 
 /// What policies are made from, on the thread that installs programs and secrets.

@@ -86,6 +86,12 @@ std::shared_ptr<const Authentication> Authentication::make(const LoadedProgram& 
 
 Authentication::~Authentication() = default;
 
+std::uint64_t Authentication::body_limit(const AuthStep& step) const {
+  if (step.type != PolicyType::kForwardAuth || step.settings >= forward_auths_.size()) return 0;
+  const auto& policy = forward_auths_[step.settings];
+  return policy == nullptr ? 0 : policy->body_limit();
+}
+
 net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequest& policy_request,
                                           AuthContext context) const {
   switch (step.type) {

@@ -37,6 +37,9 @@ class Authentication {
   /// there nobody else may be resumed (Waiter::wake_later, not wake). Every wait has a deadline.
   net::Task<AuthResult> ask(const AuthStep& step, const PolicyRequest& policy_request, AuthContext context) const;
 
+  /// Bytes of the largest body that a policy wants to see with a request; 0: it wants none.
+  std::uint64_t body_limit(const AuthStep& step) const;
+
   /// Whom calls believe; null where no policy calls anybody over https.
   const std::shared_ptr<const net::tls::Authorities>& authorities() const { return authorities_; }
   /// For the sessions of persistent rules; null: none were given, and clients go where balancing has them.

@@ -20,9 +20,13 @@ std::string trace_fields(const trace::StepCalls& calls, const trace::Step& step,
 /// `span` names it, e.g. `call token`. What `call` refers to must live until the task has ended; `fields` are its own.
 net::Task<net::client::Answer> call(AuthContext context, std::string_view span, Callee callee, net::client::Call call);
 
+/// The same, of a service that is a backend of the program.
+net::Task<net::client::Answer> call_service(AuthContext context, std::string_view span, ServiceCall call);
+
 /// What is known of a call when it has ended, for its span.
 struct Called {
-  const net::client::Url& url;
+  std::string_view host;
+  std::uint16_t port = 0;  ///< 0: of a backend
   std::string_view method;
   int status = 0;            ///< 0: none
   std::string_view fault{};  ///< empty: there was an answer

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/ip.h"
+#include "base/text/ascii.h"
 #include "net/client/query_text.h"
+#include "program/filter_table.h"
+#include "program/forward_auth.h"
 #include "runtime/observe/trace/trace_context.h"
 #include "runtime/policy/auth/call.h"
+#include "runtime/policy/auth/forward/ext_authz.h"
 #include "runtime/policy/auth/stores.h"
 
 namespace edge::runtime::auth {
@@ -23,6 +28,8 @@ constexpr net::Duration kMostKept = std::chrono::hours(1);
 /// Of an answer that a client gets in place of the backend's; one with more is answered in our words.
 constexpr std::size_t kMostBody = std::size_t{32} << 10;
 constexpr std::size_t kMostFields = std::size_t{16} << 10;
+/// Of a request's body that a service is sent.
+constexpr std::uint64_t kMostSent = 65535;
 /// Read of an answer of any kind.
 constexpr std::size_t kMostRead = std::size_t{1} << 20;
 
@@ -30,6 +37,9 @@ constexpr std::size_t kMostRead = std::size_t{1} << 20;
 constexpr std::array<std::string_view, 7> kTold = {"forwarded",          "x-forwarded-for",  "x-forwarded-host",
                                                    "x-forwarded-method", "x-forwarded-port", "x-forwarded-proto",
                                                    "x-forwarded-uri"};
+/// Of an answer of which the backend is sent all fields: what is said of the answer's own body and time, and what is for
+/// browsers.
+constexpr std::array<std::string_view, 2> kOfAnswer = {"date", "set-cookie"};
 /// The client's of the subrequest writes these itself.
 constexpr std::array<std::string_view, 4> kFraming = {"content-length", "expect", "host", "x-request-id"};
 /// Of a body that is not sent along, and of a state that is not about the service's answer; unless they are asked for.
@@ -57,6 +67,19 @@ std::vector<std::string> texts(const program::SectionView& section, program::Arr
   std::vector<std::string> out;
   for (const program::StringRef& ref : section.array(refs)) out.emplace_back(section.string(ref));
   return out;
+}
+
+/// The path as rules and backends see it: another spelling of it may not be decided about in its place.
+std::string uri_of(const PolicyRequest& policy_request) {
+  std::string uri(policy_request.path);
+  if (policy_request.head.has_query) uri.append("?").append(policy_request.head.query);
+  return uri;
+}
+
+/// Several values of one answer are one list; what the client sent is not among them.
+void set_or_add(RequestEdits& edits, std::string_view name, std::string_view value) {
+  const std::string before(edits.value(name));
+  edits.set(name, before.empty() ? std::string(value) : before + ", " + std::string(value));
 }
 
 bool is_redirect(int status) { return status >= 300 && status < 400 && status != 304; }
@@ -106,17 +129,34 @@ Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const PolicyContext
                                                              const program::PolicyRecord& policy,
                                                              const program::ForwardAuthRecord& settings) {
   const program::SectionView& section = making.section;
-  Result<net::client::Url> url = net::client::parse_url(section.string(settings.address));
-  if (!url.ok()) return Error{url.error().code, "its address cannot be used: " + url.error().text};
-  if (Status status = making.stores.may_call(*url); !status) return status.error();
+  const std::string_view address = section.string(settings.address);
   std::shared_ptr<ForwardAuth> made(new ForwardAuth);
-  made->url_ = std::move(*url);
+  if (const auto backend = program::parse_backend_address(address)) {
+    made->name_space_ = backend->name_space;
+    made->name_ = backend->name;
+    made->url_.host = backend->name;
+    made->url_.target = backend->path;
+  } else {
+    Result<net::client::Url> url = net::client::parse_url(address);
+    if (!url.ok()) return Error{url.error().code, "its address cannot be used: " + url.error().text};
+    if (Status status = making.stores.may_call(*url); !status) return status.error();
+    made->url_ = std::move(*url);
+  }
   made->timeout_ = net::Duration(settings.timeout_ns);
   made->cache_ttl_ = std::min(net::Duration(settings.cache_ttl_ns), kMostKept);
   made->auth_headers_ = texts(section, settings.auth_headers);
   made->response_headers_ = texts(section, settings.response_headers);
   made->set_sign_in(section.string(settings.sign_in_url), section.string(settings.sign_in_parameter));
-  made->identity_ = std::to_string(policy.id) + " " + made->url_.origin() + made->url_.target;
+  made->own_request_ = std::erase(made->auth_headers_, program::kOwnRequest) != 0;
+  made->grpc_ = std::erase(made->auth_headers_, program::kGrpcRequest) != 0;
+  std::erase_if(made->auth_headers_, [&](std::string_view name) {
+    if (!name.starts_with(program::kBodyLimit)) return false;
+    name.remove_prefix(program::kBodyLimit.size());
+    std::from_chars(name.data(), name.data() + name.size(), made->body_limit_);
+    return true;
+  });
+  made->body_limit_ = std::min(made->body_limit_, kMostSent);
+  made->identity_ = std::to_string(policy.id) + " " + std::string(address);
   for (const std::string& name : made->response_headers_) made->identity_ += "\n" + name;
   return std::shared_ptr<const ForwardAuth>(std::move(made));
 }
@@ -154,54 +194,86 @@ bool ForwardAuth::sends(std::string_view name) const {
   return credential || !among(response_headers_, name);
 }
 
-std::string ForwardAuth::subrequest(const PolicyRequest& policy_request, std::string& traced) const {
-  std::string lines;
+ForwardAuth::Subrequest ForwardAuth::subrequest(const PolicyRequest& policy_request) const {
+  Subrequest made{.host = url_.host, .target = url_.target};
+  std::string& lines = made.fields;
   const HeadFields& fields = policy_request.head.fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.hop_by_hop(i) || !sends(fields[i].name)) continue;
     if (policy_request.edits != nullptr && policy_request.edits->drops(fields[i].name)) continue;
-    add_line(trace::tells_of_trace(fields[i].name) ? traced : lines, fields[i].name, fields[i].value);
+    add_line(trace::tells_of_trace(fields[i].name) ? made.traced : lines, fields[i].name, fields[i].value);
   }
   if (policy_request.edits != nullptr) {
     for (const RequestEdits::Line& line : policy_request.edits->lines()) {
       if (sends(line.name)) add_line(lines, line.name, line.value);
     }
   }
-  add_line(lines, "X-Forwarded-Method", policy_request.head.method_text);
-  add_line(lines, "X-Forwarded-Proto", policy_request.secure ? "https" : "http");
-  add_line(lines, "X-Forwarded-Host", policy_request.head.host);
-  // The path as rules and backends see it: another spelling of it may not be judged in its place.
-  std::string uri(policy_request.path);
-  if (policy_request.head.has_query) uri.append("?").append(policy_request.head.query);
-  add_line(lines, "X-Forwarded-Uri", uri);
-  add_line(lines, "X-Forwarded-For", to_string(policy_request.source));
-  return lines;
+  add_own_words(policy_request, lines);
+  if (!own_request_) return made;
+  made.method = policy_request.head.method_text;
+  made.target += uri_of(policy_request);
+  if (body_limit_ != 0) made.body = policy_request.body;
+  if (!policy_request.head.host.empty()) made.host = policy_request.head.host;
+  return made;
+}
+
+/// Of a service that is sent the request itself it is told no more of it than is asked for.
+void ForwardAuth::add_own_words(const PolicyRequest& policy_request, std::string& lines) const {
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!own_request_ || among(auth_headers_, name)) add_line(lines, name, value);
+  };
+  add("X-Forwarded-Method", policy_request.head.method_text);
+  add("X-Forwarded-Proto", policy_request.secure ? "https" : "http");
+  add("X-Forwarded-Host", policy_request.head.host);
+  add("X-Forwarded-Uri", uri_of(policy_request));
+  add("X-Forwarded-For", to_string(policy_request.source));
 }
 
 net::Task<AuthResult> ForwardAuth::ask(const PolicyRequest& policy_request, AuthContext context) const {
-  std::string traced;
-  std::string told = subrequest(policy_request, traced);
+  if (grpc_) return call(check_call(policy_request, context.unix_now), std::nullopt, {}, context);
+  Subrequest made = subrequest(policy_request);
   std::optional<ForwardAuthCache::Key> key;
   if (cache_ttl_ != net::Duration{}) {
+    std::string told = made.fields;
+    if (own_request_) told.insert(0, made.method + " " + made.host + made.target + "\n");
     key = context.stores.forward_auth.key(identity_, told);
     if (const auto known = context.stores.forward_auth.find(*key, policy_request.now)) {
       return to_sign_in(AuthResult(*known), sign_in_location(policy_request));
     }
   }
-  if (!policy_request.request_id.empty()) add_line(told, "X-Request-ID", policy_request.request_id);
+  const bool names_id = !own_request_ || among(auth_headers_, "x-request-id");
+  if (names_id && !policy_request.request_id.empty()) {
+    add_line(made.fields, "X-Request-ID", policy_request.request_id);
+  }
   // Where the gateway traces, the service is told of the call's span instead.
-  if (!context.calls) told += traced;
-  return call(std::move(told), key, sign_in_location(policy_request), context);
+  if (!context.calls) made.fields += made.traced;
+  return call(std::move(made), key, sign_in_location(policy_request), context);
 }
 
-net::Task<AuthResult> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key,
+net::Task<Answer> ForwardAuth::send(const Subrequest& subrequest, AuthContext context) const {
+  constexpr std::string_view kSpan = "call ForwardAuth";
+  const net::Time until = context.loop.now() + timeout_;
+  if (name_.empty()) {
+    net::client::Call call{.url = url_, .fields = subrequest.fields, .until = until, .max_body = kMostRead};
+    call.asker = context.asker;
+    return auth::call(context, kSpan, Callee::kOwnService, std::move(call));
+  }
+  return auth::call_service(context, kSpan,
+                            {.name_space = name_space_,
+                             .name = name_,
+                             .method = subrequest.method,
+                             .host = subrequest.host,
+                             .target = subrequest.target,
+                             .fields = subrequest.fields,
+                             .body = subrequest.body,
+                             .until = until,
+                             .max_body = kMostRead,
+                             .trailers = grpc_});
+}
+
+net::Task<AuthResult> ForwardAuth::call(Subrequest subrequest, std::optional<ForwardAuthCache::Key> key,
                                         std::string sign_in, AuthContext context) const {
-  const Answer answer = co_await auth::call(context, "call ForwardAuth", Callee::kOwnService,
-                                            {.url = url_,
-                                             .fields = fields,
-                                             .until = context.loop.now() + timeout_,
-                                             .max_body = kMostRead,
-                                             .asker = context.asker});
+  const Answer answer = co_await send(subrequest, context);
   AuthResult auth_result = read_answer(answer);
   // A login that is under way, or a cookie, is one client's; a service that fails (500), or does not know its own
   // address (404), has decided about nobody.
@@ -217,15 +289,99 @@ AuthResult ForwardAuth::read_answer(const Answer& answer) const {
     return AuthResult::fail("auth-timeout", "The authorization service did not answer in time.");
   }
   if (!answer.ok()) return AuthResult::fail("auth-unavailable", "The authorization service could not be asked.");
+  if (grpc_) return read_check(answer);
+  if (own_request_) return read_own(answer);
   if (answer.status >= 200 && answer.status < 300) return pass(answer);
   if (answer.status == 401 || answer.status == 403) return as_it_is(answer, AuthStatus::kDenied);
   if (is_redirect(answer.status)) return as_it_is(answer, AuthStatus::kRedirected);
   return AuthResult::deny({403, "auth-denied", "The authorization service did not let the request through.", {}});
 }
 
+ForwardAuth::Subrequest ForwardAuth::check_call(const PolicyRequest& policy_request, std::int64_t unix_now) const {
+  const std::string source = to_string(policy_request.source);
+  const std::string uri = uri_of(policy_request);
+  CheckedRequest checked{.source = source,
+                         .unix_now = unix_now,
+                         .id = policy_request.request_id,
+                         .method = policy_request.head.method_text,
+                         .path = uri,
+                         .host = policy_request.head.host,
+                         .scheme = policy_request.secure ? "https" : "http",
+                         .protocol = policy_request.head.minor == 0 ? "HTTP/1.0" : "HTTP/1.1",
+                         .headers = {},
+                         .body = body_limit_ != 0 ? policy_request.body : std::string_view()};
+  const auto tell = [&](std::string_view name, std::string_view value) {
+    std::string lower = ascii_lower(name);
+    const auto known = std::ranges::find(checked.headers, lower, [](const auto& header) { return header.first; });
+    if (known == checked.headers.end()) {
+      checked.headers.emplace_back(std::move(lower), value);
+    } else {
+      known->second.append(lower == "cookie" ? "; " : ", ").append(value);
+    }
+  };
+  const auto names = [&](std::string_view name) { return auth_headers_.empty() || among(auth_headers_, name); };
+  const HeadFields& fields = policy_request.head.fields;
+  const RequestEdits* const edits = policy_request.edits;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string_view name = fields[i].name;
+    if (fields.hop_by_hop(i) || among(kTold, name) || !names(name)) continue;
+    if (edits == nullptr || !edits->drops(name)) tell(name, fields[i].value);
+  }
+  if (edits != nullptr) {
+    for (const RequestEdits::Line& line : edits->lines()) {
+      if (names(line.name)) tell(line.name, line.value);
+    }
+  }
+  if (names("x-forwarded-for")) tell("x-forwarded-for", source);
+  if (names("x-forwarded-proto")) tell("x-forwarded-proto", checked.scheme);
+  return {.method = "POST",
+          .host = url_.host,
+          .target = std::string(kExtAuthzPath),
+          .fields = "Content-Type: application/grpc\r\nTE: trailers\r\n",
+          .body = check_request(checked)};
+}
+
+AuthResult ForwardAuth::read_check(const Answer& answer) {
+  std::optional<CheckResult> result;
+  if (answer.status == 200) result = read_check_response(answer.body, answer.value("grpc-status"));
+  if (!result) return AuthResult::fail("auth-unavailable", "The authorization service did not decide.");
+  if (!result->passes) {
+    Answer denial;
+    denial.status = result->status;
+    denial.body = std::move(result->body);
+    for (CheckedHeader& header : result->headers) denial.fields.push_back({header.name, header.value});
+    return as_it_is(denial, is_redirect(denial.status) ? AuthStatus::kRedirected : AuthStatus::kDenied);
+  }
+  AuthResult auth_result = AuthResult::pass();
+  for (const std::string& name : result->removed) auth_result.request.remove(name);
+  for (const CheckedHeader& header : result->headers) set_or_add(auth_result.request, header.name, header.value);
+  for (const CheckedHeader& header : result->response_headers) {
+    if (!among(kWritten, header.name) && !program::is_reserved_field(header.name)) {
+      add_line(auth_result.response_fields, header.name, header.value);
+    }
+  }
+  return auth_result;
+}
+
+/// GEP-1494: 200 alone lets the request pass. What a client would take for success, or for an answer to a condition of
+/// its own, is none (*safe*).
+AuthResult ForwardAuth::read_own(const Answer& answer) const {
+  if (answer.status == 200) return pass(answer);
+  if (is_redirect(answer.status)) return as_it_is(answer, AuthStatus::kRedirected);
+  if (answer.status >= 400) return as_it_is(answer, AuthStatus::kDenied);
+  return AuthResult::deny({403, "auth-denied", "The authorization service did not let the request through.", {}});
+}
+
 AuthResult ForwardAuth::pass(const Answer& answer) const {
   AuthResult auth_result = AuthResult::pass();
   for (const std::string& name : response_headers_) {
+    if (name == program::kAllFields) {
+      for (const Answer::Field& field : answer.fields) {
+        if (among(kOfAnswer, field.name) || field.name.starts_with("content-")) continue;
+        set_or_add(auth_result.request, field.name, field.value);
+      }
+      continue;
+    }
     // Cookies are the client's: a session that the service has renewed.
     if (name == "set-cookie") {
       for (const Answer::Field& field : answer.fields) {
