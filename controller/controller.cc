@@ -76,8 +76,12 @@ class Controller::Impl {
     const std::lock_guard lock(vips_mutex_);
     bool changed = false;
     for (const ObjectEdit& edit : edits) {
-      if (edit.key.kind != "ProxyVIP") continue;
       const std::string space = edit.key.qualified_namespace();
+      if (edit.key.kind == "Secret") {
+        changed =
+            vips_.put_secret(space, edit.key.name, edit.object ? edit.object->document : std::string()) || changed;
+      }
+      if (edit.key.kind != "ProxyVIP") continue;
       const bool other = edit.object ? vips_.put(space, edit.key.name, edit.object->document, edit.object->status)
                                      : vips_.remove(space, edit.key.name);
       changed = changed || other;

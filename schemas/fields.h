@@ -45,6 +45,8 @@ enum class Format : std::uint8_t {
   kEndpointAddress,
   kWireGuardKey,  ///< 32 bytes in base64
   kFilePath,      ///< absolute, without `.`, `..` and `:`
+  kBgpCommunity,  ///< RFC 1997 `1:2`, RFC 8092 `1:2:3`, or a well-known name
+  kBgpPassword,   ///< of RFC 2385: printable ASCII without `"`, at most 80 bytes
 };
 
 struct Object;

@@ -40,6 +40,9 @@ constexpr FormatRow kFormats[] = {
      260},
     {Format::kWireGuardKey, "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$"},
     {Format::kFilePath, "^(/(\\.{0,2}[^\\x00-\\x1f./:\\x7f]|\\.{3})[^\\x00-\\x1f/:\\x7f]*)+$", 1024},
+    {Format::kBgpCommunity,
+     "^([0-9]{1,5}:[0-9]{1,5}|[0-9]{1,10}:[0-9]{1,10}:[0-9]{1,10}|no-export|no-advertise|no-peer|graceful-shutdown)$"},
+    {Format::kBgpPassword, "^[ !#-~]{1,80}$"},
 };
 
 const FormatRow* find_format(Format format) {
@@ -100,6 +103,10 @@ std::string_view format_text(Format format) {
       return "a WireGuard key: 32 bytes in base64";
     case Format::kFilePath:
       return "the absolute path of a file, of at most 1024 bytes, without `.`, `..`, `//` and `:`";
+    case Format::kBgpCommunity:
+      return "a community such as `64512:100`, a large one such as `64512:1:2`, or `no-export`";
+    case Format::kBgpPassword:
+      return "at most 80 printable characters of ASCII, without `\"`";
   }
   return {};
 }

@@ -82,6 +82,17 @@ void write_vip(const vip::AddressState& from, v1::Vip& into) {
   into.set_cause(from.cause);
   into.set_from(from.from);
   into.set_conflicts(from.conflicts);
+  into.set_graceful_shutdown(from.graceful_shutdown);
+  for (const bgp::SessionState& session : from.sessions) {
+    auto& out = *into.add_sessions();
+    out.set_peer(session.peer);
+    out.set_peer_as(session.peer_as);
+    out.set_state(plain(session.state));
+    out.set_since_ms(session.since_ms);
+    out.set_last_error(plain(session.last_error));
+    out.set_bfd(session.bfd);
+    out.set_announced(session.announced);
+  }
 }
 
 void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into) {

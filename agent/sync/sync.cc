@@ -446,6 +446,7 @@ Status Sync::Impl::start_holder() {
                                      .labels = options.labels,
                                      .listen = *options.peer_listen,
                                      .state_file = options.data_dir + "/vips",
+                                     .bird_directory = options.data_dir + "/bird",
                                      .log = service.log(),
                                      .drain_timeout = service.drain_timeout(),
                                      .served = [this] { return service.served(); },

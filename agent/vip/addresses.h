@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/bgp/settings.h"
+#include "agent/bgp/speaker.h"
 #include "agent/vip/assignment.h"
 #include "base/ip.h"
 #include "base/labels.h"
@@ -16,7 +18,7 @@ namespace edge::agent::vip {
 /// How nodes hold an address.
 enum class Mode : std::uint8_t {
   kLayer2,  ///< one node has it and answers ARP and NDP for it
-  kBgp,     ///< announced to routers; not done by this version
+  kBgp,     ///< every node that serves it announces it to routers
 };
 
 struct VirtualAddress {
@@ -30,6 +32,7 @@ struct VirtualAddress {
   Labels node_selector;   ///< of agents; empty: all of them
   std::uint32_t min_healthy_nodes = 0;
   std::uint64_t epoch = 0;  ///< the last that the controller knows of
+  bgp::Settings bgp{};      ///< of mode BGP
 };
 
 /// Another agent, where it hears words.
@@ -49,13 +52,15 @@ struct Addresses {
 enum class Unfit : std::uint8_t {
   kNo,           ///< it can
   kNotSelected,  ///< nodeSelector
-  kNotServed,    ///< its mode
   kNoListener,   ///< no listener of the address is open
   kNoInterface,  ///< no such interface, or none that reaches it without a router
   kInterfaceDown,
   kNotPermitted,  ///< CAP_NET_ADMIN or CAP_NET_RAW is missing
   kConflict,      ///< another machine has it
   kDeaf,          ///< this node cannot hear other agents
+  kNoSpeaker,     ///< BIRD does not run, so nothing is announced by BGP
+  kNoSession,     ///< no peer of BGP has a session with this node
+  kWithdrawn,     ///< not announced: the node is drained, or too few nodes serve it
 };
 std::string_view to_string(Unfit unfit);
 
@@ -63,17 +68,19 @@ std::string_view to_string(Unfit unfit);
 struct AddressState {
   std::string name_space;
   std::string name;
-  std::string address;  ///< `192.0.2.10`
-  bool held = false;
+  std::string address;      ///< `192.0.2.10`
+  bool held = false;        ///< of mode BGP: announced to a peer at least
   std::uint64_t epoch = 0;  ///< of its hold, or the last one that is known
   Unfit unfit = Unfit::kNo;
-  std::string reason;           ///< a line; empty: it can
-  std::string interface;        ///< that it is held on
-  std::string holder;           ///< the node that holds it, as far as this one knows; empty: none
-  std::string successor;        ///< the node that would take it
-  std::string cause;            ///< of the last move here; empty: there was none
-  std::string from;             ///< the node that had it before
-  std::uint64_t conflicts = 0;  ///< that were heard
+  std::string reason;                         ///< a line; empty: it can
+  std::string interface;                      ///< that it is held on
+  std::string holder;                         ///< the node that holds it, as far as this one knows; empty: none
+  std::string successor;                      ///< the node that would take it
+  std::string cause;                          ///< of the last move here; empty: there was none
+  std::string from;                           ///< the node that had it before
+  std::uint64_t conflicts = 0;                ///< that were heard
+  std::vector<bgp::SessionState> sessions{};  ///< of mode BGP
+  bool graceful_shutdown = false;             ///< announced as about to go away
   friend bool operator==(const AddressState&, const AddressState&) = default;
 };
 

@@ -206,7 +206,8 @@ Assignment::Node* Assignment::choose(std::uint64_t id, std::vector<Node>& nodes,
     best.push_back(&node);
   }
   if (best.empty()) return nullptr;
-  const std::size_t share = (rules_.size() + best.size() - 1) / best.size();
+  const auto shared = static_cast<std::size_t>(std::ranges::count(rules_, true, &Rule::shared));
+  const std::size_t share = (rules_.size() - shared + best.size() - 1) / best.size();
   const auto less = [&](const Node* a, const Node* b) {
     const bool a_full = a->load >= share;
     const bool b_full = b->load >= share;
@@ -226,6 +227,11 @@ std::size_t Assignment::healthy_nodes(std::uint64_t id) const {
   return count;
 }
 
+bool Assignment::enough(std::uint64_t id) const {
+  const Rule* const of = rule(id);
+  return of != nullptr && enough(*of);
+}
+
 bool Assignment::enough(const Rule& rule) const {
   return rule.min_healthy_nodes <= 1 || healthy_nodes(rule.id) >= rule.min_healthy_nodes;
 }
@@ -237,7 +243,7 @@ void Assignment::let_go_unfit(std::vector<Move>& moves) {
     const auto serves = serves_.find(id);
     if (let_go_) {
       unfit.emplace_back(id, Cause::kStopped);
-    } else if (of == nullptr) {
+    } else if (of == nullptr || of->shared) {
       unfit.emplace_back(id, Cause::kRemoved);
     } else if (serves == serves_.end() || serves->second == Serves::kNone) {
       unfit.emplace_back(id, Cause::kUnfit);
@@ -263,7 +269,7 @@ void Assignment::take(Time now, std::vector<Move>& moves) {
   const std::vector<AddressWord> own = own_words();
   std::vector<Node> all = nodes(own, now);
   for (const Rule& rule : rules_) {
-    if (held_.contains(rule.id)) continue;
+    if (rule.shared || held_.contains(rule.id)) continue;
     const Node* holder = nullptr;
     bool offered = false;
     bool moved = false;
@@ -337,8 +343,10 @@ void Assignment::make_offers(Time now) {
 void Assignment::even_out(std::vector<Node>& nodes, Time now) {
   // What others are about to give away would be counted twice, and what is to be taken not at all.
   if (std::ranges::any_of(nodes, [](const Node& node) { return has_offers(*node.addresses); })) return;
-  const auto is_held = [&](std::uint64_t id) { return held_.contains(id) || !holder(id).empty(); };
-  if (!std::ranges::all_of(rules_, is_held, &Rule::id)) return;
+  const auto is_held = [&](const Rule& rule) {
+    return rule.shared || held_.contains(rule.id) || !holder(rule.id).empty();
+  };
+  if (!std::ranges::all_of(rules_, is_held)) return;
   const Node* fewest = nullptr;
   for (const Node& node : nodes) {
     if (*node.name == node_ || node.drained || !node.stable) continue;

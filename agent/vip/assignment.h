@@ -50,6 +50,7 @@ enum class Serves : std::uint8_t {
 struct Rule {
   std::uint64_t id = 0;                 ///< stable id of the ProxyVIP
   std::uint32_t min_healthy_nodes = 0;  ///< nodes that serve the address, without which none holds it
+  bool shared = false;                  ///< every node that serves it has it: who holds it is not decided
 };
 
 /// What a node says of one address.
@@ -142,6 +143,8 @@ class Assignment {
   std::string holder(std::uint64_t id) const;
   /// The node that would take it, if the one that holds it did not; empty: none.
   std::string successor(std::uint64_t id) const;
+  /// Whether as many nodes serve it as its rule takes.
+  bool enough(std::uint64_t id) const;
   /// Live nodes that serve it, this one included, without those that are drained.
   std::size_t healthy_nodes(std::uint64_t id) const;
   std::vector<std::string> live_nodes() const;

@@ -35,7 +35,7 @@ constexpr std::array<Time, 6> kAnnounceAfter = {milliseconds(0),    milliseconds
 constexpr Time kAnnounceEvery = seconds(60);
 /// RFC 5227 §2.4, DEFEND_INTERVAL.
 constexpr Time kDefendEvery = seconds(10);
-constexpr auto kLeave = seconds(1);
+constexpr auto kLeave = seconds(2);
 /// A process that takes over goes on with what is held, if it begins so soon after.
 constexpr Time kHandover = milliseconds(1500);
 
@@ -175,11 +175,15 @@ void Holder::Impl::look_around(Time time) {
     if (!opened) rights.net_raw = false;
   }
   const std::vector<ServedAddress> served = options.served();
+  bool came = false;
   for (const VirtualAddress& address : addresses.addresses) {
     if (leaving) break;
     Facts& fact = facts[address.id];
     const auto mine = kept.find(address.id);
-    const int link = mine == kept.end() ? connections.link(address.id) : mine->second.link;
+    const bool bgp = address.mode == Mode::kBgp;
+    const int link = bgp                  ? announcer.link(address.id)
+                     : mine == kept.end() ? connections.link(address.id)
+                                          : mine->second.link;
     fact.placement = place(address, options.labels, served, rights, netlink, link);
     if (!words.valid() && fact.placement.unfit == Unfit::kNo) {
       fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = told};
@@ -190,8 +194,11 @@ void Holder::Impl::look_around(Time time) {
       fact.yielded = fact.defended = {};
       fact.conflict.clear();
     }
+    if (bgp) came = announcer.hold(address, fact.placement, netlink) || came;
     assignment.set_serves(address.id, fact.placement.serves);
   }
+  announcer.sweep(addresses.addresses, netlink);
+  if (came && options.moved) options.moved();
   if (assignment.sure()) refresh(time);
   connections.refresh(netlink, time);
 }
@@ -201,6 +208,10 @@ void Holder::Impl::step(Time time) {
   for (const Move& move : changes) apply(move, time);
   connections.look_at_nodes(assignment);
   announce(time);
+  // As long as others were not heard, what a process before this one announces stays as it is.
+  if (words.valid() && assignment.sure()) {
+    announcer.step(addresses.addresses, assignment, state.drained || leaving, time);
+  }
   if (!changes.empty() && options.moved) options.moved();
   say(time);
 }
@@ -350,6 +361,7 @@ Result<std::unique_ptr<Holder>> Holder::start(HolderOptions options) {
   if (Status status = write_state(options.state_file, state); !status) options.log.warn(status.error().text);
   auto impl = std::make_unique<Impl>(std::move(options), std::move(state), std::move(*netlink));
   impl->assignment.set_drained(impl->state.drained);
+  impl->announcer.begin();
   impl->wake = net::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   std::unique_ptr<Holder> holder(new Holder(std::move(impl)));
   holder->impl_->thread = std::thread([own = holder->impl_.get()] { own->run(); });
@@ -372,6 +384,7 @@ Holder::~Holder() {
   for (const VirtualAddress& address : impl_->addresses.addresses) {
     impl_->connections.end_keeping(address.id, impl_->netlink);
   }
+  impl_->announcer.stop(impl_->netlink);
 }
 
 void Holder::set_addresses(Addresses addresses) {
@@ -380,7 +393,9 @@ void Holder::set_addresses(Addresses addresses) {
     if (addresses.addresses.size() > kMaxAddresses) addresses.addresses.resize(kMaxAddresses);
     std::ranges::sort(addresses.addresses, {}, &VirtualAddress::id);
     std::vector<Rule> rules;
-    for (const VirtualAddress& address : addresses.addresses) rules.push_back({address.id, address.min_healthy_nodes});
+    for (const VirtualAddress& address : addresses.addresses) {
+      rules.push_back({address.id, address.min_healthy_nodes, address.mode == Mode::kBgp});
+    }
     for (const Member& member : addresses.members) impl_->members[member.name] = member.address;
     impl_->addresses = std::move(addresses);
     impl_->assignment.set_rules(std::move(rules));
@@ -462,7 +477,7 @@ void Holder::leave() {
   impl_->assignment.leave();
   impl_->next_beat = {};
   impl_->wake_up();
-  const auto gone = [this] { return impl_->assignment.held().empty(); };
+  const auto gone = [this] { return impl_->assignment.held().empty() && impl_->announcer.departed(); };
   const auto nobody = [this] { return impl_->assignment.live_nodes().size() < 2; };
   impl_->stepped.wait_for(lock, kLeave, [&] { return gone() || nobody(); });
 }
@@ -473,6 +488,7 @@ void Holder::hand_over() {
     const std::lock_guard lock(impl_->mutex);
     if (impl_->quiet) return;
     impl_->quiet = true;
+    impl_->announcer.hand_over();
     impl_->words.reset();
     impl_->state.handed_over = boot_time();
     for (const auto& [id, held] : impl_->assignment.held()) impl_->state.held.emplace_back(id, held.epoch);

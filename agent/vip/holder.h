@@ -28,6 +28,8 @@ struct HolderOptions {
   net::SocketAddress listen;  ///< where words of other agents come; port 0: the system chooses
   /// Where it is kept what was drained, and what a process that hands over to another held. Made where it is missing.
   std::string state_file;
+  std::string bird_directory;  ///< run directory of BIRD, for addresses of mode BGP
+  std::string bird = "bird";   ///< the program
   Logger log;
   /// So long connections are kept to an address that moved to another node.
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);

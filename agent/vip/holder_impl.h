@@ -14,6 +14,7 @@
 
 #include <unistd.h>
 
+#include "agent/vip/announcer.h"
 #include "agent/vip/holder.h"
 #include "agent/vip/moved_connections.h"
 #include "agent/vip/neighbours.h"
@@ -53,7 +54,12 @@ struct Holder::Impl {
         netlink(std::move(link)),
         connections(options.log, options.drain_timeout),
         assignment(options.name, state.instance, boot_time()),
-        rights(own_rights()) {}
+        rights(own_rights()),
+        announcer({.directory = options.bird_directory,
+                   .program = options.bird,
+                   .node = options.name,
+                   .log = options.log,
+                   .changed = [this] { wake_up(); }}) {}
 
   HolderOptions options;
   State state;
@@ -68,6 +74,7 @@ struct Holder::Impl {
   MovedConnections connections;
   Assignment assignment;
   Rights rights;
+  Announcer announcer;  ///< of addresses of mode BGP
   Addresses addresses;
   std::map<std::uint64_t, Facts> facts;
   std::map<std::uint64_t, Kept> kept;

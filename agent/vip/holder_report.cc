@@ -38,6 +38,7 @@ std::vector<AddressState> Holder::states() const {
     const auto link = impl_->netlink.links().find(mine->second.link);
     if (link != impl_->netlink.links().end()) state.interface = link->second.name;
   }
+  for (AddressState& state : states) impl_->announcer.fill(state);
   std::ranges::sort(states, {}, [](const AddressState& state) { return std::tie(state.name_space, state.name); });
   return states;
 }
@@ -54,6 +55,7 @@ void Holder::write_metrics(metrics::Exposition& out) const {
     out.sample(std::uint64_t{state.held},
                metrics::labels({{"vip", state.name_space + "/" + state.name}, {"address", state.address}}));
   }
+  Announcer::write_metrics(all, out);
   out.begin(metrics::Family::kVipConflicts);
   for (const AddressState& state : all) {
     out.sample(state.conflicts, metrics::labels({{"vip", state.name_space + "/" + state.name}}));

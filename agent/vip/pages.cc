@@ -28,6 +28,16 @@ Json json_of(const AddressState& state) {
   if (!state.interface.empty()) json["interface"] = state.interface;
   if (state.unfit != Unfit::kNo) json["unfit"] = to_string(state.unfit);
   if (!state.reason.empty()) json["reason"] = state.reason;
+  for (const bgp::SessionState& session : state.sessions) {
+    json["sessions"].push_back({{"peer", session.peer},
+                                {"as", session.peer_as},
+                                {"state", session.state},
+                                {"sinceMs", session.since_ms},
+                                {"lastError", session.last_error},
+                                {"bfd", session.bfd},
+                                {"announced", session.announced}});
+  }
+  if (state.graceful_shutdown) json["gracefulShutdown"] = true;
   if (!state.cause.empty()) json["lastMove"] = {{"cause", state.cause}, {"from", state.from}};
   return json;
 }

@@ -59,6 +59,16 @@ Placement link_for(const VirtualAddress& address, Netlink& netlink, int kept) {
   return placement;
 }
 
+/// An address that routers lead here is on no link.
+Placement loopback(const Netlink& netlink) {
+  const Link* const link = netlink.link("lo");
+  if (link == nullptr) return unfit(Unfit::kNoInterface, "there is no interface lo");
+  if (!link->running) return unfit(Unfit::kInterfaceDown, "the interface lo is down");
+  Placement placement;
+  placement.link = link->index;
+  return placement;
+}
+
 }  // namespace
 
 std::string_view to_string(Unfit unfit) {
@@ -67,8 +77,6 @@ std::string_view to_string(Unfit unfit) {
       return "";
     case Unfit::kNotSelected:
       return "NotSelected";
-    case Unfit::kNotServed:
-      return "NotServed";
     case Unfit::kNoListener:
       return "NoListener";
     case Unfit::kNoInterface:
@@ -81,6 +89,12 @@ std::string_view to_string(Unfit unfit) {
       return "AddressConflict";
     case Unfit::kDeaf:
       return "CannotHear";
+    case Unfit::kNoSpeaker:
+      return "NoBird";
+    case Unfit::kNoSession:
+      return "NoSession";
+    case Unfit::kWithdrawn:
+      return "Withdrawn";
   }
   return "Unknown";
 }
@@ -102,9 +116,6 @@ Placement place(const VirtualAddress& address, const Labels& labels, const std::
   if (!selected(address.node_selector, labels)) {
     return unfit(Unfit::kNotSelected, "the agent has not the labels " + labels_text(address.node_selector));
   }
-  if (address.mode != Mode::kLayer2) {
-    return unfit(Unfit::kNotServed, "addresses of mode BGP are not announced by this version");
-  }
   const Serves serves = served_here(address.address, served);
   if (serves == Serves::kNone) {
     return unfit(Unfit::kNoListener, "no listener of this agent is open at " + to_string(address.address));
@@ -119,10 +130,16 @@ Placement place(const VirtualAddress& address, const Labels& labels, const std::
     placement.serves = Serves::kOwn;
     return placement;
   }
-  if (!rights.net_admin || !rights.net_raw) {
+  const bool bgp = address.mode == Mode::kBgp;
+  if (!rights.net_admin || (!rights.net_raw && !bgp)) {
     return unfit(Unfit::kNotPermitted, std::string("the agent lacks ") +
                                            (rights.net_admin ? "CAP_NET_RAW" : "CAP_NET_ADMIN") +
                                            ", which holding an address takes");
+  }
+  if (bgp) {
+    placement = loopback(netlink);
+    if (placement.unfit == Unfit::kNo) placement.serves = serves;
+    return placement;
   }
   // One that a process before left, and that ends by itself, is as good as none.
   placement = link_for(address, netlink, kept != 0 ? kept : left);

@@ -24,6 +24,9 @@ void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics
 /// different cookies. One warning a rule. Linear in the size of the set.
 void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
+/// `spec.bgp` of ProxyVIPs: passwords for everybody to read, and peers whose settings are not in force.
+void lint_bgp(const model::ResourceSet& resources, Diagnostics& diagnostics);
+
 /// All of the above. `resources` with what translating made of Gateway API and Ingress, which is told where the fields
 /// are those of the kind that was written.
 void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics);

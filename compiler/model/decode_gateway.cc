@@ -11,21 +11,6 @@ std::string listener_field(std::size_t index, std::string_view field) {
   return "spec.listeners[" + std::to_string(index) + "]." + std::string(field);
 }
 
-std::optional<Bgp> decode_bgp(const Fields& bgp) {
-  if (!bgp) return std::nullopt;
-  Bgp out{.local_as = bgp.integer("localAS"),
-          .router_id = bgp.ip("routerID"),
-          .communities = bgp.strings("communities"),
-          .bfd = bgp.boolean("bfd")};
-  bgp.entries("peers", [&](const Fields& peer) {
-    out.peers.push_back({.address = peer.ip("address").value_or(Located<IpAddress>()),
-                         .as_number = peer.needed_integer("as").value,
-                         .port = peer.integer("port"),
-                         .password = peer.text("password")});
-  });
-  return out;
-}
-
 /// One certificate without its key serves nobody, and of files and Secrets there is no telling which was meant.
 void check_files(const Tls& tls, const Fields& fields, std::size_t listener, Report& report) {
   if (!tls.certificate_file && !tls.key_file) return;
@@ -226,7 +211,11 @@ ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report) {
                .interface = spec.text("interface"),
                .min_healthy_nodes = spec.object("healthPolicy").integer("minHealthyNodes"),
                .node_selector = spec.string_map("nodeSelector"),
-               .bgp = decode_bgp(spec.object("bgp"))};
+               .bgp = decode_bgp(spec.object("bgp"), report)};
+  if (vip.mode && vip.mode->value == "BGP" && !vip.bgp) {
+    report.fault(DiagnosticCode::kMissingField, vip.mode->span, "spec.bgp", "the mode BGP takes `bgp`",
+                 "name `localAS` and `peers` under `bgp`, or leave `mode` out");
+  }
   const Located<std::string> text = spec.needed_text("address");
   const std::string_view host = std::string_view(text.value).substr(0, text.value.find('/'));
   const auto address = parse_ip(host);

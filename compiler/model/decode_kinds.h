@@ -22,6 +22,8 @@ WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& repor
 Service decode_service(const Fields& root, Metadata metadata);
 EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report);
 std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report& report);
+/// nullopt: it is not given.
+std::optional<Bgp> decode_bgp(const Fields& bgp, Report& report);
 Secret decode_secret(const Fields& root, Metadata metadata, Report& report);
 ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
 GatewayClass decode_gateway_class(const Fields& root, Metadata metadata);

@@ -122,8 +122,11 @@ spec:
   ports: [80, 443]
   interface: eth0
   healthPolicy: {minHealthyNodes: 2}
-  bgp: {localAS: 64512, routerID: 10.0.0.1, peers: [{address: "fd00::1", as: 4200000000, port: 1179, password: s}],
-    communities: ["64512:1"], bfd: true}
+  bgp: {localAS: 64512, routerID: 10.0.0.1, communities: ["64512:1", "64512:1:4294967295", no-export], med: 5,
+    localPreference: 200, holdTime: 9s, keepaliveTime: 3s, connectRetryTime: 1s, bfd: true, bfdInterval: 50ms,
+    bfdMultiplier: 5, gracefulRestart: true, gracefulRestartTime: 1m,
+    peers: [{address: "fd00::1", as: 4200000000, port: 1179, password: s, multihop: 3, sourceAddress: "fd00::2"},
+      {address: 10.0.0.2, as: 64513, passwordSecretRef: {name: router, key: md5}}]}
 ---
 apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyGateway
@@ -149,6 +152,11 @@ spec:
   EXPECT_EQ(to_string(vip.address.value), "10.1.2.3");
   EXPECT_EQ(vip.prefix_length, 120);
   EXPECT_EQ(vip.bgp->peers[0].as_number, 4'200'000'000);
+  EXPECT_EQ(vip.bgp->peers[0].multihop->value, 3);
+  EXPECT_EQ(vip.bgp->peers[1].password_secret->value, "router");
+  EXPECT_EQ(vip.bgp->peers[1].password_key->value, "md5");
+  EXPECT_EQ(vip.bgp->communities.size(), 3U);
+  EXPECT_EQ(vip.bgp->bfd_interval->value, std::chrono::milliseconds(50));
   ASSERT_EQ(d.resources.gateways.size(), 1U);
   const ProxyGateway& g = d.resources.gateways[0];
   EXPECT_EQ(g.listeners[1].tls->certificates.size(), 2U);

@@ -1,6 +1,7 @@
 #include "compiler/model/formats.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 
@@ -144,6 +145,31 @@ bool is_file_path(std::string_view text) {
   return true;
 }
 
+/// Two numbers of 16 bits, three of 32, or a name of RFC 1997, RFC 3765 or RFC 8326.
+bool is_bgp_community(std::string_view text) {
+  for (const std::string_view name : {"no-export", "no-advertise", "no-peer", "graceful-shutdown"}) {
+    if (text == name) return true;
+  }
+  std::array<std::uint64_t, 3> numbers{};
+  std::size_t count = 0;
+  for (;;) {
+    const std::string_view part = text.substr(0, text.find(':'));
+    if (count == numbers.size() || part.empty() || part.size() > 10 || !std::ranges::all_of(part, digit)) return false;
+    for (const char c : part) numbers[count] = numbers[count] * 10 + static_cast<std::uint64_t>(c - '0');
+    ++count;
+    if (part.size() == text.size()) break;
+    text.remove_prefix(part.size() + 1);
+  }
+  if (count < 2) return false;
+  const std::uint64_t most = count == 2 ? 0xffff : 0xffff'ffff;
+  return std::all_of(numbers.begin(), numbers.begin() + count, [&](std::uint64_t number) { return number <= most; });
+}
+
+bool is_bgp_password(std::string_view text) {
+  return !text.empty() && text.size() <= 80 &&
+         std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"'; });
+}
+
 /// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
 bool is_wireguard_key(std::string_view text) {
   if (text.size() != 44 || text.back() != '=') return false;
@@ -211,6 +237,10 @@ bool has_format(std::string_view text, Format format) {
       return is_wireguard_key(text);
     case Format::kFilePath:
       return is_file_path(text);
+    case Format::kBgpCommunity:
+      return is_bgp_community(text);
+    case Format::kBgpPassword:
+      return is_bgp_password(text);
   }
   return false;
 }

@@ -17,6 +17,10 @@ struct BgpPeer {
   std::int64_t as_number = 0;
   Maybe<std::int64_t> port{};
   Maybe<std::string> password{};
+  Maybe<std::string> password_secret{};  ///< in the namespace of the ProxyVIP
+  Maybe<std::string> password_key{};
+  Maybe<std::int64_t> multihop{};
+  Maybe<IpAddress> source_address{};
 };
 
 struct Bgp {
@@ -24,7 +28,16 @@ struct Bgp {
   Maybe<IpAddress> router_id{};
   std::vector<BgpPeer> peers{};
   std::vector<Located<std::string>> communities{};
+  Maybe<std::int64_t> med{};
+  Maybe<std::int64_t> local_preference{};
+  Maybe<std::chrono::nanoseconds> hold_time{};
+  Maybe<std::chrono::nanoseconds> keepalive_time{};
+  Maybe<std::chrono::nanoseconds> connect_retry_time{};
   Maybe<bool> bfd{};
+  Maybe<std::chrono::nanoseconds> bfd_interval{};
+  Maybe<std::int64_t> bfd_multiplier{};
+  Maybe<bool> graceful_restart{};
+  Maybe<std::chrono::nanoseconds> graceful_restart_time{};
 };
 
 struct ProxyVip {

@@ -43,6 +43,18 @@ struct BackendHealth {
   friend bool operator==(const BackendHealth&, const BackendHealth&) = default;
 };
 
+/// A session of BGP.
+struct BgpSessionState {
+  std::string peer;
+  std::uint32_t peer_as = 0;
+  std::string state;
+  std::int64_t since_ms = 0;  ///< since 1970; 0: not known
+  std::string last_error{};
+  std::string bfd{};  ///< empty: BFD does not watch it
+  std::uint64_t announced = 0;
+  friend bool operator==(const BgpSessionState&, const BgpSessionState&) = default;
+};
+
 struct VipState {
   std::string name_space;
   std::string name;
@@ -55,6 +67,10 @@ struct VipState {
   std::string cause{};  ///< of the last move to or from this node
   std::string from{};   ///< the agent that had it before
   std::uint64_t conflicts = 0;
+  std::vector<BgpSessionState> sessions{};  ///< of mode BGP; at most kMostSessions
+  bool graceful_shutdown = false;           ///< announced as about to go away
+
+  static constexpr int kMostSessions = 32;
   friend bool operator==(const VipState&, const VipState&) = default;
 };
 

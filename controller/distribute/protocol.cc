@@ -103,17 +103,29 @@ BackendHealth read_backend(const agent::v1::BackendReport& report) {
 }
 
 VipState read_vip(const agent::v1::Vip& vip) {
-  return {.name_space = printable(vip.namespace_(), kMaxWord),
-          .name = printable(vip.name(), kMaxWord),
-          .address = printable(vip.address(), kMaxWord),
-          .held = vip.held(),
-          .epoch = vip.epoch(),
-          .unfit = printable(vip.unfit(), kMaxWord),
-          .reason = printable(vip.reason(), kMaxWord),
-          .interface = printable(vip.interface(), kMaxWord),
-          .cause = printable(vip.cause(), kMaxWord),
-          .from = printable(vip.from(), kMaxWord),
-          .conflicts = vip.conflicts()};
+  VipState state = {.name_space = printable(vip.namespace_(), kMaxWord),
+                    .name = printable(vip.name(), kMaxWord),
+                    .address = printable(vip.address(), kMaxWord),
+                    .held = vip.held(),
+                    .epoch = vip.epoch(),
+                    .unfit = printable(vip.unfit(), kMaxWord),
+                    .reason = printable(vip.reason(), kMaxWord),
+                    .interface = printable(vip.interface(), kMaxWord),
+                    .cause = printable(vip.cause(), kMaxWord),
+                    .from = printable(vip.from(), kMaxWord),
+                    .conflicts = vip.conflicts(),
+                    .graceful_shutdown = vip.graceful_shutdown()};
+  for (const auto& session : vip.sessions()) {
+    if (state.sessions.size() >= VipState::kMostSessions) break;
+    state.sessions.push_back({.peer = printable(session.peer(), kMaxWord),
+                              .peer_as = session.peer_as(),
+                              .state = printable(session.state(), kMaxWord),
+                              .since_ms = session.since_ms(),
+                              .last_error = printable(session.last_error(), kMaxWord),
+                              .bfd = printable(session.bfd(), kMaxWord),
+                              .announced = session.announced()});
+  }
+  return state;
 }
 
 UnboundListener read_unbound(const agent::v1::UnboundListener& from) {
@@ -193,6 +205,17 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
     vip.set_cause(from.cause);
     vip.set_from(from.from);
     vip.set_conflicts(from.conflicts);
+    vip.set_graceful_shutdown(from.graceful_shutdown);
+    for (const BgpSessionState& session : from.sessions) {
+      auto& to = *vip.add_sessions();
+      to.set_peer(session.peer);
+      to.set_peer_as(session.peer_as);
+      to.set_state(session.state);
+      to.set_since_ms(session.since_ms);
+      to.set_last_error(session.last_error);
+      to.set_bfd(session.bfd);
+      to.set_announced(session.announced);
+    }
   }
   for (const UnboundListener& from : state.unbound) write_unbound(from, *into.add_unbound());
   into.set_group(state.group);

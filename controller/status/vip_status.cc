@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/status/status_document.h"
+
 namespace edge::controller {
 namespace {
 
@@ -34,6 +36,28 @@ Words why_nobody(const std::vector<AgentVip>& said) {
   return {most->first, "agent " + one->agent + ": " + one->state.reason};
 }
 
+void add_sessions(const std::vector<AgentVip>& said, Json& status) {
+  constexpr std::size_t kMost = 64;
+  status.erase("sessions");
+  for (const AgentVip& vip : said) {
+    for (const BgpSessionState& session : vip.state.sessions) {
+      if (status.contains("sessions") && status["sessions"].size() >= kMost) return;
+      Json one = {{"node", vip.node}, {"peer", session.peer}, {"state", session.state}};
+      if (session.since_ms > 0) one["since"] = timestamp_text(WallTime(std::chrono::milliseconds(session.since_ms)));
+      if (!session.bfd.empty()) one["bfd"] = session.bfd;
+      if (!session.last_error.empty()) one["lastError"] = session.last_error;
+      status["sessions"].push_back(std::move(one));
+    }
+  }
+}
+
+Words words_of(const AgentVip* holder, bool several, std::size_t nodes) {
+  if (holder == nullptr) return {};
+  if (several) return {"Announced", std::to_string(nodes) + " nodes announce it"};
+  const bool announces = !holder->state.sessions.empty();
+  return {announces ? "Announced" : "Held", "node " + holder->node + (announces ? " announces it" : " holds it")};
+}
+
 }  // namespace
 
 void overlay_vip(const AgentsView& agents, const std::string& name, Json& status) {
@@ -53,17 +77,26 @@ void overlay_vip(const AgentsView& agents, const std::string& name, Json& status
   });
   status["currentNode"] = holder == nullptr ? "" : holder->node;
   status["announcingNodes"] = Json::array();
-  if (holder != nullptr) status["announcingNodes"].push_back(holder->node);
+  for (const AgentVip& vip : said) {
+    // Of an address that several nodes announce no hold is counted.
+    const bool announces = vip.state.held && (&vip == holder || vip.state.epoch == 0);
+    if (announces) status["announcingNodes"].push_back(vip.node);
+  }
+  add_sessions(said, status);
+  const bool several = status["announcingNodes"].size() > 1;
+  if (several) status["currentNode"] = "";
   if (epoch != 0) status["epoch"] = epoch;
   const Words nobody = why_nobody(said);
-  const Words held{"Held", holder == nullptr ? "" : "node " + holder->node + " holds it"};
+  const Words held = words_of(holder, several, status["announcingNodes"].size());
   add(status, "Announced", holder != nullptr, holder != nullptr ? held : nobody);
   add(status, "Ready", holder != nullptr, holder != nullptr ? held : nobody);
   const auto fault = std::ranges::find_if(
       said, [](const AgentVip& vip) { return !vip.state.reason.empty() && vip.state.unfit != "NotSelected"; });
   if (fault == said.end()) return add(status, "Degraded", false, {"AllNodesFit", "every agent of it can hold it"});
   add(status, "Degraded", true,
-      {fault->state.unfit.empty() ? "AddressConflict" : fault->state.unfit,
+      {!fault->state.unfit.empty()     ? fault->state.unfit
+       : fault->state.sessions.empty() ? "AddressConflict"
+                                       : "SessionDown",
        "agent " + fault->agent + ": " + fault->state.reason});
 }
 

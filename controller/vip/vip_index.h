@@ -1,6 +1,7 @@
 // ProxyVIPs of the cluster as the virtual addresses that agents are given, apart from the compile path.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -19,11 +20,25 @@ class VipIndex {
   bool put(const std::string& name_space, const std::string& name, const std::string& document,
            const std::string& status);
   bool remove(const std::string& name_space, const std::string& name);
+  /// A Secret that is new or another; `document` empty: it is gone. Passwords of peers are read from it.
+  bool put_secret(const std::string& name_space, const std::string& name, const std::string& document);
   /// Ascending by namespace and name; of more than agents take the first.
   std::vector<VirtualAddress> addresses() const;
 
  private:
-  std::map<std::pair<std::string, std::string>, VirtualAddress> addresses_;
+  using Name = std::pair<std::string, std::string>;
+  /// Which peer has its password from where.
+  struct PasswordPlace {
+    std::size_t peer = 0;
+    Name secret;
+    std::string key;
+  };
+  bool fill_passwords(const Name& name, VirtualAddress& address) const;
+
+  std::map<Name, VirtualAddress> addresses_;
+  std::map<Name, std::vector<PasswordPlace>> passwords_;  ///< by address
+  /// Of every Secret, those values that are short enough to be passwords; bounded as Secrets are.
+  std::map<Name, std::map<std::string, std::string>> secrets_;
 };
 
 }  // namespace edge::controller

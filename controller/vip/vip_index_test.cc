@@ -23,7 +23,7 @@ TEST(VipIndex, GivesWhatAProxyVipSays) {
   EXPECT_EQ(address.name_space, "shop");
   EXPECT_EQ(to_string(address.address), "192.0.2.10");
   EXPECT_EQ(address.prefix_length, 120);
-  EXPECT_FALSE(address.bgp);
+  EXPECT_FALSE(address.bgp.has_value());
   EXPECT_EQ(address.interface, "eth1");
   EXPECT_EQ(address.min_healthy_nodes, 2U);
   EXPECT_EQ(address.node_selector, (Labels{{"edge", "yes"}}));
@@ -47,6 +47,49 @@ TEST(VipIndex, WhatCannotBeReadLeavesTheAddressAsItWas) {
   EXPECT_TRUE(index.remove("shop", "public"));
   EXPECT_FALSE(index.remove("shop", "public"));
   EXPECT_TRUE(index.addresses().empty());
+}
+
+std::string secret(const std::string& data) {
+  return R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"router","namespace":"shop"},"type":"Opaque",)"
+         R"("stringData":)" +
+         data + "}";
+}
+
+TEST(VipIndex, GivesSettingsOfBgp) {
+  VipIndex index;
+  EXPECT_TRUE(put(index,
+                  R"({"address":"203.0.113.10/32","mode":"BGP","bgp":{"localAS":64512,"routerID":"10.1.2.3",)"
+                  R"("communities":["64512:1"],"med":5,"holdTime":"9s","bfd":true,"bfdInterval":"50ms",)"
+                  R"("peers":[{"address":"198.51.100.1","as":64500,"port":1179,"multihop":2,"password":"a"}]}})"));
+  const Bgp bgp = index.addresses().front().bgp.value();
+  EXPECT_EQ(bgp.local_as, 64512U);
+  EXPECT_EQ(bgp.router_id, 0x0a010203U);
+  EXPECT_EQ(bgp.communities, std::vector<std::string>{"64512:1"});
+  EXPECT_EQ(bgp.med, 5U);
+  EXPECT_EQ(bgp.hold_seconds, 9U);
+  EXPECT_EQ(bgp.bfd_interval_ms, 50U);
+  ASSERT_EQ(bgp.peers.size(), 1U);
+  EXPECT_EQ(bgp.peers[0].port, 1179);
+  EXPECT_EQ(bgp.peers[0].multihop, 2);
+  EXPECT_EQ(bgp.peers[0].password, "a");
+}
+
+TEST(VipIndex, PasswordsFollowTheirSecrets) {
+  VipIndex index;
+  EXPECT_TRUE(put(index, R"({"address":"203.0.113.10/32","mode":"BGP","bgp":{"localAS":64512,)"
+                         R"("peers":[{"address":"198.51.100.1","as":64500,"passwordSecretRef":{"name":"router"}}]}})"));
+  const auto peer = [&] { return index.addresses().front().bgp->peers.front(); };
+  EXPECT_EQ(peer().fault, "there is no Secret shop/router");
+  EXPECT_FALSE(index.put_secret("other", "router", secret(R"({"password":"wrong"})")));
+  EXPECT_TRUE(index.put_secret("shop", "router", secret(R"({"password":"first\n"})")));
+  EXPECT_EQ(peer().password, "first");
+  EXPECT_EQ(peer().fault, "");
+  EXPECT_FALSE(index.put_secret("shop", "router", secret(R"({"password":"first"})")));
+  EXPECT_TRUE(index.put_secret("shop", "router", secret(R"({"key":"b"})")));
+  EXPECT_EQ(peer().password, "");
+  EXPECT_EQ(peer().fault, "the Secret shop/router has no password of 1 to 80 bytes in its key `password`");
+  EXPECT_TRUE(index.put_secret("shop", "router", ""));
+  EXPECT_EQ(peer().fault, "there is no Secret shop/router");
 }
 
 }  // namespace

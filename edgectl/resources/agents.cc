@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -104,6 +105,16 @@ OrderedJson json_of(const AgentState& agent) {
   }
   json["vips"] = OrderedJson::array();
   for (const auto& vip : agent.vips) {
+    OrderedJson sessions = OrderedJson::array();
+    for (const auto& session : vip.sessions) {
+      sessions.push_back({{"peer", session.peer},
+                          {"as", session.peer_as},
+                          {"state", session.state},
+                          {"since", rfc3339(controller::WallTime(std::chrono::milliseconds(session.since_ms)))},
+                          {"lastError", session.last_error},
+                          {"bfd", session.bfd},
+                          {"announced", session.announced}});
+    }
     json["vips"].push_back({{"namespace", vip.name_space},
                             {"name", vip.name},
                             {"address", vip.address},
@@ -114,7 +125,9 @@ OrderedJson json_of(const AgentState& agent) {
                             {"reason", vip.reason},
                             {"cause", vip.cause},
                             {"from", vip.from},
-                            {"conflicts", vip.conflicts}});
+                            {"conflicts", vip.conflicts},
+                            {"gracefulShutdown", vip.graceful_shutdown},
+                            {"sessions", std::move(sessions)}});
   }
   return json;
 }
@@ -310,10 +323,41 @@ Result<std::vector<controller::VipState>> vips_of_page(const std::string& page) 
                     .interface = text_in(one, "interface"),
                     .cause = text_in(last_move, "cause"),
                     .from = text_in(last_move, "from"),
-                    .conflicts = number(member_in(one, "conflicts"))});
+                    .conflicts = number(member_in(one, "conflicts")),
+                    .graceful_shutdown = member_in(one, "gracefulShutdown") == true});
+    for (const nlohmann::json& session : list_in(one, "sessions")) {
+      vips.back().sessions.push_back({.peer = text_in(session, "peer"),
+                                      .peer_as = static_cast<std::uint32_t>(number(member_in(session, "as"))),
+                                      .state = text_in(session, "state"),
+                                      .since_ms = static_cast<std::int64_t>(number(member_in(session, "sinceMs"))),
+                                      .last_error = text_in(session, "lastError"),
+                                      .bfd = text_in(session, "bfd"),
+                                      .announced = number(member_in(session, "announced"))});
+    }
   }
   return vips;
 }
+
+namespace {
+
+/// Empty where no address is announced by BGP. A node has one session with a peer, whichever addresses name it.
+std::string sessions_table(const AgentState& agent) {
+  std::map<std::string, const controller::BgpSessionState*> sessions;
+  for (const auto& vip : agent.vips) {
+    for (const auto& session : vip.sessions) sessions.try_emplace(session.peer, &session);
+  }
+  if (sessions.empty()) return {};
+  TextTable table({"PEER", "AS", "SESSION", "SINCE", "BFD", "ANNOUNCED", "LAST ERROR"});
+  for (const auto& [peer, session] : sessions) {
+    const controller::WallTime since{std::chrono::milliseconds(session->since_ms)};
+    table.add({peer, std::to_string(session->peer_as), session->state,
+               session->since_ms == 0 ? or_none("") : rfc3339(since), or_none(session->bfd),
+               std::to_string(session->announced), or_none(session->last_error)});
+  }
+  return table.take(/*with_heads=*/true);
+}
+
+}  // namespace
 
 std::string vips_table(const AgentState& agent) {
   TextTable table({"NAMESPACE", "NAME", "ADDRESS", "HELD", "EPOCH", "INTERFACE", "CAUSE", "REASON"});
@@ -321,7 +365,7 @@ std::string vips_table(const AgentState& agent) {
     table.add({vip.name_space, vip.name, vip.address, vip.held ? "yes" : "no", std::to_string(vip.epoch),
                or_none(vip.interface), or_none(vip.cause), or_none(vip.reason)});
   }
-  return table.take(/*with_heads=*/true);
+  return table.take(/*with_heads=*/true) + sessions_table(agent);
 }
 
 std::string history_table(const std::vector<controller::HistoryEntry>& history, bool wide, WallTime now) {

@@ -45,6 +45,8 @@ constexpr Texts kTexts[] = {
     {Format::kWireGuardKey,
      "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAA="},
     {Format::kFilePath, "/a/..b/.c", "/...", "/a/../b"},
+    {Format::kBgpCommunity, "64512:100", "64512:1:2", "64512"},
+    {Format::kBgpPassword, "secret", "another one", "a\"b"},
 };
 
 /// Where a value is bound by more than its table, so that a resource of first values is right.
@@ -55,6 +57,15 @@ struct Hint {
 };
 constexpr Hint kHints[] = {
     {"ProxyVIP spec.address", "10.0.0.1/24", "10.0.0.2/24"},
+    {"ProxyVIP spec.mode", "L2ARP", "L2"},
+    {"ProxyVIP spec.bgp.holdTime", "9s", "1m"},
+    {"ProxyVIP spec.bgp.keepaliveTime", "3s", "20s"},
+    {"ProxyVIP spec.bgp.connectRetryTime", "1s", "20s"},
+    {"ProxyVIP spec.bgp.bfdInterval", "50ms", "1s"},
+    {"ProxyVIP spec.bgp.gracefulRestartTime", "30s", "1m"},
+    {"ProxyVIP spec.bgp.peers.address", "10.0.0.1", "10.0.0.2"},
+    {"ProxyVIP spec.bgp.peers.sourceAddress", "10.0.0.3", "10.0.0.4"},
+    {"ProxyVIP spec.bgp.routerID", "10.0.0.1", "10.0.0.2"},
     {"ProxyGateway spec.listeners.protocol", "HTTPS", "TLS"},
     {"ProxyGateway spec.compression.algorithms", "br", "gzip"},
     {"ProxyRoute spec.parentRefs.kind", "ProxyGateway", "Service"},
@@ -80,6 +91,7 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyBackend", {"spec.serviceRef", "spec.endpoints", "spec.url"}},
     {"ProxyGateway", {"spec.listeners.tls.secretRef", "spec.listeners.tls.certFile"}},
     {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
+    {"ProxyVIP", {"spec.bgp.peers.password", "spec.bgp.peers.passwordSecretRef"}},
 };
 
 /// Where one of several fields is required: the one that the least resource has.
