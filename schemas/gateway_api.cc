@@ -14,9 +14,14 @@ constexpr std::string_view kSchemes[] = {"http", "https"};
 constexpr std::string_view kTlsModes[] = {"Terminate", "Passthrough"};
 constexpr std::string_view kFrom[] = {"All", "Selector", "Same", "None"};
 constexpr std::string_view kOperators[] = {"In", "NotIn", "Exists", "DoesNotExist"};
-constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier", "ResponseHeaderModifier", "URLRewrite",
-                                             "RequestRedirect",       "RequestMirror",          "CORS",
-                                             "ExternalAuth",          "ExtensionRef"};
+constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier",
+                                             "ResponseHeaderModifier",
+                                             "URLRewrite",
+                                             "RequestRedirect",
+                                             "RequestMirror",
+                                             "CORS",
+                                             "ExternalAuth",
+                                             "ExtensionRef"};
 
 // ---- Parts ----------------------------------------------------------------------------------------------------------
 

@@ -81,9 +81,8 @@ class RouteTranslator {
   }
 
   model::ProxyPolicy filter_policy(model::PolicyType type, Span span, const std::string& name) const {
-    model::ProxyPolicy policy{.metadata = route_.metadata,
-                              .type = {type, span},
-                              .target = {.name = {route_.metadata.name, span}}};
+    model::ProxyPolicy policy{
+        .metadata = route_.metadata, .type = {type, span}, .target = {.name = {route_.metadata.name, span}}};
     // No resource of Kubernetes has a `:` in its name, so no ProxyPolicy can be taken for it.
     policy.metadata.name += ":" + route_.metadata.kind + ":" + name;
     policy.target_resource = route_.metadata.kind;
@@ -186,7 +185,8 @@ class RouteTranslator {
     ref.weight = asked.weight;
     if (asked.unknown_filter.somewhere()) {
       unsupported(asked.unknown_filter, field + ".filters",
-                  "mirrors, CORS, ExternalAuth and extensions are no filters of one backend; its share of requests is answered 500");
+                  "mirrors, CORS, ExternalAuth and extensions are no filters of one backend; its share of requests is "
+                  "answered 500");
       ref.unresolved = kUnsupported;
     } else if (from.backends.size() == 1) {
       // Of the only backend they are the rule's.
@@ -227,10 +227,11 @@ class RouteTranslator {
     const BackendOptions how = from.settings.grpc ? grpc_options(from.ref) : BackendOptions();
     const model::BackendRef ref = backends_.refer(route_.metadata, from.ref, field + ".externalAuth.backendRef", how);
     if (!ref.unresolved.empty()) {
-      made_.findings.push_back({.type = "ResolvedRefs",
-                                .status = false,
-                                .reason = ref.unresolved,
-                                .message = "the authorization service `" + from.ref.to.name.value + "` cannot be used"});
+      made_.findings.push_back(
+          {.type = "ResolvedRefs",
+           .status = false,
+           .reason = ref.unresolved,
+           .message = "the authorization service `" + from.ref.to.name.value + "` cannot be used"});
       return answer_500(made, from.span, ref.unresolved);
     }
     made.external_auth = ref;
@@ -242,7 +243,6 @@ class RouteTranslator {
     settings.backend_kind = ref.kind;
     policy.settings = std::move(settings);
   }
-
 
   void timeouts(const model::ApiRule& from, std::size_t rule, model::Rule& made) {
     using std::chrono::nanoseconds;

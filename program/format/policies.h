@@ -100,7 +100,7 @@ static_assert(sizeof(OidcRecord) == 108);
 
 struct ForwardAuthRecord {
   std::uint64_t timeout_ns;
-  std::uint64_t cache_ttl_ns;  ///< 0: answers are not kept
+  std::uint64_t cache_ttl_ns;            ///< 0: answers are not kept
   StringRef address;                     ///< a URL, or a backend of the program (program/forward_auth.h)
   ArrayRef<StringRef> auth_headers;      ///< lower case, or kOwnRequest; empty: all of the request's
   ArrayRef<StringRef> response_headers;  ///< lower case, or kAllFields; empty: none

@@ -85,7 +85,6 @@ class HeadOverWaits {
   void restore();
 
  private:
-
   Scratch& scratch_;
   net::Inlet& inlet_;
   Arrival& arrival_;

@@ -66,8 +66,7 @@ TracedPolicy traced_policy(program::PolicyType type, const auth::AuthResult& aut
 net::Task<net::client::Answer> Session::call_service(const Exchange& exchange, std::uint64_t balance_key,
                                                      auth::ServiceCall call) {
   const ThreadProgram& program = *exchange.program;
-  const std::uint32_t backend =
-      program.program->backend_index(stable_id("ProxyBackend", call.name_space, call.name));
+  const std::uint32_t backend = program.program->backend_index(stable_id("ProxyBackend", call.name_space, call.name));
   if (backend == program::kNone) co_return net::client::Answer{};
   BackendPool& pool = *program.pools[backend];
   std::string head;
@@ -75,18 +74,19 @@ net::Task<net::client::Answer> Session::call_service(const Exchange& exchange, s
   head.append("\r\nContent-Length: ").append(std::to_string(call.body.size())).append("\r\n");
   head.append(call.fields).append("\r\n");
   const std::string proxy_header = program.announces ? header_for(pool.settings(), connection_) : std::string();
-  net::client::Answer answer = co_await call_backend(worker_.loop(), waiter_,
-                                                     {.pool = pool,
-                                                      .method = call.method == "HEAD" ? net::http1::Method::kHead : net::http1::Method::kGet,
-                                                      .head = head,
-                                                      .body = call.body,
-                                                      .balance_key = balance_key,
-                                                      .proxy_header = proxy_header,
-                                                      .until = call.until,
-                                                      .max_body = call.max_body,
-                                                      .trailers = call.trailers,
-                                                      .asker = &client_,
-                                                      .scratch = worker_.scratch().response});
+  net::client::Answer answer =
+      co_await call_backend(worker_.loop(), waiter_,
+                            {.pool = pool,
+                             .method = call.method == "HEAD" ? net::http1::Method::kHead : net::http1::Method::kGet,
+                             .head = head,
+                             .body = call.body,
+                             .balance_key = balance_key,
+                             .proxy_header = proxy_header,
+                             .until = call.until,
+                             .max_body = call.max_body,
+                             .trailers = call.trailers,
+                             .asker = &client_,
+                             .scratch = worker_.scratch().response});
   co_return answer;
 }
 
@@ -128,8 +128,8 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
   if (!readable) co_return false;
   for (const AuthStep& step : exchange.authentication->authentication) {
     const PolicyRequest policy_request{
-        worker_.scratch().request, arrival.host,       arrival.path, arrival.source, arrival.secure,
-        worker_.loop().now(),      exchange.id.text(), &edits,        body};
+        worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker_.loop().now(),
+        exchange.id.text(),        &edits,       body};
     const trace::Step traced = spans.begin_step();
     auth::AuthContext context = worker_.auth_context(waiter_, client_);
     context.calls = {spans.trace.get(), traced};

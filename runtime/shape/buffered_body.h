@@ -30,8 +30,8 @@ struct BodyIntakePlan {
 net::Task<Failure> buffer_body(RequestBody& body, std::string_view head, const BodyIntakePlan& from,
                                const RequestTrailerRules& trailers, net::Counter& interim);
 
-/// Reads the body to its end, at most `limit` bytes (kTooLarge), and leaves it in the client's inlet: `into` gets a copy.
-/// The head must not be needed in the thread's scratch.
+/// Reads the body to its end, at most `limit` bytes (kTooLarge), and leaves it in the client's inlet: `into` gets a
+/// copy. The head must not be needed in the thread's scratch.
 net::Task<Failure> copy_body(RequestBody& body, std::uint64_t limit, const BodyIntakePlan& from, std::string& into,
                              net::Counter& interim);
 

@@ -118,8 +118,8 @@ net::Task<Answer> call_backend(net::Loop& loop, net::Waiter& waiter, BackendCall
     Acquired acquired = co_await call.pool.acquire(waiter, wanted);
     if (acquired.connection == nullptr) {
       if (acquired.tried) wanted.avoid.push_back(*acquired.tried);
-      const bool again = acquired.tried && others++ < kOtherEndpoints && loop.now() < call.until &&
-                         call.pool.has_other(wanted.avoid);
+      const bool again =
+          acquired.tried && others++ < kOtherEndpoints && loop.now() < call.until && call.pool.has_other(wanted.avoid);
       if (again) continue;
       co_return failed(fault_of(acquired.fault));
     }

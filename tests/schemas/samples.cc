@@ -151,7 +151,8 @@ class Maker {
       const auto found = std::ranges::find(one.fields, path);
       if (kind_.kind != one.kind || found == one.fields.end()) continue;
       const std::size_t count = one.fields.back().empty() ? 2 : 3;
-      const bool chosen = static_cast<std::size_t>(variant_ / 2) % count == static_cast<std::size_t>(found - one.fields.begin());
+      const bool chosen =
+          static_cast<std::size_t>(variant_ / 2) % count == static_cast<std::size_t>(found - one.fields.begin());
       if (!chosen || field.other_form.empty()) return chosen;
     }
     const std::string place = std::string(kind_.kind) + " " + path;

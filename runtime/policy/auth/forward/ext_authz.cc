@@ -11,7 +11,8 @@ constexpr std::size_t kFrameHead = 5;
 /// Of one answer; more is malformed.
 constexpr std::size_t kMostHeaders = 128;
 
-// ---- Protocol buffers: a tag is the field's number times eight, plus how its value is written ------------------------
+// ---- Protocol buffers: a tag is the field's number times eight, plus how its value is written
+// ------------------------
 
 enum Wire : unsigned { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -36,7 +37,12 @@ void put_message(std::string& out, unsigned field, std::string_view message) {
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto first = static_cast<std::uint8_t>(text[i]);
-    const std::size_t more = first < 0x80 ? 0 : first < 0xc2 ? 4 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 4;
+    const std::size_t more = first < 0x80   ? 0
+                             : first < 0xc2 ? 4
+                             : first < 0xe0 ? 1
+                             : first < 0xf0 ? 2
+                             : first < 0xf5 ? 3
+                                            : 4;
     if (more == 4 || more >= text.size() - i) return false;
     std::uint32_t point = first & (more == 0 ? 0x7f : 0x3f >> more);
     for (std::size_t k = 1; k <= more; ++k) {
@@ -115,7 +121,8 @@ std::optional<std::string_view> message_in(std::string_view body) {
   return body;
 }
 
-// ---- Messages --------------------------------------------------------------------------------------------------------
+// ---- Messages
+// --------------------------------------------------------------------------------------------------------
 
 bool is_token(std::string_view name) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";

@@ -1,5 +1,5 @@
-// The messages of Envoy's ext_authz protocol, envoy.service.auth.v3.Authorization/Check, by hand: what a service is told
-// of a request, and what it says of it. Fields that are not known are passed over.
+// The messages of Envoy's ext_authz protocol, envoy.service.auth.v3.Authorization/Check, by hand: what a service is
+// told of a request, and what it says of it. Fields that are not known are passed over.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ inline constexpr std::string_view kExtAuthzPath = "/envoy.service.auth.v3.Author
 
 /// AttributeContext: the request as rules and backends see it.
 struct CheckedRequest {
-  std::string_view source;  ///< the client's address
+  std::string_view source{};  ///< the client's address
   std::int64_t unix_now = 0;
-  std::string_view id;
-  std::string_view method;
-  std::string_view path;  ///< with the query
-  std::string_view host;
-  std::string_view scheme;
-  std::string_view protocol;
+  std::string_view id{};
+  std::string_view method{};
+  std::string_view path{};  ///< with the query
+  std::string_view host{};
+  std::string_view scheme{};
+  std::string_view protocol{};
   /// Lower case, one entry a name.
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string_view body;
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::string_view body{};
 };
 /// CheckRequest with gRPC's frame.
 std::string check_request(const CheckedRequest& request);

@@ -12,9 +12,7 @@ std::string field(unsigned number, const std::string& bytes) {
   return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + bytes;
 }
 
-std::string frame(const std::string& message) {
-  return "\0\0\0\0"s + static_cast<char>(message.size()) + message;
-}
+std::string frame(const std::string& message) { return "\0\0\0\0"s + static_cast<char>(message.size()) + message; }
 
 std::string header(const std::string& name, const std::string& value) {
   return field(1, field(1, name) + field(2, value));
@@ -44,10 +42,10 @@ TEST(ExtAuthz, WhatIsNotUtf8IsNoText) {
 }
 
 TEST(ExtAuthz, AnAnswerThatPassesSaysWhatTheBackendIsSent) {
-  const auto result =
-      read_check_response(frame(field(1, "") + field(3, field(2, header("X-User", "alice")) + field(5, "X-Old") +
-                                                            field(6, header("Set-Cookie", "s=1")))),
-                          "0");
+  const auto result = read_check_response(
+      frame(field(1, "") +
+            field(3, field(2, header("X-User", "alice")) + field(5, "X-Old") + field(6, header("Set-Cookie", "s=1")))),
+      "0");
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->passes);
   ASSERT_EQ(result->headers.size(), 1u);
@@ -77,7 +75,8 @@ TEST(ExtAuthz, ADenialHasTheStatusFieldsAndBodyOfTheService) {
 TEST(ExtAuthz, NothingElseIsADecision) {
   const std::string sound = frame(field(1, "") + field(3, field(2, header("x-user", "alice"))));
   ASSERT_TRUE(read_check_response(sound, "0"));
-  for (const std::string_view status : {"", "2", "16", "00"}) EXPECT_FALSE(read_check_response(sound, status)) << status;
+  for (const std::string_view status : {"", "2", "16", "00"})
+    EXPECT_FALSE(read_check_response(sound, status)) << status;
   EXPECT_FALSE(read_check_response(frame(""), "0"));
   EXPECT_FALSE(read_check_response("", "0"));
   EXPECT_FALSE(read_check_response(sound + sound, "0"));

@@ -37,8 +37,8 @@ constexpr std::size_t kMostRead = std::size_t{1} << 20;
 constexpr std::array<std::string_view, 7> kTold = {"forwarded",          "x-forwarded-for",  "x-forwarded-host",
                                                    "x-forwarded-method", "x-forwarded-port", "x-forwarded-proto",
                                                    "x-forwarded-uri"};
-/// Of an answer of which the backend is sent all fields: what is said of the answer's own body and time, and what is for
-/// browsers.
+/// Of an answer of which the backend is sent all fields: what is said of the answer's own body and time, and what is
+/// for browsers.
 constexpr std::array<std::string_view, 2> kOfAnswer = {"date", "set-cookie"};
 /// The client's of the subrequest writes these itself.
 constexpr std::array<std::string_view, 4> kFraming = {"content-length", "expect", "host", "x-request-id"};

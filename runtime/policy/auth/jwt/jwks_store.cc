@@ -214,7 +214,8 @@ net::Task<KeysNow> JwksSource::wait(std::shared_ptr<WaitList::Entry> entry, net:
   const KeysNow now = keys(loop.now());
   if (step) {
     const std::string_view fault = now.keys == nullptr ? "keys-unavailable" : "";
-    end_call(calls, step, "call keys", {.host = state_->url.host, .port = state_->url.port, .method = "GET", .fault = fault});
+    end_call(calls, step, "call keys",
+             {.host = state_->url.host, .port = state_->url.port, .method = "GET", .fault = fault});
   }
   co_return now;
 }
