@@ -368,7 +368,7 @@ class NginxReader : private AnnotationValues {
                         std::string_view("denylist-source-range")};
     if (!any(names) || has_policy(PolicyType::kIpAccess)) return;
     model::IpAccess access{.allow = blocks("whitelist-source-range"), .deny = blocks("denylist-source-range")};
-    for (auto& block : blocks("allowlist-source-range")) access.allow.push_back(std::move(block));
+    for (auto& block : blocks("allowlist-source-range")) access.allow.push_back(block);
     add_policy(PolicyType::kIpAccess, first_of(names), std::move(access));
   }
 

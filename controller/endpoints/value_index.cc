@@ -253,12 +253,11 @@ std::vector<compiler::Condition> ValueIndex::conditions_of(const BackendName& ba
     if (!condition) return {};
     return {*std::move(condition)};
   }
-}
-if (!known.source.name.empty()) return {compiler::link::no_endpoints(known.source)};
-return {{std::string(compiler::condition::kHealthy), compiler::ConditionStatus::kFalse,
-         std::string(compiler::reason::kNoEndpoints),
-         "every address of `spec.endpoints` is one of the agents' own nodes, which are not called in a cluster; "
-         "requests are answered 503"}};
+  if (!known.source.name.empty()) return {compiler::link::no_endpoints(known.source)};
+  return {{std::string(compiler::condition::kHealthy), compiler::ConditionStatus::kFalse,
+           std::string(compiler::reason::kNoEndpoints),
+           "every address of `spec.endpoints` is one of the agents' own nodes, which are not called in a cluster; "
+           "requests are answered 503"}};
 }
 
 }  // namespace edge::controller

@@ -18,8 +18,8 @@ using net::client::AnswerReader;
 using net::client::CallFault;
 
 /// Further endpoints, as a client's request has them.
-constexpr int kOtherEndpoints = 2;
-constexpr std::size_t kReadPiece = std::size_t{16} << 10;
+constexpr int kMostOthers = 2;
+constexpr std::size_t kReceived = std::size_t{16} << 10;  ///< at a time
 
 Answer failed(CallFault fault) {
   Answer answer;
@@ -74,7 +74,7 @@ net::Task<bool> exchange(net::Waiter& waiter, const BackendCall& call, UpstreamC
   bool alive = out.send(upstream, {pieces, call.body.empty() ? 1U : 2U});
   net::Buffer received;
   while (alive) {
-    const Transfer got = upstream.receive(received.room(kReadPiece));
+    const Transfer got = upstream.receive(received.room(kReceived));
     if (got.kind == Transfer::Kind::kDone) {
       received.grow(got.bytes);
       std::size_t consumed = 0;
@@ -119,7 +119,7 @@ net::Task<Answer> call_backend(net::Loop& loop, net::Waiter& waiter, BackendCall
     if (acquired.connection == nullptr) {
       if (acquired.tried) wanted.avoid.push_back(*acquired.tried);
       const bool again =
-          acquired.tried && others++ < kOtherEndpoints && loop.now() < call.until && call.pool.has_other(wanted.avoid);
+          acquired.tried && others++ < kMostOthers && loop.now() < call.until && call.pool.has_other(wanted.avoid);
       if (again) continue;
       co_return failed(fault_of(acquired.fault));
     }

@@ -80,7 +80,7 @@ class Caller {
  private:
   net::Loop loop_;
   // Nobody listens there: a name that is no address and not in /etc/hosts is not found.
-  Resolver resolver_{{.patience = milliseconds(10), .tries = 1, .servers = "127.0.0.1:1"}};
+  Resolver resolver_{{.queries = {.patience = milliseconds(10), .tries = 1, .servers = "127.0.0.1:1"}}};
   net::tls::RecordRoom records_;
   HttpClient client_;
   std::thread thread_;

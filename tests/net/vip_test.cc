@@ -139,6 +139,7 @@ class VipNet : public testing::Test {
                                     .labels = {},
                                     .listen = {*parse_ip("0.0.0.0"), kPort},
                                     .state_file = directory_ + "/" + name,
+                                    .bird_directory = {},
                                     .log = {},
                                     .drain_timeout = seconds(60),
                                     .served =
