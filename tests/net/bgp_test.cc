@@ -220,7 +220,7 @@ class BgpNet : public testing::Test {
       if (has(node, ":")) bgp += " no" + neighbor + " activate\n";
       (has(node, ":") ? activates6 : activates4) += " " + neighbor + " activate\n";
     }
-    bgp += " address-family ipv4 unicast\n" + activates4 + " exit-address-family\n address-family ipv6 unicast\n" +
+    bgp += " address-family ipv4 unicast\n  maximum-paths 8\n" + activates4 + " exit-address-family\n address-family ipv6 unicast\n  maximum-paths 8\n" +
            activates6 + " exit-address-family\n";
     std::string bfd = "bfd\n";
     for (const char* const node : {"192.0.2.1", "192.0.2.2", "fd00:2::1", "fd00:2::2"}) {
@@ -395,11 +395,11 @@ TEST_F(BgpNet, OpenBgpdHasTheRoutes) {
   const auto rib = [&] { return output(inside("router") + "bgpctl -s " + directory_ + "/bgpd.sock show rib detail"); };
   start("a");
   start("b");
-  ASSERT_TRUE(await([&] { return has(rib(), "via 192.0.2.1") && has(rib(), "via 192.0.2.2"); })) << rib();
+  ASSERT_TRUE(await([&] { return has(rib(), "Nexthop 192.0.2.1 ") && has(rib(), "Nexthop 192.0.2.2 "); })) << rib();
   EXPECT_TRUE(has(rib(), "64512:100")) << rib();
   EXPECT_TRUE(has(rib(), "64512:1:2")) << rib();
   ASSERT_TRUE(holders_["a"]->drain(true));
-  ASSERT_TRUE(await([&] { return !has(rib(), "via 192.0.2.1") && has(rib(), "via 192.0.2.2"); })) << rib();
+  ASSERT_TRUE(await([&] { return !has(rib(), "Nexthop 192.0.2.1 ") && has(rib(), "Nexthop 192.0.2.2 "); })) << rib();
 }
 
 TEST_F(BgpNet, GoBgpHasTheRoutes) {
@@ -411,7 +411,7 @@ TEST_F(BgpNet, GoBgpHasTheRoutes) {
             "'\n [neighbors.timers.config]\n  connect-retry = 1\n";
   }
   write("gobgpd.conf", text);
-  ASSERT_TRUE(run(inside("router") + "gobgpd -f " + directory_ + "/gobgpd.conf --api-hosts 127.0.0.1:50051 &"));
+  ASSERT_TRUE(run(inside("router") + "gobgpd -f " + directory_ + "/gobgpd.conf --api-hosts 127.0.0.1:50051 >/dev/null 2>&1 &"));
   const auto rib = [] { return output(inside("router") + "gobgp global rib"); };
   start("a");
   start("b");
