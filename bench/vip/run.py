@@ -2,6 +2,8 @@
 """How long an address is away, and what it costs connections, when its holder goes: see docs/benchmarks.md.
 
   move       planned: `edgectl vip move`; of keepalived an orderly stop
+  end        SIGTERM to the process of the holder, which drains
+  upgrade    another process takes over from it (--upgrade-socket)
   kill       SIGKILL to the process of the holder
   stop       SIGSTOP
   down       the interface of the holder is set down
@@ -20,8 +22,8 @@ from pathlib import Path
 
 import world
 
-KINDS = ["move", "kill", "stop", "down", "cable", "partition"]
-GOALS = {"move": 0.2}
+PLANNED = ["move", "end", "upgrade"]
+KINDS = [*PLANNED, "kill", "stop", "down", "cable", "partition"]
 
 
 class Client:
@@ -101,7 +103,9 @@ def main():
                 peer = make(net, options.build)
                 client = Client(net, options.rate, make is world.Edge)
                 for kind in options.only or KINDS:
-                    seconds = 2.5 if kind == "move" and make is world.Edge else 6
+                    if make is world.Keepalived and kind in ("end", "upgrade"):
+                        continue
+                    seconds = 2.5 if kind in PLANNED and make is world.Edge else 6
                     tell(report, make.name, kind, measure(peer, client, kind, options.repetitions, seconds))
             finally:
                 net.close()

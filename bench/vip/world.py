@@ -97,6 +97,10 @@ class Fault:
     def do(self, kind, name):
         if kind == "move":
             return self.peer.move(name)
+        if kind == "upgrade":
+            return self.peer.start_node(name)
+        if kind == "end":
+            return self.peer.end(name)
         if kind in ("kill", "stop"):
             return self.peer.signal(name, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
         if kind == "down":
@@ -106,7 +110,9 @@ class Fault:
         return self.net.cut(name)
 
     def undo(self, kind, name):
-        if kind == "kill":
+        if kind == "end":
+            self.peer.agents[name].wait(NEVER)
+        if kind in ("kill", "end"):
             self.peer.start_node(name)
         if kind == "stop":
             self.peer.signal(name, signal.SIGCONT)
@@ -196,7 +202,7 @@ endpoints: [{{addresses: [127.0.0.1]}}]
         self.agents[name] = self.net.start(
             name, self.bin / "edge-agent", "--controller", ADDRESSES["ctl"] + ":9443", "--name", name, "--token-file",
             folder / "ctl/agents/join", "--data-dir", folder / name, "--label", "bench=yes", "--peer-listen",
-            "0.0.0.0:9095", "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
+            "0.0.0.0:9095", "--upgrade-socket", folder / f"{name}.sock", "--drain-timeout", "5s", "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
 
     def ready(self, name):
         until(lambda: run("ip", "netns", "exec", PREFIX + name, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}",
@@ -217,6 +223,9 @@ endpoints: [{{addresses: [127.0.0.1]}}]
     def move(self, name):
         to = next(other for other in NODES if other != name)
         self.edgectl("vip", "move", "public", "--to", to)
+
+    def end(self, name):
+        self.agents[name].send_signal(signal.SIGTERM)
 
     def signal(self, name, number):
         process = self.agents[name]
