@@ -324,7 +324,7 @@ ForwardAuth::Subrequest ForwardAuth::check_call(const PolicyRequest& policy_requ
   const RequestEdits* const edits = policy_request.edits;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::string_view name = fields[i].name;
-    if (fields.hop_by_hop(i) || among(kTold, name) || !names(name)) continue;
+    if (fields.hop_by_hop(i) || among(kTold, name) || same_field(name, "x-request-id") || !names(name)) continue;
     if (edits == nullptr || !edits->drops(name)) tell(name, fields[i].value);
   }
   if (edits != nullptr) {
@@ -332,6 +332,7 @@ ForwardAuth::Subrequest ForwardAuth::check_call(const PolicyRequest& policy_requ
       if (names(line.name)) tell(line.name, line.value);
     }
   }
+  if (names("x-request-id")) tell("x-request-id", policy_request.request_id);
   if (names("x-forwarded-for")) tell("x-forwarded-for", source);
   if (names("x-forwarded-proto")) tell("x-forwarded-proto", checked.scheme);
   return {.method = "POST",
@@ -349,7 +350,9 @@ AuthResult ForwardAuth::read_check(const Answer& answer) {
     Answer denial;
     denial.status = result->status;
     denial.body = std::move(result->body);
-    for (CheckedHeader& header : result->headers) denial.fields.push_back({header.name, header.value});
+    for (const CheckedHeader& header : result->headers) {
+      if (!program::is_reserved_field(header.name)) denial.fields.push_back({header.name, header.value});
+    }
     return as_it_is(denial, is_redirect(denial.status) ? AuthStatus::kRedirected : AuthStatus::kDenied);
   }
   AuthResult auth_result = AuthResult::pass();

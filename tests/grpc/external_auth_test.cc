@@ -7,7 +7,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include "tests/runtime/ext_authz.grpc.pb.h"
+#include "tests/grpc/ext_authz.grpc.pb.h"
 #include "tests/support/case_file.h"
 #include "tests/support/connection.h"
 #include "tests/support/proxy.h"
@@ -55,6 +55,7 @@ class Service final : public authz::Authorization::Service {
       auto* denied = response->mutable_denied_response();
       denied->mutable_status()->set_code(401);
       add(*denied->add_headers(), "www-authenticate", "Bearer");
+      add(*denied->add_headers(), "transfer-encoding", "chunked");
       denied->set_body("who are you");
       return grpc::Status::OK;
     }
@@ -123,7 +124,7 @@ class ExternalAuthGrpc : public ::testing::Test {
 
   Result<Compiled> compile(std::uint16_t auth) {
     const std::map<std::string, std::uint16_t> ports = {{"a", upstream_->port()}, {"auth", auth}};
-    return compile_text("external_auth_grpc_test", expand_config(kConfig, ports));
+    return compile_text("external_auth_test", expand_config(kConfig, ports));
   }
 
   Message ask(const std::string& request, std::string& body) {
@@ -171,6 +172,7 @@ TEST_F(ExternalAuthGrpc, TheServiceIsToldOfARequestAndItsAnswerIsCarriedOut) {
   const Message denied = ask("GET /denied HTTP/1.1\r\nHost: example.com\r\n\r\n", body);
   EXPECT_EQ(denied.start_line.substr(9, 3), "401");
   EXPECT_EQ(denied.values("www-authenticate"), std::vector<std::string>{"Bearer"});
+  EXPECT_TRUE(denied.values("transfer-encoding").empty());
   EXPECT_EQ(body, "who are you");
   upstream_->join();
   EXPECT_EQ(stage_.failure(), "");
