@@ -220,8 +220,9 @@ class BgpNet : public testing::Test {
       if (has(node, ":")) bgp += " no" + neighbor + " activate\n";
       (has(node, ":") ? activates6 : activates4) += " " + neighbor + " activate\n";
     }
-    bgp += " address-family ipv4 unicast\n  maximum-paths 8\n" + activates4 + " exit-address-family\n address-family ipv6 unicast\n  maximum-paths 8\n" +
-           activates6 + " exit-address-family\n";
+    bgp += " address-family ipv4 unicast\n  maximum-paths 8\n" + activates4 +
+           " exit-address-family\n address-family ipv6 unicast\n  maximum-paths 8\n" + activates6 +
+           " exit-address-family\n";
     std::string bfd = "bfd\n";
     for (const char* const node : {"192.0.2.1", "192.0.2.2", "fd00:2::1", "fd00:2::2"}) {
       bfd += std::string(" peer ") + node + "\n  detect-multiplier 3\n  receive-interval 50\n  transmit-interval 50\n";
@@ -411,7 +412,8 @@ TEST_F(BgpNet, GoBgpHasTheRoutes) {
             "'\n [neighbors.timers.config]\n  connect-retry = 1\n";
   }
   write("gobgpd.conf", text);
-  ASSERT_TRUE(run(inside("router") + "gobgpd -f " + directory_ + "/gobgpd.conf --api-hosts 127.0.0.1:50051 >/dev/null 2>&1 &"));
+  ASSERT_TRUE(
+      run(inside("router") + "gobgpd -f " + directory_ + "/gobgpd.conf --api-hosts 127.0.0.1:50051 >/dev/null 2>&1 &"));
   const auto rib = [] { return output(inside("router") + "gobgp global rib"); };
   start("a");
   start("b");
