@@ -52,7 +52,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
       return finish(Error{ErrorCode::kResourceExhausted, "the agent reads so slowly that what it is sent is too old"});
     }
     if (is_moved()) {
-      return finish(Error{ErrorCode::kAborted, "the label of the agent's node is another: so is its group"});
+      return finish(Error{ErrorCode::kUnavailable, "the label of the agent's node is another: so is its group"});
     }
     advance();
   }
