@@ -34,7 +34,8 @@ constexpr Object kForwardBackend{kForwardBackendFields};
 constexpr Field kForwardFields[] = {
     string("address", "URL of the service that decides. This or `backendRef` is required.").as(Format::kUrl),
     object("backendRef", kForwardBackend, "The service as a backend: its endpoints are called, with their health."),
-    string("path", "What a service given by `backendRef` is asked for.").as(Format::kPath).defaults_to("/"),
+    // No default that a cluster's server would fill in beside `address`.
+    string("path", "What a service given by `backendRef` is asked for; `/` without it.").as(Format::kPath),
     strings("authHeaders", "Headers that it sees; all without it.").as(Format::kHeaderName),
     strings("responseHeaders", "Headers of its answer that the backend sees.").as(Format::kHeaderName),
     string("timeout", "Time for its answer.").as(Format::kDuration).defaults_to("5s"),

@@ -91,6 +91,8 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyBackend", {"spec.serviceRef", "spec.endpoints", "spec.url"}},
     {"ProxyGateway", {"spec.listeners.tls.secretRef", "spec.listeners.tls.certFile"}},
     {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
+    {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
+    {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
     {"ProxyVIP", {"spec.bgp.peers.password", "spec.bgp.peers.passwordSecretRef"}},
 };
 
