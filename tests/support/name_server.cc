@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -94,7 +95,7 @@ NameServer::NameServer() {
     ::close(udp_);
     ::close(tcp_);
   }
-  if (port_ == 0 || ::listen(tcp_, 64) != 0 || ::pipe(ended_) != 0) {
+  if (port_ == 0 || ::listen(tcp_, 64) != 0 || ::pipe2(ended_, O_CLOEXEC) != 0) {
     std::perror("name server");
     std::abort();
   }
