@@ -48,11 +48,11 @@ struct Files {
   }
 };
 
-/// Adds to `secrets` what the program has in files of certificates.
-Status add_certificates(std::shared_ptr<const std::vector<std::byte>> program, net::tls::CertificateFiles& files,
-                        program::SecretSet& secrets, const Logger& log) {
+/// Adds to `secrets` what the program has in files of certificates. What is no program is refused where it is applied.
+void add_certificates(std::shared_ptr<const std::vector<std::byte>> program, net::tls::CertificateFiles& files,
+                      program::SecretSet& secrets, const Logger& log) {
   const auto view = program::read(std::move(program));
-  if (!view) return view.error();
+  if (!view) return;
   std::vector<program::NamedSecret> named = program::file_secrets(*view);
   std::set<net::tls::CertificateFiles::Names> pairs;
   for (const program::NamedSecret& secret : named) {
@@ -73,7 +73,6 @@ Status add_certificates(std::shared_ptr<const std::vector<std::byte>> program, n
     secrets.secrets.push_back(std::move(secret));
   }
   secrets.sort();
-  return {};
 }
 
 /// The files as they are now, put to work.
@@ -93,7 +92,7 @@ Status load(Service& service, const Files& files, net::tls::CertificateFiles& ce
     secrets = std::move(*read);
   }
   const auto program = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
-  if (Status added = add_certificates(program, certificates, secrets, service.log()); !added) return added;
+  add_certificates(program, certificates, secrets, service.log());
   return service.apply(program, *endpoints, secrets);
 }
 

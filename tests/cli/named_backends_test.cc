@@ -182,6 +182,7 @@ TEST_F(NamedBackends, TheLastAddressesServeWhileThereIsNoAnswer) {
   EXPECT_EQ(get("/api"), "200 two shop.example");
   EXPECT_EQ(until("1", [&] { return metric("edge_backend_names_unresolved", "api"); }), "1");
   EXPECT_NE(metric("edge_backend_name_lookup_failures_total", "api"), "0");
+  EXPECT_GE(std::stoi(metric("edge_backend_name_lookups_total", "api")), 2);
   EXPECT_THAT(document("api"), Not(HasSubstr("\"error\": \"\"")));
   names_.set("api.test", {.addresses = {"127.0.0.3"}});
   EXPECT_TRUE(proxy_->process.wait_err("name api.test:" + port_ + " of backend default/api is resolved again"));

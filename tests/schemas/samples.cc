@@ -153,8 +153,7 @@ class Maker {
       const auto found = std::ranges::find(one.fields, path);
       if (kind_.kind != one.kind || found == one.fields.end()) continue;
       const std::size_t count = one.fields.back().empty() ? 2 : 3;
-      const bool chosen =
-          static_cast<std::size_t>(variant_ / 2) % count == static_cast<std::size_t>(found - one.fields.begin());
+      const bool chosen = alternative() % count == static_cast<std::size_t>(found - one.fields.begin());
       if (!chosen || field.other_form.empty()) return chosen;
     }
     const std::string place = std::string(kind_.kind) + " " + path;
@@ -167,6 +166,11 @@ class Maker {
   static std::int64_t number(const Field& field) {
     const std::int64_t low = field.minimum == schemas::kNoMinimum ? 0 : field.minimum;
     return std::min(low + 1, field.maximum - 1);
+  }
+
+  /// Another in the second half of the variants, where each type comes again.
+  std::size_t alternative() const {
+    return static_cast<std::size_t>(variant_ / 2 + variant_ / (variants_of(kind_) / 2));
   }
 
   const Field* variant_field(const Object& object) const {
