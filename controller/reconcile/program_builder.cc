@@ -494,6 +494,12 @@ void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tri
   }
   // Which gateways lead to their Services, any route may have changed.
   for (const std::string& name : tls_policies_) stale_statuses_.insert(name);
+  // Which ProxyBackends other controllers' routes use alone, any route or gateway may have changed.
+  if (has_gateways_of_others(workspace_.config(), statuses_)) {
+    for (const auto& [name, known] : objects_) {
+      if (known.object.key.kind == "ProxyBackend") stale_statuses_.insert(name);
+    }
+  }
   // What a route is attached to, anything may have changed.
   if (!workspace_.stats().linked_whole) return;
   for (const auto& [name, known] : objects_) {
@@ -504,7 +510,10 @@ void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tri
 std::vector<DesiredStatus> ProgramBuilder::build_statuses(std::size_t most) {
   std::vector<DesiredStatus> desired_statuses;
   StatusBuilder builder(status_options_, workspace_.config(), values_.values(), statuses_,
-                        [this](const ResourceId& key) { return objects_.contains(key.text()); });
+                        [this](const ResourceId& key) -> const ClusterObject* {
+                          const auto found = objects_.find(key.text());
+                          return found == objects_.end() ? nullptr : &found->second.object;
+                        });
   for (; most > 0 && !stale_statuses_.empty(); --most) {
     const auto found = objects_.find(*stale_statuses_.begin());
     stale_statuses_.erase(stale_statuses_.begin());

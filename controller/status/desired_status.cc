@@ -96,6 +96,21 @@ bool is_at_fault(const ResourceStatus* status) {
   return accepted->reason == compiler::reason::kInvalid || accepted->reason == compiler::reason::kUnsupportedValue;
 }
 
+namespace {
+
+/// Of every gateway of ours there is a status.
+bool is_of_others(const compiler::LinkedGateway& gateway, const std::vector<ResourceStatus>& statuses) {
+  const compiler::Identity& identity = gateway.identity;
+  return identity.kind == "ProxyGateway" &&
+         compiler::find_status(statuses, identity.kind, identity.name_space, identity.name) == nullptr;
+}
+
+}  // namespace
+
+bool has_gateways_of_others(const compiler::LinkedConfig& config, const std::vector<ResourceStatus>& statuses) {
+  return std::ranges::any_of(config.gateways, [&](const auto& gateway) { return is_of_others(gateway, statuses); });
+}
+
 const compiler::LinkedRoute* StatusBuilder::route(const ResourceId& key) {
   if (routes_.empty()) {
     for (const compiler::LinkedRoute& route : config_.routes) {
@@ -312,25 +327,52 @@ Json vip_status(const Case& c) {
 
 }  // namespace
 
-bool StatusBuilder::remove_other_controllers(const ClusterObject& route, ResourceStatus& stored) const {
+std::set<std::size_t> StatusBuilder::parents_of_others(const ClusterObject& route) const {
+  std::set<std::size_t> others;
   const Json refs = Json::parse(route.parent_refs, nullptr, false);
-  if (!refs.is_array() || refs.empty()) return true;
-  std::size_t others = 0;
-  for (std::size_t i = 0; i < refs.size(); ++i) {
+  for (std::size_t i = 0; refs.is_array() && i < refs.size(); ++i) {
     if (!refs[i].is_object()) continue;
     const std::string asked = text_in(refs[i], "namespace");
     const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
     const std::string name = text_in(refs[i], "name");
-    const auto known = std::ranges::any_of(config_.gateways, [&](const compiler::LinkedGateway& gateway) {
-      return gateway.identity.kind == "ProxyGateway" && gateway.identity.name_space == space &&
-             gateway.identity.name == name;
+    const auto of_others = std::ranges::any_of(config_.gateways, [&](const compiler::LinkedGateway& gateway) {
+      return gateway.identity.name_space == space && gateway.identity.name == name && is_of_others(gateway, statuses_);
     });
-    // Of every gateway of ours there is a status.
-    if (!known || compiler::find_status(statuses_, "ProxyGateway", space, name) != nullptr) continue;
-    ++others;
-    std::erase_if(stored.parents, [&](const compiler::ParentStatus& parent) { return parent.parent_ref == i; });
+    if (of_others) others.insert(i);
   }
-  return others < refs.size();
+  return others;
+}
+
+bool StatusBuilder::remove_other_controllers(const ClusterObject& route, ResourceStatus& stored) const {
+  const std::set<std::size_t> others = parents_of_others(route);
+  std::erase_if(stored.parents,
+                [&](const compiler::ParentStatus& parent) { return others.contains(parent.parent_ref); });
+  const Json refs = Json::parse(route.parent_refs, nullptr, false);
+  return !refs.is_array() || refs.empty() || others.size() < refs.size();
+}
+
+bool StatusBuilder::is_left_to_others(const ResourceId& backend) {
+  if (!left_) {
+    std::set<std::string> ours;
+    left_.emplace();
+    if (!has_gateways_of_others(config_, statuses_)) return false;
+    for (const compiler::LinkedRoute& route : config_.routes) {
+      const compiler::Identity& identity = route.identity;
+      if (identity.name.empty()) continue;
+      if (route.listeners.empty()) {
+        const ClusterObject* object = find_(ResourceId::of(identity.kind, identity.name_space, identity.name));
+        if (identity.kind != "ProxyRoute" || object == nullptr || parents_of_others(*object).empty()) continue;
+      }
+      std::set<std::string>& users = route.listeners.empty() ? *left_ : ours;
+      for (const compiler::LinkedRule& rule : route.rules) {
+        for (const compiler::WeightedBackend& to : rule.backends) {
+          if (to.backend) users.insert(config_.backends[*to.backend].identity.text());
+        }
+      }
+    }
+    for (const std::string& used : ours) left_->erase(used);
+  }
+  return left_->contains(backend.text());
 }
 
 std::string StatusBuilder::without_gateway(const ClusterObject& route) const {
@@ -345,7 +387,7 @@ std::string StatusBuilder::without_gateway(const ClusterObject& route) const {
     const std::string asked = text_in(ref, "namespace");
     const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
     const std::string name = text_in(ref, "name");
-    if (there_(ResourceId::of("Gateway", space, name))) return {};
+    if (find_(ResourceId::of("Gateway", space, name)) != nullptr) return {};
     missing += (missing.empty() ? "" : ", ") + resource_path(space, name);
   }
   return ("NoMatchingParent: there is no Gateway " + missing).substr(0, kMaxMessage);
@@ -387,7 +429,7 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     }
     if (key.kind == "ProxyGateway") status = own_gateway_status(c);
     if (key.kind == "ProxyRoute") status = own_route_status(c, route(key));
-    if (key.kind == "ProxyBackend") status = backend_status(endpoints(key));
+    if (key.kind == "ProxyBackend" && !is_left_to_others(key)) status = backend_status(endpoints(key));
     if (key.kind == "ProxyPolicy") status = Json{{"target", object.target}};
     if (status.is_null()) return desired;
     const std::vector<Condition> conditions = compiler::conditions_of(key.kind, stored);

@@ -52,13 +52,17 @@ struct StatusBuilderOptions {
 
 /// Computes statuses of resources from one state of a Workspace and the values beside its program. Cheap to make; valid
 /// while no argument changes.
+/// Whether there is a ProxyGateway of another controller (rule D8). Linear in the gateways.
+bool has_gateways_of_others(const compiler::LinkedConfig& config,
+                            const std::vector<compiler::ResourceStatus>& statuses);
+
 class StatusBuilder {
  public:
-  /// `there` says whether the cluster has an object, of whatever class.
+  /// `find` returns an object of the cluster, of whatever class; null: there is none.
   StatusBuilder(const StatusBuilderOptions& options, const compiler::LinkedConfig& config,
                 const program::ValueSet& values, const std::vector<compiler::ResourceStatus>& statuses,
-                std::function<bool(const ResourceId&)> there)
-      : options_(options), config_(config), values_(values), statuses_(statuses), there_(std::move(there)) {}
+                std::function<const ClusterObject*(const ResourceId&)> find)
+      : options_(options), config_(config), values_(values), statuses_(statuses), find_(std::move(find)) {}
 
   /// Computes the status of `object`. `stored` takes the place of the statuses given, for a version that is not
   /// compiled.
@@ -71,6 +75,11 @@ class StatusBuilder {
   const ServiceUsers& service_users();
   /// Says why a route of Gateway API is on no Gateway at all; empty when it is on one, perhaps of another controller.
   std::string without_gateway(const ClusterObject& route) const;
+  /// Whether ProxyRoutes of other controllers' gateways use a ProxyBackend, and none of ours does: two controllers
+  /// whose agents see it differently would write its status in turns without end.
+  bool is_left_to_others(const ResourceId& backend);
+  /// Which of a route's parents, by their indices, are other controllers' gateways (rule D8).
+  std::set<std::size_t> parents_of_others(const ClusterObject& route) const;
   /// Removes from `stored` what it says of other controllers' gateways (rule D8). False: the route is on no other.
   bool remove_other_controllers(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceId& key);
@@ -80,9 +89,10 @@ class StatusBuilder {
   const compiler::LinkedConfig& config_;
   const program::ValueSet& values_;
   const std::vector<compiler::ResourceStatus>& statuses_;
-  const std::function<bool(const ResourceId&)> there_;
+  const std::function<const ClusterObject*(const ResourceId&)> find_;
   std::unordered_map<std::string, const compiler::LinkedRoute*> routes_;
   std::optional<ServiceUsers> users_;
+  std::optional<std::set<std::string>> left_;  ///< ProxyBackends, by ResourceId::text()
 };
 
 }  // namespace edge::controller

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -240,6 +241,25 @@ TEST_F(Several, ControllersOfTwoClassesServeEachItsOwnOfEveryApi) {
     EXPECT_TRUE(tells("httproute/gw-" + of, "\"controllerName\": \"" + controller_class + "\""));
     EXPECT_THAT(with_api({"get", "httproute/gw-" + of, "-o", "json"}).out, Not(HasSubstr(classes.at(other))));
   }
+  // Of a backend that routes of one class use, that class's controller alone writes the status.
+  const Json only = Json::parse(R"({"apiVersion": "edgeproxy.io/v1alpha1", "kind": "ProxyBackend",
+      "metadata": {"name": "only-b", "namespace": "default"}, "spec": {"serviceRef": {"name": "be", "port": 80}}})");
+  Json user = route("only-b", "/only-b");
+  user["spec"]["parentRefs"] = {{{"name", "own-b"}}};
+  user["spec"]["rules"][0]["backendRef"] = {{"name", "only-b"}};
+  api.apply(user);
+  api.apply(only);
+  EXPECT_TRUE(answers(own_ports["b"], "/only-b", "200"));
+  EXPECT_TRUE(api.says("ProxyBackend", "only-b", "Healthy", "True"));
+  // One without agents sees every endpoint otherwise than those that have some.
+  auto third = controller("c", {"--controller-class", "example.com/third"});
+  std::set<std::string> versions;
+  for (int i = 0; i < 100; ++i) {
+    const Json read = Json::parse(with_api({"get", "proxybackend/only-b", "-o", "json"}).out, nullptr, false);
+    ASSERT_FALSE(read.is_discarded());
+    versions.insert(read["metadata"]["resourceVersion"].get<std::string>());
+  }
+  EXPECT_LE(versions.size(), 3U) << "controllers write a status in turns";
   // Whatever either would have opened for the other by now, it has told of before this is served.
   for (const auto& [of, controller_class] : classes) {
     Json late = route("late-" + of, "/late-" + of);
