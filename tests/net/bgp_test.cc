@@ -426,8 +426,9 @@ TEST_F(BgpNet, GoBgpHasTheRoutes) {
 
 TEST_F(BgpNet, WithoutBirdTheAddressIsToldOf) {
   start("a", directory_ + "/no-such-bird");
-  ASSERT_TRUE(await([&] { return holders_["a"]->states()[0].unfit == Unfit::kNoSpeaker; }));
-  EXPECT_EQ(holders_["a"]->states()[0].reason, "there is no BIRD on this node (package bird2)");
+  const auto reason = [&] { return holders_["a"]->states()[0].reason; };
+  ASSERT_TRUE(await([&] { return reason() == "there is no BIRD on this node (package bird2)"; })) << reason();
+  EXPECT_EQ(holders_["a"]->states()[0].unfit, Unfit::kNoSpeaker);
   EXPECT_TRUE(has_address("a")) << "it is served where routes lead here by other means";
 }
 
