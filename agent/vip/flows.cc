@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -17,6 +18,7 @@
 namespace edge::agent::vip {
 namespace {
 
+constexpr auto kLongest = std::chrono::milliseconds(100);
 constexpr std::uint32_t kStates = 1U << TCP_ESTABLISHED | 1U << TCP_SYN_RECV | 1U << TCP_FIN_WAIT1 |
                                   1U << TCP_FIN_WAIT2 | 1U << TCP_CLOSE_WAIT | 1U << TCP_LAST_ACK | 1U << TCP_CLOSING;
 
@@ -36,8 +38,10 @@ IpAddress address_of(std::uint8_t family, const std::uint32_t* words) {
   return address;
 }
 
-/// Adds what a socket family has: an IPv4 connection of a socket of both families is told among those of IPv6.
-Status list(int fd, std::uint8_t family, const IpAddress& address, std::size_t most, std::vector<Flow>& flows) {
+/// Calls `take` for each connection of the sockets of a family: an IPv4 connection of a socket of both families is told
+/// among those of IPv6.
+template <typename Take>
+Status list(int fd, std::uint8_t family, std::chrono::steady_clock::time_point until, Take take) {
   inet_diag_req_v2 question{};
   question.sdiag_family = family;
   question.sdiag_protocol = IPPROTO_TCP;
@@ -50,6 +54,7 @@ Status list(int fd, std::uint8_t family, const IpAddress& address, std::size_t m
   std::vector<char> buffer(kNetlinkDatagram);
   std::optional<Status> end;
   while (!end) {
+    if (std::chrono::steady_clock::now() > until) return diag_error(ETIMEDOUT);
     const ssize_t size = ::recv(fd, buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return diag_error(size < 0 ? errno : EIO);
@@ -60,34 +65,48 @@ Status list(int fd, std::uint8_t family, const IpAddress& address, std::size_t m
                        if (header.nlmsg_type == NLMSG_ERROR) {
                          end = diag_error(-netlink_value<nlmsgerr>(body, length).error);
                        }
-                       if (end || length < sizeof(inet_diag_msg)) return !end;
-                       const auto one = netlink_value<inet_diag_msg>(body, length);
-                       if (flows.size() < most && address_of(one.idiag_family, one.id.idiag_src) == address) {
-                         flows.push_back({address_of(one.idiag_family, one.id.idiag_dst), ntohs(one.id.idiag_dport),
-                                          ntohs(one.id.idiag_sport)});
-                       }
-                       return true;
+                       if (!end && length >= sizeof(inet_diag_msg)) take(netlink_value<inet_diag_msg>(body, length));
+                       return !end;
                      });
   }
   return *end;
 }
 
-}  // namespace
-
-Result<std::vector<Flow>> flows_to(const IpAddress& address, std::size_t most) {
+/// Of both families.
+template <typename Take>
+Status list_all(Take take) {
   const net::Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!fd.valid()) return diag_error(errno);
   const timeval patience{.tv_sec = 0, .tv_usec = kNetlinkPatience};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  std::vector<Flow> flows;
-  for (const std::uint8_t family : {std::uint8_t{AF_INET6}, std::uint8_t{AF_INET}}) {
-    if (family == AF_INET && !address.is_v4()) continue;
+  const auto until = std::chrono::steady_clock::now() + kLongest;
+  for (const std::uint8_t family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
     // A kernel without IPv6 refuses that family alone.
-    if (Status status = list(fd.get(), family, address, most, flows); !status && family == AF_INET) {
-      return status.error();
-    }
+    Status status = list(fd.get(), family, until, take);
+    if (!status && (family == AF_INET || std::chrono::steady_clock::now() > until)) return status;
   }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Flow>> flows_to(const IpAddress& address, std::size_t most) {
+  std::vector<Flow> flows;
+  const Status status = list_all([&](const inet_diag_msg& one) {
+    if (flows.size() >= most || address_of(one.idiag_family, one.id.idiag_src) != address) return;
+    flows.push_back(
+        {address_of(one.idiag_family, one.id.idiag_dst), ntohs(one.id.idiag_dport), ntohs(one.id.idiag_sport)});
+  });
+  if (!status) return status.error();
   return flows;
+}
+
+Result<std::set<IpAddress>> addresses_with_flows() {
+  std::set<IpAddress> addresses;
+  const Status status =
+      list_all([&](const inet_diag_msg& one) { addresses.insert(address_of(one.idiag_family, one.id.idiag_src)); });
+  if (!status) return status.error();
+  return addresses;
 }
 
 }  // namespace edge::agent::vip

@@ -1,5 +1,6 @@
 #include "agent/vip/moved_connections.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,8 @@ namespace {
 
 /// Packets that were on their way when the address moved may open connections yet.
 constexpr Time kLeast = std::chrono::seconds(1);
+/// Whether there are connections left: the kernel goes over all that it has.
+constexpr Time kBetweenQuestions = std::chrono::seconds(1);
 constexpr std::uint8_t kHostPrefix = 128;
 constexpr const char* kLoopback = "lo";
 
@@ -42,6 +45,7 @@ bool MovedConnections::keep(std::uint64_t id, const IpAddress& address, const Li
   const Link* const loopback = netlink.link(kLoopback);
   Nftables* const rules = nftables();
   if (loopback == nullptr || rules == nullptr || !link.ethernet) return false;
+  end_keeping(id, netlink);
   // First: nobody may answer for it from here once it is no address of the link.
   if (address.is_v4()) {
     if (Status status = rules->hush(id, address, own_address(link, netlink)); !status) {
@@ -81,6 +85,7 @@ void MovedConnections::send_on(std::uint64_t id, const IpAddress& address, const
   // Those that this node kept of an earlier time.
   const auto own = kept_.contains(id) ? flows_to(address, kMaxFlows) : Result<std::vector<Flow>>(std::vector<Flow>());
   if (!own) return tell_missing(own.error().text);
+  end_sending_on(id);
   if (Status status = rules->send_on(id, address, link, mac, *own); !status) return tell_missing(status.error().text);
   sent_on_[id] = {.node = node};
 }
@@ -103,12 +108,15 @@ void MovedConnections::look_at_nodes(const Assignment& assignment) {
 
 void MovedConnections::refresh(Netlink& netlink, Time now) {
   const Link* const loopback = netlink.link(kLoopback);
+  const bool asks = !kept_.empty() && now - asked_ >= kBetweenQuestions;
+  if (asks) asked_ = now;
+  const auto with_flows =
+      asks ? addresses_with_flows() : Result<std::set<IpAddress>>(Error{ErrorCode::kUnavailable, {}});
   std::vector<std::uint64_t> over;
   for (const auto& [id, kept] : kept_) {
     const Time age = now - kept.since;
-    const auto flows = flows_to(kept.address, 1);
     // Those of a node before this one come by here.
-    const bool ended = age > kLeast && flows && flows->empty() && !sent_on_.contains(id);
+    const bool ended = age > kLeast && with_flows && !with_flows->contains(kept.address) && !sent_on_.contains(id);
     if (age > longest_ || ended || loopback == nullptr || !netlink.keep(loopback->index, kept.address, kHostPrefix)) {
       over.push_back(id);
     }

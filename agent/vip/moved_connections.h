@@ -62,6 +62,7 @@ class MovedConnections {
   const Time longest_;
   std::optional<Nftables> nftables_;
   bool told_ = false;
+  Time asked_{};  ///< when it was looked whether there are connections left
   std::map<std::uint64_t, Kept> kept_;
   std::map<std::uint64_t, SentOn> sent_on_;
 };

@@ -346,7 +346,6 @@ void Nftables::remove(std::uint8_t family, const std::string& table) {
 
 Status Nftables::send_on(std::uint64_t id, const IpAddress& address, const Link& link,
                          const std::array<std::uint8_t, 6>& mac, const std::vector<Flow>& own) {
-  end_send_on(id);
   Batch batch(NFPROTO_NETDEV, table_name(id), sequence_);
   const Layout layout = layout_of(address);
   batch.table(NFT_TABLE_F_OWNER);
@@ -407,7 +406,6 @@ bool Nftables::is_full(std::uint64_t id) {
 void Nftables::end_send_on(std::uint64_t id) { remove(NFPROTO_NETDEV, table_name(id)); }
 
 Status Nftables::hush(std::uint64_t id, const IpAddress& address, const IpAddress& instead) {
-  end_hush(id);
   constexpr std::uint32_t kSenderAt = 14;
   constexpr std::uint32_t kTargetAt = 24;
   const std::uint8_t* const bytes = address.bytes.data() + kV4At;

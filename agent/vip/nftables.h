@@ -26,7 +26,8 @@ class Nftables {
 
   /// TCP packets to `address` that come in on `link`, and belong to no connection of this node, go on to the machine
   /// `mac`. A connection is this node's when it is among `own`, or its SYN comes from now on. Once there are more than
-  /// kMaxFlows of them nothing is sent on any more. Replaces what was said of the address before.
+  /// kMaxFlows of them nothing is sent on any more. Of an address that is not sent on already: to remove a table that
+  /// is not there takes the kernel a hundred times longer than anything else here.
   Status send_on(std::uint64_t id, const IpAddress& address, const Link& link, const std::array<std::uint8_t, 6>& mac,
                  const std::vector<Flow>& own);
   /// Whether `send_on` stopped, because there were too many connections.
@@ -34,7 +35,7 @@ class Nftables {
   void end_send_on(std::uint64_t id);
 
   /// The IPv4 `address` is not answered for by ARP, and ARP questions of this node do not name it as their sender, but
-  /// `instead`.
+  /// `instead`. Of an address that is not hushed already.
   Status hush(std::uint64_t id, const IpAddress& address, const IpAddress& instead);
   void end_hush(std::uint64_t id);
 
