@@ -138,6 +138,11 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
     const ResourceId key = by_time_.begin()->second;
     Entry& entry = entries_.at(key);
     unschedule(key, entry);
+    const bool vip = key.kind == "ProxyVIP";
+    if (vip && now < next_vip_) {
+      schedule(key, entry, next_vip_);
+      continue;
+    }
     auto change = change_of_status(*entry.desired, entry.observed.status, agents_, options_.controller_class, wall);
     const std::uint64_t fields = change ? hash_bytes(0, change->fields) : 0;
     if (!change || (fields == entry.wrote && hash_bytes(0, entry.observed.status) == entry.answered)) {
@@ -152,6 +157,7 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
       schedule(key, entry, *entry.written + options_.between_checks);
       continue;
     }
+    if (vip) next_vip_ = now + options_.between_vips;
     tokens_ -= 1;
     ++writing_;
     entry.writing = true;

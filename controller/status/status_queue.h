@@ -28,6 +28,9 @@ struct StatusQueueOptions {
   net::Duration patience = std::chrono::milliseconds(500);
   /// Least time between two writes of one status where only answers to health checks have changed.
   net::Duration between_checks = std::chrono::seconds(10);
+  /// Least time between two writes of statuses of ProxyVIPs, each with an event: a node that is lost moves many
+  /// addresses at once.
+  net::Duration between_vips = std::chrono::seconds(1);
   net::Duration first_delay = std::chrono::milliseconds(500);
   net::Duration longest_delay = std::chrono::seconds(60);
 };
@@ -98,6 +101,7 @@ class StatusQueue {
   std::set<std::pair<std::uint64_t, ResourceId>> by_program_;
   AgentsView agents_;
   std::size_t writing_ = 0;
+  net::Time next_vip_{};  ///< no status of a ProxyVIP is written before
   double tokens_;
   net::Time refilled_{};
 };
