@@ -1,134 +1,44 @@
-// Three agents' holders of virtual addresses on one bridge, and a client beside them: each in a network namespace of
-// its own, which this test makes and takes away. Skipped where the right to make namespaces, or `ip`, is missing.
+// Three agents' holders of virtual addresses on one bridge, and a client beside them.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include "agent/vip/holder.h"
 #include "agent/vip/neighbours.h"
 #include "net/socket.h"
+#include "tests/net/vip_bridge.h"
 
 namespace edge::agent::vip {
 namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint16_t kPort = 9095;
-constexpr std::uint16_t kWeb = 8080;
-
-bool run(const std::string& command) { return std::system((command + " 2>/dev/null").c_str()) == 0; }
-
-std::string output(const std::string& command) {
-  std::string text;
-  FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), size);
-  ::pclose(pipe);
-  return text;
-}
-
-/// Waits for what comes by itself; far longer than it takes.
-bool await(const std::function<bool()>& there) {
-  const auto until = std::chrono::steady_clock::now() + seconds(60);
-  while (!there()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    ::poll(nullptr, 0, 5);
-  }
-  return true;
-}
-
-class VipNet : public testing::Test {
+class VipNet : public VipBridge {
  protected:
-  static constexpr std::array kNodes = {"a", "b", "c"};
-
   void SetUp() override {
-    if (!run("ip netns add " + space("switch"))) GTEST_SKIP() << "needs ip, and the right to make network namespaces";
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link add bridge type bridge"));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link set bridge up"));
-    int number = 1;
-    for (const char* const name : {"a", "b", "c", "client"}) attach(name, number++);
+    VipBridge::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     for (const char* const name : kNodes) start(name);
   }
 
   void TearDown() override {
     holders_.clear();
     listeners_.clear();
-    for (const char* const name : {"a", "b", "c", "client", "switch"}) run("ip netns del " + space(name));
-    if (!directory_.empty()) std::filesystem::remove_all(directory_);
-  }
-
-  static std::string space(const std::string& name) { return "edge-vip-" + std::to_string(::getpid()) + "-" + name; }
-
-  void attach(const std::string& name, int number) {
-    const std::string own = space(name);
-    const std::string last = std::to_string(number);
-    ASSERT_TRUE(run("ip netns add " + own));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link add port-" + name + " type veth peer name eth0 netns " + own));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-" + name + " master bridge up"));
-    ASSERT_TRUE(run("ip -n " + own + " link set lo up"));
-    ASSERT_TRUE(run("ip -n " + own + " link set eth0 up"));
-    ASSERT_TRUE(run("ip -n " + own + " addr add 192.0.2." + last + "/24 dev eth0"));
-    has_v6_ = run("ip -n " + own + " addr add fd00:2::" + last + "/64 dev eth0 nodad");
-  }
-
-  /// Runs `work` in a namespace; threads that it makes are there, too.
-  static void in(const std::string& name, const std::function<void()>& work) {
-    std::thread([&] {
-      const net::Fd fd(::open(("/var/run/netns/" + space(name)).c_str(), O_RDONLY | O_CLOEXEC));
-      ASSERT_EQ(::setns(fd.get(), CLONE_NEWNET), 0);
-      work();
-    }).join();
-  }
-
-  std::vector<IpAddress> ips() const {
-    std::vector<IpAddress> all = {*parse_ip("192.0.2.100")};
-    if (has_v6_) all.push_back(*parse_ip("fd00:2::100"));
-    return all;
-  }
-
-  Addresses addresses() const {
-    Addresses all{.version = 1, .addresses = {}, .members = {}, .key = "a key"};
-    std::uint64_t id = 1;
-    for (const IpAddress& ip : ips()) {
-      all.addresses.push_back({.id = id,
-                               .name_space = "shop",
-                               .name = "vip-" + std::to_string(id),
-                               .address = ip,
-                               .prefix_length = static_cast<std::uint8_t>(ip.is_v4() ? 120 : 64),
-                               .interface = {},
-                               .node_selector = {}});
-      ++id;
-    }
-    int number = 1;
-    for (const char* const name : kNodes) {
-      all.members.push_back({name, {*parse_ip("192.0.2." + std::to_string(number++)), kPort}});
-    }
-    return all;
+    VipBridge::TearDown();
   }
 
   void start(const std::string& name) {
-    if (directory_.empty()) {
-      std::string pattern = testing::TempDir() + "/vip-XXXXXX";
-      directory_ = ::mkdtemp(pattern.data());
-    }
     in(name, [&] {
       for (const IpAddress& ip : ips()) {
         auto listener = net::listen_tcp(ip, kWeb, net::BindAhead::kYes);
@@ -165,10 +75,6 @@ class VipNet : public testing::Test {
       found = name;
     }
     return found;
-  }
-
-  bool has_address(const std::string& name, const std::string& ip) const {
-    return output("ip -n " + space(name) + " -o addr show dev eth0").find(" " + ip + "/") != std::string::npos;
   }
 
   bool connects(const IpAddress& ip) const {
@@ -261,8 +167,6 @@ class VipNet : public testing::Test {
 
   std::map<std::string, std::unique_ptr<Holder>> holders_;
   std::vector<net::Fd> listeners_;
-  std::string directory_;
-  bool has_v6_ = false;
 };
 
 TEST_F(VipNet, OneNodeHoldsEachAddressAndClientsReachIt) {
