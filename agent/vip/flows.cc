@@ -23,8 +23,7 @@ constexpr std::uint32_t kStates = 1U << TCP_ESTABLISHED | 1U << TCP_SYN_RECV | 1
                                   1U << TCP_FIN_WAIT2 | 1U << TCP_CLOSE_WAIT | 1U << TCP_LAST_ACK | 1U << TCP_CLOSING;
 
 Error diag_error(int number) {
-  return {ErrorCode::kUnavailable,
-          std::string("cannot list connections: ") + std::strerror(number)};  // NOLINT(concurrency-mt-unsafe)
+  return {ErrorCode::kUnavailable, std::string("cannot list connections: ") + std::strerror(number)};
 }
 
 IpAddress address_of(std::uint8_t family, const std::uint32_t* words) {

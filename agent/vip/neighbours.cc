@@ -26,7 +26,7 @@ using Mac = std::array<std::uint8_t, 6>;
 constexpr Mac kEveryone = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 Error packet_error(int number, const std::string& what) {
-  const std::string text = what + ": " + std::strerror(number);  // NOLINT(concurrency-mt-unsafe)
+  const std::string text = what + ": " + std::strerror(number);
   return {number == EPERM || number == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kUnavailable, text};
 }
 

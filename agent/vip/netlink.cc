@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint8_t kV4Prefix = 96;
 
 Error error_of(int number, const std::string& what) {
-  const std::string text = what + ": " + std::strerror(number);  // NOLINT(concurrency-mt-unsafe)
+  const std::string text = what + ": " + std::strerror(number);
   switch (number) {
     case EPERM:
     case EACCES:

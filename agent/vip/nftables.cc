@@ -36,7 +36,7 @@ constexpr std::int32_t kPriority = -500;
 
 Error nft_error(int number) {
   return {number == EPERM ? ErrorCode::kPermissionDenied : ErrorCode::kUnavailable,
-          std::string("nftables: ") + std::strerror(number)};  // NOLINT(concurrency-mt-unsafe)
+          std::string("nftables: ") + std::strerror(number)};
 }
 
 std::string table_name(std::uint64_t id) { return "edge-" + std::to_string(::getpid()) + "-" + std::to_string(id); }

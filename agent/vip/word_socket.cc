@@ -23,8 +23,8 @@ Result<net::Fd> open_words(const net::SocketAddress& listen) {
   ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   const sockaddr_in6 own = socket_address(listen);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0) return fd;
-  return Error{ErrorCode::kUnavailable, "cannot hear other agents on UDP port " + std::to_string(listen.port) + ": " +
-                                            std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe)
+  return Error{ErrorCode::kUnavailable,
+               "cannot hear other agents on UDP port " + std::to_string(listen.port) + ": " + std::strerror(errno)};
 }
 
 }  // namespace edge::agent::vip

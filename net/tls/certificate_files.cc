@@ -34,7 +34,7 @@ std::string real_path(const std::string& path) {
   char* const resolved = ::realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return {};
   std::string text(resolved);
-  std::free(resolved);  // NOLINT(cppcoreguidelines-no-malloc): realpath's
+  std::free(resolved);
   return text;
 }
 
