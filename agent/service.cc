@@ -543,8 +543,8 @@ void Service::tell_listeners() {
   std::map<std::string, std::string> listeners;
   for (const runtime::BoundAddress& bound : server_->addresses()) {
     const std::string address = to_string(ListenAddress{bound.address, bound.port});
-    const auto told = listeners_told_.find(address);
-    if (told == listeners_told_.end() || told->second != bound.listener) {
+    const auto reported = listeners_told_.find(address);
+    if (reported == listeners_told_.end() || reported->second != bound.listener) {
       message("listener " + bound.listener + " on " + address);
     }
     listeners[address] = bound.listener;

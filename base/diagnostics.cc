@@ -120,10 +120,10 @@ void Diagnostics::drop_allowed() {
   });
 }
 
-void Diagnostics::relocate(const std::function<Span(Span)>& place) {
+void Diagnostics::relocate(const std::function<Span(Span)>& position) {
   for (Diagnostic& diagnostic : all_) {
-    diagnostic.span = place(diagnostic.span);
-    for (Label& label : diagnostic.labels) label.span = place(label.span);
+    diagnostic.span = position(diagnostic.span);
+    for (Label& label : diagnostic.labels) label.span = position(label.span);
   }
 }
 

@@ -71,7 +71,7 @@ class Diagnostics {
   /// What `other` collected, allows and hides, as if it had been added here.
   void append(const Diagnostics& other);
   /// Replaces every place by what `place` makes of it: of texts that were read in pieces.
-  void relocate(const std::function<Span(Span)>& place);
+  void relocate(const std::function<Span(Span)>& position);
   /// Drops what is allowed, narrows spans to `within`, finds what excerpts must hide, sorts by place, then code, then
   /// text, and drops doubles. The order is the same for any order of `add`.
   void finish(const SourceMap& sources);

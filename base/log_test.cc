@@ -138,9 +138,9 @@ TEST(Log, NeverWaitsForASlowReaderAndCountsWhatItGivesUp) {
   EXPECT_GT(dropped, 0U);
   EXPECT_THAT(all, HasSubstr("warn edge: lines were dropped"));
   // Those that came, and the one or more lines that tell of the others.
-  const auto told = std::ranges::count(all, '\n');
-  EXPECT_GE(static_cast<std::uint64_t>(told), kLines - dropped + 1);
-  EXPECT_LT(static_cast<std::uint64_t>(told), kLines - dropped + 50);
+  const auto reported = std::ranges::count(all, '\n');
+  EXPECT_GE(static_cast<std::uint64_t>(reported), kLines - dropped + 1);
+  EXPECT_LT(static_cast<std::uint64_t>(reported), kLines - dropped + 50);
 }
 
 TEST(Log, EndsThoughItsReaderIsStuck) {

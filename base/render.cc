@@ -194,17 +194,17 @@ class Renderer {
   void excerpt(std::uint32_t id, std::string_view arrow, bool with_primary) {
     const SourceText& source = sources_[id];
     const std::vector<Mark> marks = marks_of(id, with_primary);
-    Span place = diagnostic_.span;
+    Span span = diagnostic_.span;
     if (!with_primary) {
       for (const Label& label : diagnostic_.labels) {
         if (label.span.source == id) {
-          place = label.span;
+          span = label.span;
           break;
         }
       }
     }
     const auto size = static_cast<std::uint32_t>(source.text().size());
-    const LineColumn at = source.position(std::min(place.begin, size));
+    const LineColumn at = source.position(std::min(span.begin, size));
     out_ += std::string(width_, ' ') + paint_(kBlue, arrow) + " " + printable(source.name()) + ":" +
             std::to_string(at.line) + ":" + std::to_string(at.column) + "\n";
     empty_line();

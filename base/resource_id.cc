@@ -51,21 +51,22 @@ Result<ResourceId> parse_resource_id(std::string_view text) {
   const std::string_view kind = text.substr(0, space);
   std::string_view name = text.substr(std::min(space + 1, text.size()));
   const std::size_t slash = name.find('/');
-  QualifiedName place;
+  QualifiedName qualified;
   if (slash == std::string_view::npos) {
     const bool foreign = name.find(':') != std::string_view::npos;
     const QualifiedName parts = split_cluster(name);
     if (foreign && parts.cluster.empty()) return none;
-    place.cluster = parts.cluster;
+    qualified.cluster = parts.cluster;
     name = parts.name;
   } else {
-    place = split_cluster(name.substr(0, slash));
-    if (place.cluster.empty() != (name.substr(0, slash).find(':') == std::string_view::npos)) return none;
+    qualified = split_cluster(name.substr(0, slash));
+    if (qualified.cluster.empty() != (name.substr(0, slash).find(':') == std::string_view::npos)) return none;
     name = name.substr(slash + 1);
-    if (!is_cluster_name(place.name)) return none;
+    if (!is_cluster_name(qualified.name)) return none;
   }
-  if (!is_kind(kind) || !is_name(name) || (!place.cluster.empty() && !is_cluster_name(place.cluster))) return none;
-  return ResourceId{std::string(kind), std::string(place.name), std::string(name), std::string(place.cluster)};
+  if (!is_kind(kind) || !is_name(name) || (!qualified.cluster.empty() && !is_cluster_name(qualified.cluster)))
+    return none;
+  return ResourceId{std::string(kind), std::string(qualified.name), std::string(name), std::string(qualified.cluster)};
 }
 
 bool is_cluster_name(std::string_view name) {

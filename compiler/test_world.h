@@ -87,15 +87,15 @@ inline std::string said_by(Workspace& workspace, const Documents& documents) {
     return span;
   });
   diagnostics.finish(sources);
-  const auto place = [&](const Span& span) {
+  const auto position = [&](const Span& span) {
     if (!span.somewhere()) return std::string("nowhere");
     return sources[span.source].name() + ":" + std::to_string(span.begin) + "-" + std::to_string(span.end);
   };
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     text += code_text(diagnostic.code) + " " + diagnostic.resource + " " + diagnostic.field + " " +
-            place(diagnostic.span) + ": " + diagnostic.message;
-    for (const Label& label : diagnostic.labels) text += " [" + place(label.span) + " " + label.text + "]";
+            position(diagnostic.span) + ": " + diagnostic.message;
+    for (const Label& label : diagnostic.labels) text += " [" + position(label.span) + " " + label.text + "]";
     for (const std::string& note : diagnostic.notes) text += " (" + note + ")";
     text += " -> " + diagnostic.fix + "\n";
   }

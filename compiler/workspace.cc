@@ -23,8 +23,8 @@ constexpr std::size_t kManyDocuments = 1000;
 }  // namespace
 
 struct Workspace::State {
-  State(CompileOptions with, ValuesSource place)
-      : resources(with.certificate_directories), options(std::move(with)), compiler(options), values(place) {}
+  State(CompileOptions with, ValuesSource position)
+      : resources(with.certificate_directories), options(std::move(with)), compiler(options), values(position) {}
 
   std::optional<Artifact> compile(const WorkspaceLink::Change& change);
   std::optional<Artifact> compile_groups(const std::vector<std::string>& groups);

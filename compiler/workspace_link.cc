@@ -132,7 +132,7 @@ std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, 
   if (world_of(fresh) != world_) return std::nullopt;
   Names backends = touched.backends;
   Names gone;
-  for (const auto& [name, place] : backends_) gone.insert(name);
+  for (const auto& [name, index] : backends_) gone.insert(name);
   for (const LinkedBackend& backend : fresh.backends) {
     const std::string name = name_of(backend.identity);
     const auto known = backends_.find(name);
@@ -273,9 +273,9 @@ WorkspaceLink::PartIndexes WorkspaceLink::take_shared(LinkedConfig& part, const 
   Names named;
   for (LinkedBackend& backend : part.backends) {
     const std::string name = name_of(backend.identity);
-    const std::uint32_t place = place_for(backends_, free_backends_, config_.backends, name);
-    config_.backends[place] = std::move(backend);
-    indexes.backends.push_back(place);
+    const std::uint32_t index = place_for(backends_, free_backends_, config_.backends, name);
+    config_.backends[index] = std::move(backend);
+    indexes.backends.push_back(index);
     named.insert(name);
   }
   std::erase_if(backends_, [&](const auto& backend) {
@@ -288,9 +288,9 @@ WorkspaceLink::PartIndexes WorkspaceLink::take_shared(LinkedConfig& part, const 
   named.clear();
   for (LinkedPolicy& policy : part.policies) {
     const std::string text = policy.identity.text();
-    const std::uint32_t place = place_for(policies_, free_policies_, config_.policies, text);
-    config_.policies[place] = std::move(policy);
-    indexes.policies.push_back(place);
+    const std::uint32_t index = place_for(policies_, free_policies_, config_.policies, text);
+    config_.policies[index] = std::move(policy);
+    indexes.policies.push_back(index);
     named.insert(text);
     const auto owner = owner_of(owners, text);
     if (owner == owners.end()) {
@@ -337,9 +337,9 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
     const std::string text = route.identity.text();
     gone.erase(text);
     if (is_ingress(text)) of_ingresses_[origin_of(text)].insert(text);
-    const std::uint32_t place = place_for(routes_, free_routes_, config_.routes, text);
-    config_.routes[place] = std::move(route);
-    changed.insert(place);
+    const std::uint32_t index = place_for(routes_, free_routes_, config_.routes, text);
+    config_.routes[index] = std::move(route);
+    changed.insert(index);
   }
   for (const std::string& text : gone) {
     const auto known = routes_.find(text);

@@ -119,9 +119,9 @@ void touch(const model::ResourceSet& set, Touched& touched) {
   touched.unclear |= std::ranges::any_of(set.policies, is_unclear);
   touched.grants |= !set.grants.empty();
   const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, lists_of(set));
-  const std::size_t told = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
-                           set.policies.size() + set.grants.size() + set.ingresses.size() + set.refused.size();
-  touched.others |= !known || lists != told;
+  const std::size_t reported = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
+                               set.policies.size() + set.grants.size() + set.ingresses.size() + set.refused.size();
+  touched.others |= !known || lists != reported;
 }
 
 /// The reader knows its text by another number.
@@ -248,13 +248,13 @@ void WorkspaceResources::remove_claims(std::uint32_t number, const std::string& 
 template <typename Route>
 void WorkspaceResources::remove_routes(std::uint32_t number, std::vector<Route>& routes, Claims& claims) {
   for (std::size_t i = claims.routes.size(); i > 0; --i) {
-    const std::uint32_t place = claims.routes[i - 1];
-    if (routes[place].metadata.span.source != number) continue;
+    const std::uint32_t index = claims.routes[i - 1];
+    if (routes[index].metadata.span.source != number) continue;
     claims.routes.erase(claims.routes.begin() + static_cast<std::ptrdiff_t>(i - 1));
     const auto last = static_cast<std::uint32_t>(routes.size() - 1);
-    if (place != last) {
-      routes[place] = std::move(routes[last]);
-      std::ranges::replace(claims_.at(routes[place].metadata.text()).routes, last, place);
+    if (index != last) {
+      routes[index] = std::move(routes[last]);
+      std::ranges::replace(claims_.at(routes[index].metadata.text()).routes, last, index);
     }
     routes.pop_back();
   }
@@ -278,11 +278,11 @@ void WorkspaceResources::add_routes(const Names& names, model::ResourceSet& set)
     const auto found = claims_.find(name);
     if (found == claims_.end()) continue;
     const bool own = name.starts_with("ProxyRoute ");
-    for (const std::uint32_t place : found->second.routes) {
+    for (const std::uint32_t index : found->second.routes) {
       if (own) {
-        set.routes.push_back(routes_[place]);
+        set.routes.push_back(routes_[index]);
       } else {
-        set.api_routes.push_back(api_routes_[place]);
+        set.api_routes.push_back(api_routes_[index]);
       }
     }
     // Which of several is pointed to must not depend on the order of edits.

@@ -105,10 +105,10 @@ class Controller::Impl {
   void publish(Published published) {
     if (published.values && session_key_ != nullptr) {
       auto& secrets = published.values->secrets;
-      const auto place =
+      const auto position =
           std::ranges::lower_bound(secrets, std::tie(session_key_->name_space, session_key_->name), {},
                                    [](const auto& secret) { return std::tie(secret->name_space, secret->name); });
-      secrets.insert(place, session_key_);
+      secrets.insert(position, session_key_);
     }
     distributor_->publish(std::move(published));
   }

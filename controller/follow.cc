@@ -140,8 +140,9 @@ Follower::Attempt Follower::compile(const Texts& texts) {
 void Follower::run(const std::vector<compiler::DocumentEdit>& edits, Attempt& attempt) {
   attempt.artifact = workspace_.apply(edits);
   attempt.diagnostics = workspace_.diagnostics();
-  attempt.diagnostics.relocate(
-      [this](Span span) { return span.somewhere() ? documents_.place(workspace_.document(span.source), span) : span; });
+  attempt.diagnostics.relocate([this](Span span) {
+    return span.somewhere() ? documents_.position(workspace_.document(span.source), span) : span;
+  });
   attempt.diagnostics.finish(attempt.sources);
   attempt.endpoints = workspace_.endpoints();
   attempt.secrets = workspace_.secrets();
@@ -265,12 +266,12 @@ Update Follower::build(const Reading& reading) {
 }
 
 void Follower::add_faults(const Attempt& attempt, Report& report) const {
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const Severity severity : {Severity::kError, Severity::kWarning}) {
     std::vector<std::string>& items = severity == Severity::kError ? report.errors : report.remarks;
     for (const Diagnostic& diagnostic : attempt.diagnostics.all()) {
       if (diagnostic.severity != severity || is_others(diagnostic)) continue;
-      const bool last = ++told > kMaxReported;
+      const bool last = ++reported > kMaxReported;
       items.push_back(last ? "(more is told by edgectl validate)\n"
                            : render(diagnostic, attempt.sources, colour_) + "\n");
       if (last) return;

@@ -39,18 +39,18 @@ std::vector<compiler::DocumentEdit> FollowedDocuments::become(const Texts& texts
     }
     ++number;
   }
-  for (const auto& [name, place] : places_) {
+  for (const auto& [name, position] : places_) {
     if (!places.contains(name)) edits.push_back({name, std::nullopt});
   }
   places_ = std::move(places);
   return edits;
 }
 
-Span FollowedDocuments::place(const std::string& document, Span span) const {
+Span FollowedDocuments::position(const std::string& document, Span span) const {
   const auto found = places_.find(document);
   if (!span.somewhere() || found == places_.end()) return {};
-  const FileOffset& place = found->second;
-  return {place.file, place.begin + span.begin, place.begin + span.end};
+  const FileOffset& position = found->second;
+  return {position.file, position.begin + span.begin, position.begin + span.end};
 }
 
 }  // namespace edge::controller

@@ -23,7 +23,7 @@ class FollowedDocuments {
   std::vector<compiler::DocumentEdit> become(const Texts& texts);
   /// Where a span of a document stands in the texts of the last call, their numbers being those of a SourceMap to
   /// which they were added in order.
-  Span place(const std::string& document, Span span) const;
+  Span position(const std::string& document, Span span) const;
 
  private:
   struct FileOffset {

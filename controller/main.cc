@@ -104,8 +104,8 @@ int run(const cli::Arguments& arguments) {
   options.certificate_directories = std::move(*certificate_directories);
   options.log = lines;
   options.own_pages = [&pages, &trace_store](const AgentQuestion& question) {
-    auto told = trace_page(trace_store->get(), question);
-    return told ? std::move(*told) : pages.answer(question);
+    auto reported = trace_page(trace_store->get(), question);
+    return reported ? std::move(*reported) : pages.answer(question);
   };
   auto started = Controller::start(std::move(options));
   if (!started) return failed(log, started.error());

@@ -37,9 +37,9 @@ int await_ending_signal() {
 int await_ending_signal_of_others() {
   const sigset_t set = ending_signals();
   for (;;) {
-    siginfo_t told{};
-    const int number = ::sigwaitinfo(&set, &told);
-    if (number > 0 && (told.si_code != SI_USER || told.si_pid != ::getpid())) return number;
+    siginfo_t info{};
+    const int number = ::sigwaitinfo(&set, &info);
+    if (number > 0 && (info.si_code != SI_USER || info.si_pid != ::getpid())) return number;
   }
 }
 

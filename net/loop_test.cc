@@ -186,23 +186,23 @@ class Reacting final : public Channel {
 // Whichever of the two is told first frees the other and puts a new one in its place, as an allocator does.
 TEST_F(LoopTest, AnEventOfThisBatchDoesNotReachAChannelThatWasFreedInIt) {
   Pair a, b, fresh;
-  int told = 0;
+  int reported = 0;
   std::optional<Reacting> one, two;
   const auto replace = [&](std::optional<Reacting>& other) {
-    if (++told > 1) return;
+    if (++reported > 1) return;
     other.reset();
-    other.emplace([&] { ++told; }).open(loop, std::move(fresh.near));
+    other.emplace([&] { ++reported; }).open(loop, std::move(fresh.near));
   };
   one.emplace([&] { replace(two); }).open(loop, std::move(a.near));
   two.emplace([&] { replace(one); }).open(loop, std::move(b.near));
   a.say("both");
   b.say("at once");
   settle();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
   EXPECT_NE(one->readable(), two->readable());
   fresh.say("for the new one");
   settle();
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(reported, 2);
 }
 
 TEST_F(LoopTest, WhatIsDeferredIsReportedAgain) {

@@ -65,7 +65,7 @@ std::vector<FileObject> objects_in(std::string_view text) {
 }
 
 bool points_into(const FileObject& object, const std::vector<std::uint32_t>& errors) {
-  return std::ranges::any_of(errors, [&](std::uint32_t place) { return place >= object.begin && place <= object.end; });
+  return std::ranges::any_of(errors, [&](std::uint32_t entry) { return entry >= object.begin && entry <= object.end; });
 }
 
 /// Texts that can be read one by one.
@@ -144,8 +144,8 @@ std::vector<FileObject> FileReader::read(const controller::Update& update, const
 FaultyDocuments FileReader::read_faulty(const std::string& file, const controller::FaultyFile& faulty) {
   FaultyDocuments documents;
   std::vector<FileObject> objects = objects_in(faulty.text);
-  documents.unreadable = std::ranges::any_of(faulty.errors, [&](std::uint32_t place) {
-    return std::ranges::none_of(objects, [&](const FileObject& object) { return points_into(object, {place}); });
+  documents.unreadable = std::ranges::any_of(faulty.errors, [&](std::uint32_t entry) {
+    return std::ranges::none_of(objects, [&](const FileObject& object) { return points_into(object, {entry}); });
   });
   for (FileObject& object : objects) {
     if (!points_into(object, faulty.errors)) continue;

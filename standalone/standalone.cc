@@ -92,7 +92,7 @@ void Standalone::start_when_there_is_space(const Error& why) {
                            ": what served last serves, and no change is taken until there is space (" + why.text + ")";
   service_.log().error(text);
   service_.ask_behind([text](const std::string&) { return text; });
-  std::string told = why.text;
+  std::string reported = why.text;
   for (;;) {
     {
       std::unique_lock lock(ending_mutex_);
@@ -101,8 +101,8 @@ void Standalone::start_when_there_is_space(const Error& why) {
     if (!has_space(options_.data_dir)) continue;
     const Status status = start_all();
     if (status) return service_.log().info("there is space again: changes are taken");
-    if (status.error().text != told) service_.log().error(status.error().text);
-    told = status.error().text;
+    if (status.error().text != reported) service_.log().error(status.error().text);
+    reported = status.error().text;
   }
 }
 
@@ -197,8 +197,8 @@ Status Standalone::start_controller() {
   options.embedded = true;
   options.status_rate = 1000;
   options.own_pages = [this](const controller::AgentQuestion& question) {
-    auto told = options_.pages ? options_.pages(question) : std::nullopt;
-    return told ? std::move(*told) : own_page(service_, question);
+    auto reported = options_.pages ? options_.pages(question) : std::nullopt;
+    return reported ? std::move(*reported) : own_page(service_, question);
   };
   options.log = service_.log();
   options.paused = applier_ != nullptr && !applier_->complete();

@@ -107,7 +107,7 @@ struct Speaker::Impl {
   std::optional<Process> process;
   std::optional<Control> control;
   bool configured = false;  ///< BIRD has what was written
-  bool told = false;        ///< that it does not run
+  bool reported = false;    ///< that it does not run
   Clock::time_point began;
   Clock::time_point next_start;
   Clock::time_point next_look;
@@ -186,7 +186,7 @@ void Speaker::Impl::work() {
   if (announcements.empty()) {
     control.reset();
     process.reset();
-    told = false;
+    reported = false;
     next_start = {};
     if (!configured) publish({});
     configured = true;
@@ -226,7 +226,7 @@ void Speaker::Impl::ended(const std::string& why) {
   process.reset();
   next_start = Clock::now() + pause;
   pause = std::min<Clock::duration>(pause * 2, kLongestPause);
-  if (!std::exchange(told, true))
+  if (!std::exchange(reported, true))
     options.log.warn(why + "; no address is announced by BGP", {{"directory", options.directory}});
   SpeakerState next = blank();
   next.fault = why;
@@ -257,13 +257,13 @@ void Speaker::Impl::configure() {
   configured = true;
   next_look = {};
   if (answer) {
-    if (std::exchange(told, false)) options.log.info("announces addresses by BGP");
+    if (std::exchange(reported, false)) options.log.info("announces addresses by BGP");
     return;
   }
   // It goes on with what it had.
   SpeakerState next = blank();
   next.fault = answer.error().text;
-  if (!std::exchange(told, true)) options.log.error(next.fault);
+  if (!std::exchange(reported, true)) options.log.error(next.fault);
   publish(std::move(next));
 }
 
@@ -294,7 +294,7 @@ void Speaker::Impl::look() {
   SpeakerState next = blank();
   {
     const std::lock_guard lock(mutex);
-    next.fault = told ? state.fault : std::string();
+    next.fault = reported ? state.fault : std::string();
   }
   bool all = true;
   for (std::size_t i = 0; i < configuration.all.size(); ++i) {

@@ -199,14 +199,14 @@ void ProgramAssembly::fill_in(const std::vector<SectionEntry>& table, const Prog
 
 Status ProgramAssembly::finish_section() {
   const auto [first, last] = lacking_.equal_range(*coming_);
-  const ByteRange place = first->second;
-  const std::span<const std::byte> content = std::span(bytes_).subspan(place.offset, place.size);
+  const ByteRange position = first->second;
+  const std::span<const std::byte> content = std::span(bytes_).subspan(position.offset, position.size);
   if (program::sha256(content) != *coming_) {
     return Error{ErrorCode::kDataLoss, "a section of a program came that is not what its hash says"};
   }
   for (auto other = std::next(first); other != last; ++other) {
-    if (other->second.size != place.size) return contradiction("one section of two sizes");
-    std::memcpy(bytes_.data() + other->second.offset, content.data(), place.size);
+    if (other->second.size != position.size) return contradiction("one section of two sizes");
+    std::memcpy(bytes_.data() + other->second.offset, content.data(), position.size);
   }
   lacking_.erase(first, last);
   coming_.reset();

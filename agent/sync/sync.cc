@@ -105,7 +105,7 @@ struct Sync::Impl {
   milliseconds pause = kFirstPause;
   bool draining = false;  ///< the service takes nothing any more
   bool verifies = false;  ///< there is a key that programs must be signed with
-  std::string told;       ///< the last message, so that it is told once
+  std::string reported;   ///< the last message, so that it is told once
   std::mt19937 random{std::random_device()()};
 
   // Of one session.
@@ -147,8 +147,8 @@ struct Sync::Impl {
 };
 
 void Sync::Impl::tell(const std::string& text, LogLevel level) {
-  if (text == told) return;
-  told = text;
+  if (text == reported) return;
+  reported = text;
   service.log().write(level, text);
 }
 

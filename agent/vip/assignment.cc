@@ -104,8 +104,8 @@ bool Assignment::hear(const Word& word, Time now) {
   const auto found = peers_.find(word.node);
   if (found == peers_.end() && peers_.size() >= kMaxPeers) return false;
   Peer& peer = found == peers_.end() ? peers_[word.node] : found->second;
-  const auto place = [](const Word& one) { return std::pair(one.instance, one.number); };
-  if (found != peers_.end() && place(word) <= place(peer.word)) return false;
+  const auto position = [](const Word& one) { return std::pair(one.instance, one.number); };
+  if (found != peers_.end() && position(word) <= position(peer.word)) return false;
   if (!peer.live) peer.live_since = now;
   peer.live = true;
   peer.heard = now;

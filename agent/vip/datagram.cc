@@ -98,13 +98,13 @@ std::string write_datagram(const Word& word, std::string_view key) {
   for (const std::string_view name : offered) put_name(out, name);
   put(out, static_cast<std::uint16_t>(word.addresses.size()));
   for (const AddressWord& address : word.addresses) {
-    const auto place = std::ranges::find(offered, address.offered_to);
+    const auto position = std::ranges::find(offered, address.offered_to);
     put(out, address.id);
     put(out, address.epoch);
     const bool has_mac = address.mac != decltype(address.mac){};
     put(out, static_cast<std::uint8_t>(static_cast<std::uint8_t>(address.serves) | (address.moved ? kMoved : 0) |
                                        (address.keeps ? kKeeps : 0) | (has_mac ? kHasMac : 0)));
-    put(out, place == offered.end() ? kNobody : static_cast<std::uint8_t>(place - offered.begin()));
+    put(out, position == offered.end() ? kNobody : static_cast<std::uint8_t>(position - offered.begin()));
     if (has_mac) out.append(address.mac.begin(), address.mac.end());
   }
   const auto mac = mac_of(out, key);

@@ -53,8 +53,8 @@ const VirtualAddress* Holder::Impl::find(std::uint64_t id) const {
 }
 
 void Holder::Impl::tell(const std::string& fault) {
-  if (fault == told) return;
-  told = fault;
+  if (fault == reported) return;
+  reported = fault;
   if (!fault.empty()) options.log.warn(fault);
 }
 
@@ -123,9 +123,9 @@ void Holder::Impl::hear() {
     const auto word = read_datagram({datagram.data(), static_cast<std::size_t>(size)}, addresses.key);
     // One that is repeated by somebody else is old.
     if (!word || !assignment.hear(*word, boot_time())) continue;
-    net::SocketAddress& place = heard_at[word->node];
-    std::memcpy(place.address.bytes.data(), &from.sin6_addr, place.address.bytes.size());
-    place.port = ntohs(from.sin6_port);
+    net::SocketAddress& entry = heard_at[word->node];
+    std::memcpy(entry.address.bytes.data(), &from.sin6_addr, entry.address.bytes.size());
+    entry.port = ntohs(from.sin6_port);
   }
 }
 
@@ -186,7 +186,7 @@ void Holder::Impl::look_around(Time time) {
                                           : mine->second.link;
     fact.placement = place(address, options.labels, served, rights, netlink, link);
     if (!words.valid() && fact.placement.unfit == Unfit::kNo) {
-      fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = told};
+      fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = reported};
     }
     if (time < fact.yielded) {
       fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kConflict, .reason = fact.conflict};
@@ -262,8 +262,8 @@ bool Holder::Impl::keep(std::uint64_t id, Time time) {
   const VirtualAddress* const address = find(id);
   const Facts& fact = facts[id];
   if (address == nullptr || fact.placement.link == 0) return address != nullptr;
-  const auto [place, fresh] = kept.try_emplace(id);
-  Kept& mine = place->second;
+  const auto [entry, fresh] = kept.try_emplace(id);
+  Kept& mine = entry->second;
   if (fresh) {
     mine = {.link = fact.placement.link,
             .address = address->address,
@@ -275,7 +275,7 @@ bool Holder::Impl::keep(std::uint64_t id, Time time) {
   if (status) return true;
   tell("cannot hold " + to_string(mine.address) + ": " + status.error().text);
   if (status.error().code == ErrorCode::kPermissionDenied) rights.net_admin = false;
-  kept.erase(place);
+  kept.erase(entry);
   return false;
 }
 

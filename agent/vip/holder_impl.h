@@ -88,7 +88,7 @@ struct Holder::Impl {
   bool stopping = false;
   bool quiet = false;    ///< another process goes on
   bool leaving = false;  ///< what is held stays, though listeners close
-  std::string told;
+  std::string reported;
 
   void run();
   void wait();

@@ -89,15 +89,15 @@ void measure_all() {
   Tracer tracer(&buffers->add_thread());
   const Ready ready;
   const double before = bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-  int told = 0;
+  int reported = 0;
   bench::measure("two spans, composed and left", kRequests, [&](int) {
     tell(tracer, parsed->fields, ready);
-    if (++told % 1000 == 0) std::this_thread::yield();
+    if (++reported % 1000 == 0) std::this_thread::yield();
   });
   exporter.stop();
   const SpanCounts counts = exporter.counts();
   std::printf("%-36s %7.1f ns\n", "the same with the exporter",
-              (bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / told);
+              (bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / reported);
   std::printf("%llu spans, %llu dropped\n", static_cast<unsigned long long>(counts.recorded),
               static_cast<unsigned long long>(counts.full));
 }

@@ -18,12 +18,12 @@ class FlatOrder {
   /// After the entry came.
   void came(const Entry& entry) {
     if (!follows()) return;
-    entries_.insert(place(entry.first), &entry);
+    entries_.insert(position(entry.first), &entry);
   }
   /// Before the entry goes.
   void goes(const Entry& entry) {
     if (!follows()) return;
-    entries_.erase(place(entry.first));
+    entries_.erase(position(entry.first));
   }
   /// The map became another.
   void forget() {
@@ -51,7 +51,7 @@ class FlatOrder {
     if (!stale_ && ++changes_ > kFew) forget();
     return !stale_;
   }
-  auto place(const typename Map::key_type& key) {
+  auto position(const typename Map::key_type& key) {
     return std::ranges::lower_bound(entries_, key, typename Map::key_compare(),
                                     [](const Entry* entry) -> const auto& { return entry->first; });
   }

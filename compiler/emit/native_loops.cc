@@ -85,7 +85,7 @@ llvm::Function* contains_function(llvm::Module& module) {
   Value* const m = loop.function->getArg(3);
   BasicBlock* const entry = loop.block();
   BasicBlock* const fits = loop.block();
-  BasicBlock* const place = loop.block();
+  BasicBlock* const loop_block = loop.block();
   BasicBlock* const byte = loop.block();
   BasicBlock* const same = loop.block();
   BasicBlock* const shift = loop.block();
@@ -95,9 +95,9 @@ llvm::Function* contains_function(llvm::Module& module) {
   b.CreateCondBr(b.CreateICmpULT(n, m), no, fits);
   b.SetInsertPoint(fits);
   Value* const last = b.CreateSub(n, m);
-  b.CreateBr(place);
+  b.CreateBr(loop_block);
 
-  b.SetInsertPoint(place);
+  b.SetInsertPoint(loop_block);
   llvm::PHINode* const start = b.CreatePHI(loop.i64, 2);
   b.CreateBr(byte);
 
@@ -113,11 +113,11 @@ llvm::Function* contains_function(llvm::Module& module) {
 
   b.SetInsertPoint(shift);
   Value* const next = b.CreateAdd(start, loop.number(1));
-  b.CreateCondBr(b.CreateICmpEQ(start, last), no, place);
+  b.CreateCondBr(b.CreateICmpEQ(start, last), no, loop_block);
 
   start->addIncoming(loop.number(0), fits);
   start->addIncoming(next, shift);
-  i->addIncoming(loop.number(0), place);
+  i->addIncoming(loop.number(0), loop_block);
   i->addIncoming(following, same);
   loop.answer(yes, true);
   loop.answer(no, false);

@@ -28,8 +28,8 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
   program::SectionBuilder builder(sizeof(program::BackendsHeader), 160 * config.backends.size());
   std::vector<program::BackendRecord> records;
   records.reserve(config.backends.size());
-  for (const LinkedBackend* place : by_name(config.backends)) {
-    const LinkedBackend& backend = *place;
+  for (const LinkedBackend* linked : by_name(config.backends)) {
+    const LinkedBackend& backend = *linked;
     const auto& identity = backend.identity;
     program::BackendRecord& record = records.emplace_back();
     record.id = stable_id("ProxyBackend", identity.name_space, identity.name);

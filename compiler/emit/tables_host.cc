@@ -368,14 +368,14 @@ class HostEmitter {
   void emit_treatments(HostHeader& header) {
     std::vector<TreatmentRecord> treatments;
     for (const Treatment& treatment : treatments_.values()) treatments.push_back(treatment.record);
-    header.filters = place(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters);
-    header.policy_refs = place(treatments_, &Treatment::policies, treatments, &TreatmentRecord::policies);
-    header.mirrors = place(treatments_, &Treatment::mirrors, treatments, &TreatmentRecord::mirrors);
+    header.filters = emit_run(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters);
+    header.policy_refs = emit_run(treatments_, &Treatment::policies, treatments, &TreatmentRecord::policies);
+    header.mirrors = emit_run(treatments_, &Treatment::mirrors, treatments, &TreatmentRecord::mirrors);
     header.treatments = builder_.array(treatments);
     std::vector<SplitRecord> all;
     for (const Backends& backends : backends_.values()) all.push_back(backends.record);
-    header.backend_refs = place(backends_, &Backends::refs, all, &SplitRecord::backends);
-    header.split_treatments = place(backends_, &Backends::treatments, all, &SplitRecord::treatments);
+    header.backend_refs = emit_run(backends_, &Backends::refs, all, &SplitRecord::backends);
+    header.split_treatments = emit_run(backends_, &Backends::treatments, all, &SplitRecord::treatments);
 
     // A single backend that is treated as its rule says needs no record of its own.
     std::vector<SplitRecord> splits;
@@ -399,8 +399,8 @@ class HostEmitter {
 
   /// Stores one sort of runs of all values in one array, which it returns, and has `records`, one a value, refer to it.
   template <typename Value, typename Record, typename Item>
-  ArrayRef<Item> place(const Distinct<Value>& values, std::vector<Item> Value::* run, std::vector<Record>& records,
-                       ArrayRef<Item> Record::* ref) {
+  ArrayRef<Item> emit_run(const Distinct<Value>& values, std::vector<Item> Value::* run, std::vector<Record>& records,
+                          ArrayRef<Item> Record::* ref) {
     std::vector<Item> items;
     for (const Value& value : values.values()) items.insert(items.end(), (value.*run).begin(), (value.*run).end());
     const ArrayRef<Item> array = builder_.array(items);

@@ -31,9 +31,9 @@ std::optional<Value> value_of(const model::Maybe<Value>& field) {
 
 /// Whether both make the same session.
 bool alike(const Place& a, const Place& b) {
-  const auto settings = [](const Place& place) {
-    const Bgp& bgp = *place.vip->bgp;
-    const BgpPeer& peer = bgp.peers[place.peer];
+  const auto settings = [](const Place& position) {
+    const Bgp& bgp = *position.vip->bgp;
+    const BgpPeer& peer = bgp.peers[position.peer];
     const auto secret = value_of(peer.password_secret);
     return std::tuple(
         value_of(bgp.local_as), value_of(bgp.router_id), value_of(bgp.hold_time), value_of(bgp.keepalive_time),
@@ -41,7 +41,7 @@ bool alike(const Place& a, const Place& b) {
         std::tuple(value_of(bgp.bfd).value_or(false), value_of(bgp.bfd_interval), value_of(bgp.bfd_multiplier),
                    value_of(bgp.graceful_restart).value_or(false), value_of(bgp.graceful_restart_time)),
         std::tuple(peer.as_number, value_of(peer.password), secret,
-                   secret ? place.vip->metadata.name_space : std::string(), value_of(peer.password_key),
+                   secret ? position.vip->metadata.name_space : std::string(), value_of(peer.password_key),
                    value_of(peer.multihop), value_of(peer.source_address)));
   };
   return settings(a) == settings(b);
@@ -79,20 +79,20 @@ class BgpLinter {
               .fix = "put it into a Secret, and name that in `passwordSecretRef`"});
   }
 
-  void session(const Place& place) {
-    const BgpPeer& peer = place.vip->bgp->peers[place.peer];
+  void session(const Place& position) {
+    const BgpPeer& peer = position.vip->bgp->peers[position.peer];
     constexpr std::int64_t kPort = 179;
     const auto key = std::pair(to_string(peer.address.value), value_of(peer.port).value_or(kPort));
-    const auto [known, fresh] = sessions_.try_emplace(key, place);
+    const auto [known, fresh] = sessions_.try_emplace(key, position);
     if (fresh) return;
     const Place& first = known->second;
-    const bool twice = first.vip == place.vip;
-    if (!twice && alike(first, place)) return;
+    const bool twice = first.vip == position.vip;
+    if (!twice && alike(first, position)) return;
     Diagnostic found = warning(
-        place.vip->metadata,
+        position.vip->metadata,
         {.code = DiagnosticCode::kIdleBgp,
          .span = peer.address.span,
-         .field = peer_field(place.peer),
+         .field = peer_field(position.peer),
          .message = twice ? "the peer " + in_quotes(key.first) + " is given twice"
                           : "the peer " + in_quotes(key.first) + " has other settings in " + first.vip->metadata.text(),
          .fix = twice ? "leave one of them out" : "give both the same `bgp` settings"});

@@ -112,22 +112,22 @@ class DetourLinter {
     if (hosts.empty()) hosts.emplace_back();
     for (const ParentRef& parent : route.parents) {
       for (const std::string& host : hosts) {
-        const std::string place = parent_key(parent, route.metadata) + host + '\n';
+        const std::string key = parent_key(parent, route.metadata) + host + '\n';
         for (const Rule& rule : route.rules) {
-          if (rule.matches.empty()) add(place, route, rule, everything);
-          for (const Match& match : rule.matches) add(place, route, rule, match);
+          if (rule.matches.empty()) add(key, route, rule, everything);
+          for (const Match& match : rule.matches) add(key, route, rule, match);
         }
       }
     }
   }
 
-  void add(const std::string& place, const ProxyRoute& route, const Rule& rule, const Match& match) {
+  void add(const std::string& key, const ProxyRoute& route, const Rule& rule, const Match& match) {
     if (match.path && match.path->type == PathType::kRegex) {
-      patterns_.insert(place);
+      patterns_.insert(key);
     } else if (!match.path || match.path->type == PathType::kPrefix) {
       const std::string_view prefix = match.path ? without_end_slash(match.path->value.value) : std::string_view();
       const bool always = match.headers.empty() && match.query.empty() && !match.method && !route.expression;
-      takers_[place + std::string(prefix)].push_back({&route, &rule, always});
+      takers_[key + std::string(prefix)].push_back({&route, &rule, always});
     }
   }
 
@@ -135,13 +135,13 @@ class DetourLinter {
   std::optional<Taker> taker_of(const ParentRef& parent, const model::Metadata& from, const HostPattern& host,
                                 std::string_view path) const {
     for (const std::string& pattern : patterns_of(host)) {
-      const std::string place = parent_key(parent, from) + pattern + '\n';
-      if (patterns_.contains(place)) return std::nullopt;
+      const std::string key = parent_key(parent, from) + pattern + '\n';
+      if (patterns_.contains(key)) return std::nullopt;
       for (const std::string_view prefix : prefixes_of(path)) {
-        const auto found = takers_.find(place + std::string(prefix));
+        const auto found = takers_.find(key + std::string(prefix));
         if (found == takers_.end()) continue;
-        const bool told = found->second.size() == 1 && found->second.front().always;
-        return told ? std::optional(found->second.front()) : std::nullopt;
+        const bool certain = found->second.size() == 1 && found->second.front().always;
+        return certain ? std::optional(found->second.front()) : std::nullopt;
       }
     }
     return std::nullopt;

@@ -176,11 +176,11 @@ class Generator {
       parts.assign(operands.begin(),
                    operands.begin() + static_cast<std::ptrdiff_t>(std::min(operands.size(), kMaxParts)));
     }
-    TableRule place = rule;
-    place.predicate = kNone;
+    TableRule position = rule;
+    position.predicate = kNone;
     const bool alternatives = node.op == program::Op::kOr;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      std::vector<Set> sets = {rules.matches(place)};
+      std::vector<Set> sets = {rules.matches(position)};
       for (std::size_t k = 0; k < parts.size(); ++k) {
         const Set part = rules.predicate(parts[k]);
         sets.push_back((k == i) == alternatives ? part : space_.complement(part));

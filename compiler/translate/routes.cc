@@ -129,17 +129,17 @@ class RouteTranslator {
   model::Match call(const model::GrpcMatch& from, std::size_t rule, std::size_t index) {
     model::Match made{.span = from.span, .headers = from.headers};
     if (!from.service && !from.method) return made;
-    const Located<std::string>& place = from.service ? *from.service : *from.method;
+    const Located<std::string>& position = from.service ? *from.service : *from.method;
     const std::string service = from.service ? from.service->value : "";
     const std::string method = from.method ? from.method->value : "";
     if (!from.regex && (service.find('/') != std::string::npos || method.find('/') != std::string::npos)) {
-      report(DiagnosticCode::kInvalidValue, Severity::kWarning, place.span,
+      report(DiagnosticCode::kInvalidValue, Severity::kWarning, position.span,
              rule_field(rule, "matches[" + std::to_string(index) + "].method"),
              "the name of a service or method has no `/`: no call is matched");
     }
     if (!from.regex && from.service) {
       made.path = model::PathCondition{.type = from.method ? model::PathType::kExact : model::PathType::kPrefix,
-                                       .value = {"/" + service + (from.method ? "/" + method : ""), place.span}};
+                                       .value = {"/" + service + (from.method ? "/" + method : ""), position.span}};
       return made;
     }
     const auto part = [&](const std::string& text) {
@@ -147,7 +147,7 @@ class RouteTranslator {
       return from.regex ? "(?:" + text + ")" : escaped(text);
     };
     made.path = model::PathCondition{.type = model::PathType::kRegex,
-                                     .value = {"^/" + part(service) + "/" + part(method) + "$", place.span}};
+                                     .value = {"^/" + part(service) + "/" + part(method) + "$", position.span}};
     return made;
   }
 

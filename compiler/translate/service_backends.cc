@@ -230,11 +230,11 @@ std::optional<model::BackendTls> ServiceBackends::tls_of_options(const model::Me
 }
 
 bool ServiceBackends::names_told(const model::BackendTlsPolicy& policy, Diagnostics& diagnostics) {
-  bool told = true;
+  bool reported = true;
   for (std::size_t i = 0; i < policy.alternative_names.size(); ++i) {
     const Located<std::string>& name = policy.alternative_names[i].name;
     if (!name.value.empty()) continue;
-    told = false;
+    reported = false;
     diagnostics.add({.code = DiagnosticCode::kInvalidValue,
                      .resource = policy.metadata.text(),
                      .field = "spec.validation.subjectAltNames[" + std::to_string(i) + "]",
@@ -242,7 +242,7 @@ bool ServiceBackends::names_told(const model::BackendTlsPolicy& policy, Diagnost
                      .message = "a name is `type: Hostname` with `hostname`, or `type: URI` with `uri`; requests are "
                                 "answered 500"});
   }
-  return told;
+  return reported;
 }
 
 bool ServiceBackends::authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority,

@@ -101,7 +101,7 @@ class Lines {
     for (;;) {
       const bool dash = text_[at] == '-' && (at + 1 >= end || blank(text_[at + 1]));
       const auto colon = dash ? std::nullopt : key_end(at, end);
-      if (begins_line && !place(line, at, end, dash, colon.has_value())) return;
+      if (begins_line && !position(line, at, end, dash, colon.has_value())) return;
       // So deep is nothing that anybody writes.
       if (levels_.size() > kMostLevels) return give_up();
       if (!begins_line) levels_.push_back({.column = at - line, .list = dash, .first = span(at, at + 1)});
@@ -145,7 +145,7 @@ class Lines {
 
   /// Finds the level that a line belongs to, by its column. false: it belongs to none that is open for it, which was
   /// told where it is a mistake.
-  bool place(std::size_t line, std::size_t at, std::size_t end, bool dash, bool key) {
+  bool position(std::size_t line, std::size_t at, std::size_t end, bool dash, bool key) {
     const std::size_t column = at - line;
     if (levels_.empty()) {
       levels_.push_back({.column = column, .list = dash, .first = span(at, at + 1)});

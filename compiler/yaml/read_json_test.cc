@@ -20,7 +20,7 @@ std::optional<Document> as_json(SourceMap& sources, const std::string& text, con
   return read_json(sources, id, {0, static_cast<std::uint32_t>(text.size())}, limits, limits.nodes);
 }
 
-std::string place(std::uint32_t begin, std::uint32_t end, std::uint32_t shift) {
+std::string position(std::uint32_t begin, std::uint32_t end, std::uint32_t shift) {
   return std::to_string(begin - shift) + "-" + std::to_string(end - shift);
 }
 
@@ -30,9 +30,9 @@ std::string shown(const Document& document, std::uint32_t shift) {
   for (const NodeData& node : document.nodes) {
     all += std::to_string(static_cast<int>(node.kind)) + " style " + std::to_string(static_cast<int>(node.style)) +
            " " + std::to_string(node.children) + "/" + std::to_string(node.subtree) + " " +
-           place(node.begin, node.end, shift);
+           position(node.begin, node.end, shift);
     if (node.key_end > node.key_begin) {
-      all += " key `" + std::string(node.key) + "` " + place(node.key_begin, node.key_end, shift);
+      all += " key `" + std::string(node.key) + "` " + position(node.key_begin, node.key_end, shift);
     }
     all += " `" + std::string(node.text) + "`\n";
   }

@@ -42,9 +42,9 @@ void expect_places(const std::string& text, std::string_view decoded, std::strin
     Diagnostics diagnostics;
     diagnostics.add({.code = DiagnosticCode::kSyntax, .span = value.span(), .within = Within{at, at + 1}});
     diagnostics.finish(r.sources);
-    const Span place = diagnostics.all()[0].span;
-    EXPECT_EQ(text[place.begin], letter) << text;
-    EXPECT_EQ(place.end, place.begin + 1);
+    const Span position = diagnostics.all()[0].span;
+    EXPECT_EQ(text[position.begin], letter) << text;
+    EXPECT_EQ(position.end, position.begin + 1);
   }
 }
 
@@ -79,9 +79,9 @@ TEST(Places, BelowListsAndKeys) {
       for (const char letter : letters) {
         const std::size_t at = node.text.find(letter);
         if (node.kind != NodeKind::kScalar || at == std::string_view::npos) continue;
-        const std::uint32_t place =
+        const std::uint32_t position =
             scalar_offset(r.sources[0].text(), node.begin, node.end, static_cast<std::uint32_t>(at));
-        EXPECT_EQ(text[place], letter) << text;
+        EXPECT_EQ(text[position], letter) << text;
       }
     }
   };
@@ -171,8 +171,8 @@ TEST(Places, InsideRandomScalars) {
       const char letter = value.text[i];
       if (letter < 'A' || letter > 'Z' || text.find(letter) == std::string::npos) continue;
       if (std::ranges::count(value.text, letter) > 1) continue;  // one of them was written as an escape
-      const std::uint32_t place = scalar_offset(text, value.begin, value.end, static_cast<std::uint32_t>(i));
-      ASSERT_EQ(place, text.find(letter)) << "seed " << seed << ", letter " << letter << "\n" << text;
+      const std::uint32_t position = scalar_offset(text, value.begin, value.end, static_cast<std::uint32_t>(i));
+      ASSERT_EQ(position, text.find(letter)) << "seed " << seed << ", letter " << letter << "\n" << text;
     }
   }
 }

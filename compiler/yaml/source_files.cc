@@ -107,7 +107,7 @@ class Reader {
     Listing listing;
     if (Status listed = list_files(path, listing); !listed) return listed;
     for (UnreadableSource& directory : listing.unreadable) {
-      if (Status told = fault(directory.path, std::move(directory.why)); !told) return told;
+      if (Status reported = fault(directory.path, std::move(directory.why)); !reported) return reported;
     }
     for (const std::string& name : listing.files) {
       // One that went meanwhile.

@@ -206,8 +206,8 @@ std::vector<BackendHealth> AgentRegistry::backends() const {
   for (const auto& [name, entry] : entries_) {
     if (!entry.state.connected) continue;
     for (const auto& [key, backend] : entry.backends) {
-      const auto [place, fresh] = all.try_emplace(key, backend);
-      if (!fresh) merge(place->second, backend);
+      const auto [position, fresh] = all.try_emplace(key, backend);
+      if (!fresh) merge(position->second, backend);
     }
   }
   std::vector<BackendHealth> backends;

@@ -43,8 +43,8 @@ void ProgramFeed::next(agent::v1::ProgramPart& part) {
     entry.set_hash(from.sha256, sizeof from.sha256);
   }
   // No bytes before the whole table: the agent then knows where each of them belongs.
-  const bool told = removed_ == change_->removed.size() && entries_ == change_->entries.size();
-  while (told && sent_ < change_->sent.size() && room >= kEntryBytes) {
+  const bool reported = removed_ == change_->removed.size() && entries_ == change_->entries.size();
+  while (reported && sent_ < change_->sent.size() && room >= kEntryBytes) {
     const program::SectionEntry& from = outline.entries[change_->sent[sent_]];
     const std::uint64_t size = std::min<std::uint64_t>(from.size - offset_, room);
     auto& chunk = *part.add_chunks();
@@ -56,7 +56,7 @@ void ProgramFeed::next(agent::v1::ProgramPart& part) {
     offset_ = 0;
     ++sent_;
   }
-  ended_ = told && sent_ == change_->sent.size();
+  ended_ = reported && sent_ == change_->sent.size();
   part.set_last(ended_);
 }
 

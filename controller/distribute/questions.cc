@@ -4,8 +4,8 @@ namespace edge::controller {
 
 void Questions::come(const std::string& agent, std::shared_ptr<Respondent> respondent) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Respondent>& place = agents_[agent];
-  if (place == nullptr || place->since() < respondent->since()) place.swap(respondent);
+  std::shared_ptr<Respondent>& position = agents_[agent];
+  if (position == nullptr || position->since() < respondent->since()) position.swap(respondent);
 }
 
 void Questions::gone(const std::string& agent, const Respondent& respondent) {

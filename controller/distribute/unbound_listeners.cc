@@ -49,7 +49,7 @@ std::vector<UnboundListener> unbound_of_all(std::span<const AgentState> agents) 
     }
   }
   std::vector<UnboundListener> amiss;
-  for (const auto& [place, reports] : all) {
+  for (const auto& [position, reports] : all) {
     if (reports.only_addresses && reports.agents < serving) continue;
     UnboundListener& one = amiss.emplace_back(*reports.first);
     one.reason = "agent " + reports.agent->name + ": " + one.reason;

@@ -30,8 +30,8 @@ std::string names(const std::vector<Entry>& entries) {
 
 template <typename Entry>
 const Entry* find(const std::vector<Entry>& entries, const std::string& name) {
-  const auto place = std::ranges::find(entries, name, &Entry::name);
-  return place == entries.end() ? nullptr : &*place;
+  const auto position = std::ranges::find(entries, name, &Entry::name);
+  return position == entries.end() ? nullptr : &*position;
 }
 
 /// `data` as it stands in a file, else what `file` holds.

@@ -18,8 +18,8 @@ class ConfigTest : public testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
     sources_.environment = [this](const char* name) -> std::optional<std::string> {
-      const auto place = environment_.find(name);
-      return place == environment_.end() ? std::nullopt : std::optional(place->second);
+      const auto position = environment_.find(name);
+      return position == environment_.end() ? std::nullopt : std::optional(position->second);
     };
     sources_.service_account = directory_ + "/pod";
   }

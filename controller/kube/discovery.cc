@@ -103,13 +103,13 @@ std::vector<GroupVersion> read_versions(const nlohmann::json& document) {
 net::Task<Failure> read_plain(Client& client, net::Waiter& waiter, std::vector<GroupVersion> versions,
                               DiscoveryReply& reply, std::vector<Resource>& into) {
   for (const GroupVersion& one : versions) {
-    const Resource place{.group = one.group, .version = one.version, .plural = {}, .kind = {}};
-    Reply answer = co_await client.send(waiter, {.target = path_of(place)});
+    const Resource version{.group = one.group, .version = one.version, .plural = {}, .kind = {}};
+    Reply answer = co_await client.send(waiter, {.target = path_of(version)});
     if (answer.ok()) {
       read_resource_list(one.group, one.version, parse_json(answer.body), into);
     } else if (answer.failure.kind == Failure::Kind::kRefused) {
       // An extension whose server is away takes no other kind with it.
-      reply.unavailable.push_back(place.api_version());
+      reply.unavailable.push_back(version.api_version());
     } else {
       co_return answer.failure;
     }
@@ -177,10 +177,10 @@ const Resource* ResourceTable::find_kind(std::string_view api_version, std::stri
 std::vector<const Resource*> ResourceTable::of_category(std::string_view category) const {
   std::vector<const Resource*> out;
   for (const Resource& resource : all_) {
-    const auto place = std::ranges::find(resource.categories, category);
+    const auto position = std::ranges::find(resource.categories, category);
     const bool doubled = std::ranges::any_of(
         out, [&](const Resource* other) { return other->group == resource.group && other->plural == resource.plural; });
-    if (place != resource.categories.end() && !doubled) out.push_back(&resource);
+    if (position != resource.categories.end() && !doubled) out.push_back(&resource);
   }
   return out;
 }

@@ -169,11 +169,11 @@ std::string exec_info(const ExecPlugin& plugin, const Cluster& cluster, bool ter
   nlohmann::json spec = {{"interactive", terminal}};
   if (plugin.provide_cluster_info) {
     std::string server = cluster.server.origin() + cluster.server.target;
-    nlohmann::json told = {{"server", std::move(server)}};
-    if (!cluster.server_name.empty()) told["tls-server-name"] = cluster.server_name;
-    if (cluster.unverified) told["insecure-skip-tls-verify"] = true;
-    if (!cluster.authorities.empty()) told["certificate-authority-data"] = to_base64(cluster.authorities);
-    spec["cluster"] = std::move(told);
+    nlohmann::json reported = {{"server", std::move(server)}};
+    if (!cluster.server_name.empty()) reported["tls-server-name"] = cluster.server_name;
+    if (cluster.unverified) reported["insecure-skip-tls-verify"] = true;
+    if (!cluster.authorities.empty()) reported["certificate-authority-data"] = to_base64(cluster.authorities);
+    spec["cluster"] = std::move(reported);
   }
   const nlohmann::json info = {
       {"apiVersion", plugin.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}};

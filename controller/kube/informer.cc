@@ -69,13 +69,13 @@ struct Informer::State : std::enable_shared_from_this<Informer::State> {
   bool running = false;
   bool stopped = false;
   bool synced = false;
-  bool told = false;
+  bool reported = false;
   bool connected = false;
 };
 
 void Informer::State::tell_connection(bool up, const Failure& failure) {
-  if (stopped || (told && up == connected)) return;
-  told = true;
+  if (stopped || (reported && up == connected)) return;
+  reported = true;
   connected = up;
   if (events.connection) events.connection(up, failure);
 }

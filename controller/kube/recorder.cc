@@ -69,9 +69,9 @@ struct Recorder::State {
 
   bool admitted(const std::string& object);
   void make_room();
-  std::string created(RecordedEvent& told) const;
-  std::string counted(const RecordedEvent& told) const;
-  net::Task<Failure> deliver(RecordedEvent& told);
+  std::string created(RecordedEvent& reported) const;
+  std::string counted(const RecordedEvent& reported) const;
+  net::Task<Failure> deliver(RecordedEvent& reported);
   net::Detached run(std::shared_ptr<State> self);
 
   Client& client;
@@ -79,7 +79,7 @@ struct Recorder::State {
   net::Waiter waiter;
   std::function<Wall()> wall;
   /// Nodes keep their addresses; what is queued is not forgotten.
-  std::unordered_map<std::string, RecordedEvent> told;
+  std::unordered_map<std::string, RecordedEvent> reported;
   std::unordered_map<std::string, Bucket> buckets;
   std::deque<RecordedEvent*> queue;
   std::uint64_t sent = 0;
@@ -90,8 +90,8 @@ struct Recorder::State {
 
 bool Recorder::State::admitted(const std::string& object) {
   const net::Time now = client.loop().now();
-  const auto [place, fresh] = buckets.try_emplace(object);
-  Bucket& bucket = place->second;
+  const auto [position, fresh] = buckets.try_emplace(object);
+  Bucket& bucket = position->second;
   if (fresh) {
     bucket.tokens = options.burst;
   } else {
@@ -107,8 +107,8 @@ bool Recorder::State::admitted(const std::string& object) {
 
 void Recorder::State::make_room() {
   const net::Time now = client.loop().now();
-  if (told.size() >= options.max_known) {
-    std::erase_if(told,
+  if (reported.size() >= options.max_known) {
+    std::erase_if(reported,
                   [&](const auto& one) { return !one.second.queued && now - one.second.seen >= options.same_within; });
   }
   if (buckets.size() >= options.max_known) {
@@ -204,11 +204,11 @@ void Recorder::record(const Regarding& regarding, EventLevel level, std::string 
   const std::string object = object_key(regarding);
   message = shortened(std::move(message));
   state.make_room();
-  const bool full = state.queue.size() >= state.options.max_waiting || state.told.size() >= state.options.max_known ||
-                    state.buckets.size() >= state.options.max_known;
+  const bool full = state.queue.size() >= state.options.max_waiting ||
+                    state.reported.size() >= state.options.max_known || state.buckets.size() >= state.options.max_known;
   const std::string key = object + "|" + (level == EventLevel::kNormal ? "N|" : "W|") + reason + "|" + message;
-  const auto known = state.told.find(key);
-  if (known != state.told.end() && known->second.queued) {
+  const auto known = state.reported.find(key);
+  if (known != state.reported.end() && known->second.queued) {
     // It is on its way: what is sent will count this one, too.
     ++known->second.count;
     known->second.last = state.wall();
@@ -219,20 +219,20 @@ void Recorder::record(const Regarding& regarding, EventLevel level, std::string 
     ++state.dropped;
     return;
   }
-  State::RecordedEvent& told = state.told[key];
-  if (told.count == 0 || now - told.seen >= state.options.same_within) {
-    told = {};
-    told.regarding = regarding;
-    told.level = level;
-    told.reason = std::move(reason);
-    told.message = std::move(message);
-    told.first = state.wall();
+  State::RecordedEvent& reported = state.reported[key];
+  if (reported.count == 0 || now - reported.seen >= state.options.same_within) {
+    reported = {};
+    reported.regarding = regarding;
+    reported.level = level;
+    reported.reason = std::move(reason);
+    reported.message = std::move(message);
+    reported.first = state.wall();
   }
-  ++told.count;
-  told.last = state.wall();
-  told.seen = now;
-  told.queued = true;
-  state.queue.push_back(&told);
+  ++reported.count;
+  reported.last = state.wall();
+  reported.seen = now;
+  reported.queued = true;
+  state.queue.push_back(&reported);
   if (state.running) return;
   state.running = true;
   state.run(state_);

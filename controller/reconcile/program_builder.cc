@@ -528,17 +528,17 @@ std::optional<DesiredStatus> ProgramBuilder::build_status(StatusBuilder& builder
   const ResourceId& key = known.object.key;
   const ResourceStatus* found =
       known.held ? known.held.get() : compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
-  std::optional<ResourceStatus> told;
+  std::optional<ResourceStatus> reported;
   if (is_at_fault(found)) {
-    told = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);
+    reported = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);
   } else if (key.kind == "ProxyBackend") {
     for (compiler::Condition& condition : values_.conditions_of({key.qualified_namespace(), key.name})) {
-      if (!told && found != nullptr) told = *found;
-      if (!told) told = {.kind = key.kind, .name_space = key.qualified_namespace(), .name = key.name};
-      compiler::set_condition(told->conditions, std::move(condition));
+      if (!reported && found != nullptr) reported = *found;
+      if (!reported) reported = {.kind = key.kind, .name_space = key.qualified_namespace(), .name = key.name};
+      compiler::set_condition(reported->conditions, std::move(condition));
     }
   }
-  DesiredStatus desired = builder.build(known.object, told ? &*told : nullptr);
+  DesiredStatus desired = builder.build(known.object, reported ? &*reported : nullptr);
   desired.program = known.program;
   if (const auto why = unserved_.find(key.text()); why != unserved_.end() && desired.rejection.empty()) {
     desired.rejection = "NotServed: " + why->second;
@@ -546,7 +546,7 @@ std::optional<DesiredStatus> ProgramBuilder::build_status(StatusBuilder& builder
   const std::uint64_t said = hash_bytes(desired.program * 2 + (desired.servable ? 1 : 0), desired.status);
   const std::uint64_t hash = hash_bytes(hash_bytes(said, desired.rejection), known.object.uid) ^
                              (static_cast<std::uint64_t>(known.object.generation) << 1);
-  if (std::exchange(known.told, hash) == hash) return std::nullopt;
+  if (std::exchange(known.reported, hash) == hash) return std::nullopt;
   return desired;
 }
 

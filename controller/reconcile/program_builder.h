@@ -96,7 +96,7 @@ class ProgramBuilder {
     std::unique_ptr<compiler::ResourceStatus> held;
     std::string complaint;  ///< what the compiler says of a version at fault
     std::uint64_t program = 0;
-    std::uint64_t told = 0;  ///< hash of the status that was returned last
+    std::uint64_t reported = 0;  ///< hash of the status that was returned last
   };
   /// A sound version, until the patterns of the next one are in databases: Hyperscan may refuse one yet.
   struct SoundBefore {

@@ -139,7 +139,7 @@ TEST(ReconcileLoop, OfWhatWaitsForAProgramTheLastVersionIsTold) {
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t results = 0;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto searching = [](const std::string& value) {
     return edit("ProxyRoute", "all",
                 R"({"parentRefs":[{"name":"gw"}],"rules":[{"matches":[{"path":{"type":"RegularExpression","value":")" +
@@ -155,7 +155,7 @@ TEST(ReconcileLoop, OfWhatWaitsForAProgramTheLastVersionIsTold) {
                                                     [&](const std::vector<TakenObject>& objects) {
                                                       const std::lock_guard lock(mutex);
                                                       for (const TakenObject& object : objects)
-                                                        told.push_back(object.key.text());
+                                                        reported.push_back(object.key.text());
                                                       changed.notify_all();
                                                     },
                                                 .statuses_changed = [](const std::vector<DesiredStatus>&) {},
@@ -172,9 +172,9 @@ TEST(ReconcileLoop, OfWhatWaitsForAProgramTheLastVersionIsTold) {
   reconcile_loop.edit({searching("/[0-9]+")});
   ASSERT_TRUE(wait([&] { return results == 2; }));
   reconcile_loop.edit({route("new")});
-  ASSERT_TRUE(wait([&] { return !told.empty(); }));
+  ASSERT_TRUE(wait([&] { return !reported.empty(); }));
   reconcile_loop.stop();
-  EXPECT_THAT(told,
+  EXPECT_THAT(reported,
               testing::UnorderedElementsAre("ProxyGateway shop/gw", "ProxyBackend shop/new", "ProxyRoute shop/all"));
 }
 

@@ -104,18 +104,18 @@ class ApiTest : public ::testing::Test {
     std::string text;
     while (stream.next(text) == WatchStream::Next::kMore) {
     }
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     std::size_t at = 0;
     while (at < text.size()) {
       const std::size_t end = text.find('\n', at);
       last_event_ = Json::parse(text.substr(at, end - at), nullptr, false);
       const Json& object = last_event_["object"];
       const Json& metadata = object["metadata"];
-      told.push_back(last_event_["type"].get<std::string>() +
-                     (metadata.contains("name") ? " " + metadata["name"].get<std::string>() : ""));
+      reported.push_back(last_event_["type"].get<std::string>() +
+                         (metadata.contains("name") ? " " + metadata["name"].get<std::string>() : ""));
       at = end + 1;
     }
-    return told;
+    return reported;
   }
   /// Names of a list, in its order.
   static std::vector<std::string> names(const Json& list) {

@@ -192,11 +192,11 @@ void StatusWriter::complain(const StatusQueue::Write& write, const kube::Failure
   ++counts_.failed;
   // A server that is away is told by the informers; of a kind that it refuses once is enough.
   if (failure.kind != kube::Failure::Kind::kRefused) return;
-  std::string& told = complaints_[write.key.kind];
+  std::string& reported = complaints_[write.key.kind];
   std::string text = failure.text();
-  if (told == text) return;
+  if (reported == text) return;
   log_.warn("the status of " + write.key.text() + " cannot be written: " + text);
-  told = std::move(text);
+  reported = std::move(text);
 }
 
 void StatusWriter::tell_events(const StatusQueue::Write& write) {
@@ -211,14 +211,14 @@ void StatusWriter::tell_events(const StatusQueue::Write& write) {
 
 void StatusWriter::tell_rejection(const ResourceId& key) {
   Rejection& rejection = rejections_.at(key);
-  if (!leads_ || rejection.uid.empty() || rejection.told == rejection.text) return;
+  if (!leads_ || rejection.uid.empty() || rejection.reported == rejection.text) return;
   const schemas::Kind* kind = schemas::find_kind(key.kind);
   if (kind == nullptr) return;
   const bool mended = rejection.text.empty();
   recorder_.record({std::string(kind->api_version), key.kind, key.name_space, key.name, rejection.uid},
                    mended ? kube::EventLevel::kNormal : kube::EventLevel::kWarning, mended ? "Accepted" : "Rejected",
                    mended ? std::string("it is at fault no longer") : rejection.text);
-  rejection.told = rejection.text;
+  rejection.reported = rejection.text;
 }
 
 void StatusWriter::stop(std::function<void()> done) {

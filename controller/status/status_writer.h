@@ -71,7 +71,7 @@ class StatusWriter {
   std::map<std::string, std::string> complaints_;  ///< what was logged last, by kind
   /// Of rejections that are reported by events: the object's uid, the text to report, the text that was reported last.
   struct Rejection {
-    std::string uid, text, told;
+    std::string uid, text, reported;
   };
   std::map<ResourceId, Rejection> rejections_;
   StatusCounts counts_;

@@ -17,17 +17,17 @@ constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
 
 /// Calls `told(key, value)` for each tag of a span; `told` says false to end it.
 template <typename Visitor>
-void each_tag(const otlp::Span& span, const otlp::Source& source, const Visitor& told) {
+void each_tag(const otlp::Span& span, const otlp::Source& source, const Visitor& visit) {
   using Kind = otlp::Value::Kind;
   const auto text = [&](std::string_view key, std::string_view value) {
-    return value.empty() || told(key, otlp::Value{.kind = Kind::kText, .text = std::string(value)});
+    return value.empty() || visit(key, otlp::Value{.kind = Kind::kText, .text = std::string(value)});
   };
   for (const otlp::Attribute& attribute : span.attributes) {
-    if (!told(attribute.key, attribute.value)) return;
+    if (!visit(attribute.key, attribute.value)) return;
   }
   if (!text("span.kind", otlp::kind_word(span.kind))) return;
   if (span.status == otlp::StatusCode::kError) {
-    if (!told("error", otlp::Value{.kind = Kind::kBool, .truth = true})) return;
+    if (!visit("error", otlp::Value{.kind = Kind::kBool, .truth = true})) return;
     if (!text("otel.status_code", "ERROR") || !text("otel.status_description", span.status_message)) return;
   }
   if (span.status == otlp::StatusCode::kOk && !text("otel.status_code", "OK")) return;

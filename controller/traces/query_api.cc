@@ -89,7 +89,7 @@ Reply fault(const Error& error) {
 Reply found(std::string body) { return {.content_type = kJsonType, .body = std::move(body)}; }
 
 template <typename Value, typename Write>
-Reply told(const Result<Value>& result, const Write& write) {
+Reply reported(const Result<Value>& result, const Write& write) {
   return result ? found(write(*result)) : fault(result.error());
 }
 
@@ -142,16 +142,16 @@ Reply QueryApi::get(const std::string& path, const FieldList& parameters) {
   constexpr std::string_view kServices = "/api/services";
   constexpr std::string_view kTraces = "/api/traces";
   constexpr std::string_view kOperations = "/operations";
-  if (path == kServices) return told(reader_->services(), services_json);
+  if (path == kServices) return reported(reader_->services(), services_json);
   if (path.starts_with("/api/services/") && path.ends_with(kOperations)) {
     const std::string rest = path.substr(kServices.size() + 1);
     if (rest.size() <= kOperations.size()) return fault(404, "a service has a name");
-    return told(reader_->operations(rest.substr(0, rest.size() - kOperations.size()), ""), operation_names_json);
+    return reported(reader_->operations(rest.substr(0, rest.size() - kOperations.size()), ""), operation_names_json);
   }
   if (path == "/api/operations") {
     const std::string service(parameter(parameters, "service"));
     if (service.empty()) return fault(refusal("service", "it is required"));
-    return told(reader_->operations(service, std::string(parameter(parameters, "spanKind"))), operations_json);
+    return reported(reader_->operations(service, std::string(parameter(parameters, "spanKind"))), operations_json);
   }
   if (path == kTraces) return search(parameters);
   if (path.starts_with("/api/traces/")) return trace(std::string_view(path).substr(kTraces.size() + 1));

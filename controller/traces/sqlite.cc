@@ -48,12 +48,12 @@ Statement& Statement::operator=(Statement&& other) noexcept {
 }
 Statement::~Statement() { sqlite3_finalize(handle_); }
 
-void Statement::bind(int place, std::int64_t number) { sqlite3_bind_int64(handle_, place, number); }
-void Statement::bind_text(int place, std::string_view text) {
-  sqlite3_bind_text(handle_, place, text.empty() ? "" : text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+void Statement::bind(int index, std::int64_t number) { sqlite3_bind_int64(handle_, index, number); }
+void Statement::bind_text(int index, std::string_view text) {
+  sqlite3_bind_text(handle_, index, text.empty() ? "" : text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
 }
-void Statement::bind_bytes(int place, std::string_view bytes) {
-  sqlite3_bind_blob(handle_, place, bytes.empty() ? "" : bytes.data(), static_cast<int>(bytes.size()), SQLITE_STATIC);
+void Statement::bind_bytes(int index, std::string_view bytes) {
+  sqlite3_bind_blob(handle_, index, bytes.empty() ? "" : bytes.data(), static_cast<int>(bytes.size()), SQLITE_STATIC);
 }
 
 Result<bool> Statement::step() {

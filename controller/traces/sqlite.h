@@ -23,9 +23,9 @@ class Statement {
   ~Statement();
 
   /// Places count from 1. Text and bytes are not copied: they outlive the run that follows.
-  void bind(int place, std::int64_t number);
-  void bind_text(int place, std::string_view text);
-  void bind_bytes(int place, std::string_view bytes);
+  void bind(int index, std::int64_t number);
+  void bind_text(int index, std::string_view text);
+  void bind_bytes(int index, std::string_view bytes);
   /// To its end, and back to its beginning.
   Status run();
   /// \returns true when there is a row. After false, and after an error, it is back at its beginning.

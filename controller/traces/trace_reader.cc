@@ -197,7 +197,7 @@ Result<std::optional<StoredTrace>> TraceReader::load(const otlp::TraceId& trace)
     if (stored.cut) break;
     auto span = otlp::read_span(statement.bytes(0));
     if (!span) continue;
-    const auto [place, is_new] = places.try_emplace(statement.number(1), stored.sources.size());
+    const auto [position, is_new] = places.try_emplace(statement.number(1), stored.sources.size());
     if (is_new) {
       auto source = handles_->source(statement.number(1));
       if (!source) {
@@ -208,7 +208,7 @@ Result<std::optional<StoredTrace>> TraceReader::load(const otlp::TraceId& trace)
       stored.sources.push_back(std::move(*source));
     }
     stored.bytes += bytes_of(*span);
-    stored.spans.push_back({std::move(*span), place->second});
+    stored.spans.push_back({std::move(*span), position->second});
   }
   statement.reset();
   if (stored.spans.empty()) return std::optional<StoredTrace>();

@@ -112,12 +112,12 @@ bool VipIndex::put(const std::string& name_space, const std::string& name, const
   passwords_.erase(full);
   if (!places.empty()) passwords_.emplace(full, std::move(places));
   fill_passwords(full, next);
-  const auto [place, fresh] = addresses_.try_emplace(full);
+  const auto [position, fresh] = addresses_.try_emplace(full);
   // Agents count on from what they know: that a status is written is no change.
-  if (!fresh) next.epoch = std::max(next.epoch, place->second.epoch);
-  VirtualAddress before = std::exchange(place->second, std::move(next));
-  before.epoch = place->second.epoch;
-  return fresh || before != place->second;
+  if (!fresh) next.epoch = std::max(next.epoch, position->second.epoch);
+  VirtualAddress before = std::exchange(position->second, std::move(next));
+  before.epoch = position->second.epoch;
+  return fresh || before != position->second;
 }
 
 /// \returns whether a password, or why there is none, is another.
@@ -125,19 +125,19 @@ bool VipIndex::fill_passwords(const Name& name, VirtualAddress& address) const {
   const auto places = passwords_.find(name);
   if (places == passwords_.end()) return false;
   bool changed = false;
-  for (const PasswordPlace& place : places->second) {
-    BgpPeer& peer = address.bgp->peers[place.peer];
+  for (const PasswordPlace& password : places->second) {
+    BgpPeer& peer = address.bgp->peers[password.peer];
     const BgpPeer before = peer;
-    const std::string full = place.secret.first + "/" + place.secret.second;
-    const auto secret = secrets_.find(place.secret);
+    const std::string full = password.secret.first + "/" + password.secret.second;
+    const auto secret = secrets_.find(password.secret);
     peer.password.clear();
     peer.fault.clear();
     if (secret == secrets_.end()) {
       peer.fault = "there is no Secret " + full;
-    } else if (const auto value = secret->second.find(place.key); value != secret->second.end()) {
+    } else if (const auto value = secret->second.find(password.key); value != secret->second.end()) {
       peer.password = value->second;
     } else {
-      peer.fault = "the Secret " + full + " has no password of 1 to 80 bytes in its key `" + place.key + "`";
+      peer.fault = "the Secret " + full + " has no password of 1 to 80 bytes in its key `" + password.key + "`";
     }
     changed = changed || before != peer;
   }
@@ -160,7 +160,8 @@ bool VipIndex::put_secret(const std::string& name_space, const std::string& name
   }
   bool changed = false;
   for (const auto& [vip, places] : passwords_) {
-    const bool names = std::ranges::any_of(places, [&](const PasswordPlace& place) { return place.secret == full; });
+    const bool names =
+        std::ranges::any_of(places, [&](const PasswordPlace& password) { return password.secret == full; });
     if (names) changed = fill_passwords(vip, addresses_.at(vip)) || changed;
   }
   return changed;

@@ -40,9 +40,9 @@ void PageLines::take(const std::string& source, const std::string& body, Batch& 
   }
 }
 
-std::string PageLines::target(const std::string& place) const {
-  if (place.empty()) return page_;
-  return page_ + (page_.find('?') == std::string::npos ? "?" : "&") + place;
+std::string PageLines::target(const std::string& query) const {
+  if (query.empty()) return page_;
+  return page_ + (page_.find('?') == std::string::npos ? "?" : "&") + query;
 }
 
 /// 0: it does not say.
@@ -75,7 +75,7 @@ PageLines::Batch PageLines::read(const std::vector<std::string>& sources) {
 int print_lines(std::string_view command, PageLines& lines,
                 const std::function<Result<std::vector<std::string>>()>& sources,
                 const std::function<std::string(const PageLine&)>& text_of, bool follow) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (bool first = true;; first = false) {
     const auto all = sources();
     if (!all) {
@@ -88,7 +88,7 @@ int print_lines(std::string_view command, PageLines& lines,
       if (first && all->empty()) cli::print_message("edgectl", "no agent is connected");
       const PageLines::Batch batch = lines.read(*all);
       for (const Error& error : batch.failed) {
-        if (told.insert(error.text).second) cli::print_error(command, error.text);
+        if (reported.insert(error.text).second) cli::print_error(command, error.text);
       }
       if (batch.missed > 0 && !first) {
         cli::print_message("edgectl", std::to_string(batch.missed) + " lines came faster than they could be read");

@@ -44,7 +44,7 @@ class PageLines {
   Batch read(const std::vector<std::string>& sources);
 
  private:
-  std::string target(const std::string& place) const;
+  std::string target(const std::string& query) const;
   std::uint64_t end_of(const std::string& source);
   void take(const std::string& source, const std::string& body, Batch& batch);
 

@@ -94,21 +94,21 @@ class Sender {
     if (!found.type) return refused(object, found.failure);
     const Type& type = *found.type;
     Json json = parsed_json(object.text);
-    std::string place;
+    std::string name_space;
     if (type.resource.namespaced) {
-      place = object.name_space.empty() ? cluster_->name_space() : object.name_space;
-      if (arguments_.has("namespace") && place != cluster_->name_space()) {
+      name_space = object.name_space.empty() ? cluster_->name_space() : object.name_space;
+      if (arguments_.has("namespace") && name_space != cluster_->name_space()) {
         return refused(object, {.kind = kube::Failure::Kind::kRefused,
                                 .http = 400,
                                 .reason = "BadRequest",
-                                .message = "it names the namespace `" + place + "`, and --namespace says `" +
+                                .message = "it names the namespace `" + name_space + "`, and --namespace says `" +
                                            cluster_->name_space() + "`"});
       }
-      json["metadata"]["namespace"] = place;
-      if (!has_namespace(object, place)) return false;
+      json["metadata"]["namespace"] = name_space;
+      if (!has_namespace(object, name_space)) return false;
     }
-    const WriteResult result = verb_ == Verb::kCreate ? create_object(*cluster_, type, place, json, settings_)
-                                                      : apply_object(*cluster_, type, place, json, settings_);
+    const WriteResult result = verb_ == Verb::kCreate ? create_object(*cluster_, type, name_space, json, settings_)
+                                                      : apply_object(*cluster_, type, name_space, json, settings_);
     tell_warnings(result.warnings);
     if (!result.failure.none()) return refused(object, result.failure);
     done(type, result);
@@ -202,14 +202,14 @@ class Sender {
   }
 
   /// Makes the namespace if that was asked for; once.
-  bool has_namespace(const ManifestObject& object, const std::string& place) {
-    if (!arguments_.has("create-namespaces") || !namespaces_.insert(place).second) return true;
-    const Json json = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", place}}}};
+  bool has_namespace(const ManifestObject& object, const std::string& name_space) {
+    if (!arguments_.has("create-namespaces") || !namespaces_.insert(name_space).second) return true;
+    const Json json = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name_space}}}};
     const Type type{{.group = {}, .version = "v1", .plural = "namespaces", .kind = "Namespace", .namespaced = false}};
     const WriteResult result = create_object(*cluster_, type, {}, json, settings_);
     if (result.failure.none()) {
       cli::write_text(arguments_.has("output") ? stderr : stdout,
-                      done_text(type, place, result.done, settings_.dry_run));
+                      done_text(type, name_space, result.done, settings_.dry_run));
     }
     return result.failure.none() || result.failure.already_exists() || refused(object, result.failure);
   }

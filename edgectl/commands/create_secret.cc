@@ -109,8 +109,8 @@ int send_secret(std::string_view command, const cli::Arguments& arguments, Json 
   const Type type{{.group = {}, .version = "v1", .plural = "secrets", .kind = "Secret"}};
   const std::string dry_run = arguments.one("dry-run");
   if (dry_run == "client") {
-    const std::string place = arguments.one("namespace");
-    if (!place.empty()) secret["metadata"]["namespace"] = place;
+    const std::string name_space = arguments.one("namespace");
+    if (!name_space.empty()) secret["metadata"]["namespace"] = name_space;
     return print_secret(command, arguments, type, secret);
   }
   WriteSettings settings{.server_side = true,

@@ -94,8 +94,8 @@ std::vector<double> spread(const std::vector<Series>& series, double from, doubl
   std::vector<double> values(kPoints, std::numeric_limits<double>::quiet_NaN());
   if (series.empty()) return values;
   for (const Point& point : series.front().points) {
-    const double place = std::round((point.time - from) / step);
-    if (place >= 0 && place < static_cast<double>(kPoints)) values[static_cast<std::size_t>(place)] = point.value;
+    const double index = std::round((point.time - from) / step);
+    if (index >= 0 && index < static_cast<double>(kPoints)) values[static_cast<std::size_t>(index)] = point.value;
   }
   return values;
 }

@@ -118,16 +118,16 @@ class Remover {
       }
     }
     for (const Selection& selection : *selections) {
-      const std::string place = place_of(selection.type, *cluster_, arguments_);
-      for (const std::string& name : selection.names) remove(selection.type, place, name);
-      if (many) all_of(selection.type, place);
+      const std::string name_space = place_of(selection.type, *cluster_, arguments_);
+      for (const std::string& name : selection.names) remove(selection.type, name_space, name);
+      if (many) all_of(selection.type, name_space);
     }
   }
 
   /// One by one, so that each is told of.
-  void all_of(const Type& type, const std::string& place) {
+  void all_of(const Type& type, const std::string& name_space) {
     kube::ListOptions options;
-    options.name_space = place;
+    options.name_space = name_space;
     options.label_selector = arguments_.one("selector");
     const auto list = cluster_->api().list_all(type.resource, options);
     if (!list.ok()) exit_ = std::max(exit_, tell(kDelete, list.failure, type.resource.plural));
@@ -138,15 +138,15 @@ class Remover {
     if (list.ok() && list.list.items.empty()) cli::print_message("edgectl", "no resources found");
   }
 
-  void remove(const Type& type, const std::string& place, const std::string& name, bool may_be_gone = false) {
+  void remove(const Type& type, const std::string& name_space, const std::string& name, bool may_be_gone = false) {
     const std::string how = arguments_.has("force") ? "force deleted" : "deleted";
     const std::string dry_run = arguments_.one("dry-run");
     const std::string suffix = dry_run == "client" ? " (dry run)" : dry_run == "server" ? " (server dry run)" : "";
     kube::Reply reply;
     if (dry_run == "client") {
-      reply.failure = cluster_->api().get(type.resource, place, name).failure;
+      reply.failure = cluster_->api().get(type.resource, name_space, name).failure;
     } else {
-      reply = cluster_->api().remove(type.resource, place, name, options_);
+      reply = cluster_->api().remove(type.resource, name_space, name, options_);
     }
     if (reply.failure.not_found() && (may_be_gone || arguments_.has("ignore-not-found"))) return;
     if (!reply.ok()) {
@@ -162,7 +162,7 @@ class Remover {
     const Json answer = parsed_json(reply.body);
     const bool held = !text_in(member_in(answer, "metadata"), "deletionTimestamp").empty();
     const std::string uid = text_in(member_in(answer, held ? "metadata" : "details"), "uid");
-    Written removed{.type = type, .name_space = place, .name = name, .uid = uid, .gone = true};
+    Written removed{.type = type, .name_space = name_space, .name = name, .uid = uid, .gone = true};
     if (held && arguments_.one("wait") != "false") held_.push_back(removed);
     removed_.push_back(std::move(removed));
   }

@@ -69,8 +69,8 @@ int describe_objects(const cli::Arguments& arguments) {
       for (const kube::Object& object : list.list.items) show(type, object);
     }
     for (const std::string& name : selection.names) {
-      const std::string place = type.resource.namespaced ? cluster->name_space() : std::string();
-      const auto reply = cluster->api().get(type.resource, place, name);
+      const std::string name_space = type.resource.namespaced ? cluster->name_space() : std::string();
+      const auto reply = cluster->api().get(type.resource, name_space, name);
       if (reply.ok()) {
         show(type, reply.object);
       } else {

@@ -103,8 +103,8 @@ class Editing {
   Editing(Cluster& cluster, const Chosen& chosen) : cluster_(cluster), chosen_(chosen) {}
 
   int run() {
-    place_ = chosen_.type.resource.namespaced ? cluster_.name_space() : std::string();
-    const auto live = cluster_.api().get(chosen_.type.resource, place_, chosen_.name);
+    name_space_ = chosen_.type.resource.namespaced ? cluster_.name_space() : std::string();
+    const auto live = cluster_.api().get(chosen_.type.resource, name_space_, chosen_.name);
     if (!live.ok()) return tell(kEdit, live.failure, title());
     before_ = plain_object(live.object.text);
     if (!file_.made()) return failed("no file can be made in " + std::filesystem::temp_directory_path().string());
@@ -165,7 +165,7 @@ class Editing {
     for (const char* field : {"apiVersion", "kind"}) {
       if (after[field] != before_[field]) return std::string("`") + field + "` cannot be changed";
     }
-    if (object.name != chosen_.name || object.name_space != place_) return "name and namespace cannot be changed";
+    if (object.name != chosen_.name || object.name_space != name_space_) return "name and namespace cannot be changed";
     Json change = merge_patch_between(before_, after);
     if (change.empty()) {
       exit_ = cancelled();
@@ -178,7 +178,7 @@ class Editing {
 
   std::string send(const Manifest& manifest, const ManifestObject& object, const Json& change) {
     const WriteSettings settings{.field_validation = "Strict"};
-    const auto reply = cluster_.api().patch(chosen_.type.resource, place_, chosen_.name, kube::PatchType::kMerge,
+    const auto reply = cluster_.api().patch(chosen_.type.resource, name_space_, chosen_.name, kube::PatchType::kMerge,
                                             json_line(change), settings.options());
     tell_warnings(reply.warnings);
     if (reply.ok()) {
@@ -209,7 +209,7 @@ class Editing {
 
   Cluster& cluster_;
   const Chosen& chosen_;
-  std::string place_;
+  std::string name_space_;
   Json before_;
   EditFile file_;
   std::optional<Written> done_;

@@ -100,9 +100,10 @@ struct Conditions {
 };
 
 /// The conditions of every object of the kind.
-kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const std::string& place, Conditions& out) {
+kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const std::string& name_space,
+                             Conditions& out) {
   kube::ListOptions options;
-  options.name_space = place;
+  options.name_space = name_space;
   const auto reply = cluster.api().list_all(kind, options);
   if (!reply.ok()) return reply.failure;
   for (const kube::Object& object : reply.list.items) {
@@ -191,8 +192,8 @@ int conformance(const cli::Arguments& arguments) {
   if (cluster == nullptr) return data ? std::max(exit, print_data()) : exit;
   Conditions found;
   auto failure = add_conditions(*cluster, gateway_class_resource(), {}, found);
-  const std::string place = arguments.has("all-namespaces") ? std::string() : cluster->name_space();
-  if (failure.none()) failure = add_conditions(*cluster, gateway_resource(), place, found);
+  const std::string name_space = arguments.has("all-namespaces") ? std::string() : cluster->name_space();
+  if (failure.none()) failure = add_conditions(*cluster, gateway_resource(), name_space, found);
   const bool known = failure.none() || failure.not_found();
   if (data) {
     if (known) supported["status"] = std::move(found.data);

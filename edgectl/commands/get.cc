@@ -108,12 +108,12 @@ class Get {
   }
 
   kube::Reply fetch_one(const Type& type, const std::string& name) {
-    const std::string place = type.resource.namespaced ? cluster_.name_space() : std::string();
+    const std::string name_space = type.resource.namespaced ? cluster_.name_space() : std::string();
     // As the server has it, managed fields included.
     if (arguments_.has("show-managed-fields")) {
-      return cluster_.api().send({.target = kube::path_of(type.resource, place, name)});
+      return cluster_.api().send({.target = kube::path_of(type.resource, name_space, name)});
     }
-    auto object = cluster_.api().get(type.resource, place, name);
+    auto object = cluster_.api().get(type.resource, name_space, name);
     return {.failure = std::move(object.failure), .body = std::move(object.object.text)};
   }
 

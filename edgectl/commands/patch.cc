@@ -51,14 +51,14 @@ struct Sent {
 
 /// Strategic merge patches are of built-in kinds alone: a server answers 415 for others, and then, as for own kinds
 /// from the start, a merge patch is sent.
-Sent send(Cluster& cluster, const Type& type, const std::string& place, const std::string& name,
+Sent send(Cluster& cluster, const Type& type, const std::string& name_space, const std::string& name,
           const std::string& patch, const cli::Arguments& arguments) {
   const std::string wanted = arguments.one("type");
   kube::WriteOptions options{.field_manager = arguments.one("field-manager"),
                              .dry_run = arguments.one("dry-run") == "server",
                              .subresource = arguments.one("subresource")};
   const auto call = [&](kube::PatchType how) {
-    return Sent{cluster.api().patch(type.resource, place, name, how, patch, options), how};
+    return Sent{cluster.api().patch(type.resource, name_space, name, how, patch, options), how};
   };
   if (wanted == "json") return call(kube::PatchType::kJson);
   if (wanted == "merge") return call(kube::PatchType::kMerge);
@@ -85,13 +85,13 @@ int patch(const cli::Arguments& arguments) {
   if (!chosen) return exit;
   std::vector<Written> sent_all;
   for (const auto& [type, name] : *chosen) {
-    const std::string place = type.resource.namespaced ? cluster->name_space() : std::string();
-    const auto before = cluster->api().get(type.resource, place, name);
+    const std::string name_space = type.resource.namespaced ? cluster->name_space() : std::string();
+    const auto before = cluster->api().get(type.resource, name_space, name);
     if (!before.ok()) {
       exit = std::max(exit, tell(kPatch, before.failure, type.singular() + "/" + name));
       continue;
     }
-    const Sent sent = send(*cluster, type, place, name, *text, arguments);
+    const Sent sent = send(*cluster, type, name_space, name, *text, arguments);
     tell_warnings(sent.reply.warnings);
     if (!sent.reply.ok()) {
       exit = std::max(exit, tell(kPatch, sent.reply.failure, type.singular() + "/" + name));

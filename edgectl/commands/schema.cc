@@ -82,16 +82,16 @@ int crds(const cli::Arguments& arguments) {
 }
 
 int schema(const cli::Arguments& arguments) {
-  const std::string place = arguments.one("KIND[.FIELD]");
+  const std::string field = arguments.one("KIND[.FIELD]");
   const std::string format = arguments.one("output");
-  if (place.empty()) {
+  if (field.empty()) {
     if (format == "json-schema") return print(schemas::json_schema());
     return print(format == "markdown" ? schemas::reference_index() : list_kinds());
   }
-  const std::string name = place.substr(0, place.find('.'));
+  const std::string name = field.substr(0, field.find('.'));
   const schemas::Kind* kind = schemas::find_own_kind(name);
   if (kind == nullptr) return unknown_kind(kSchema, name);
-  std::string_view path = std::string_view(place).substr(std::min(name.size() + 1, place.size()));
+  std::string_view path = std::string_view(field).substr(std::min(name.size() + 1, field.size()));
   if (path.ends_with('.')) path.remove_suffix(1);
   if (format != "text") {
     if (path.empty()) return print_whole(*kind, format);

@@ -62,9 +62,9 @@ int vip_move(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto client = open_controller(kMove, arguments, exit);
   if (client == nullptr) return exit;
-  const auto place = find_holder(*client, arguments.one("NAME"));
-  if (!place) return tell(kMove, place.error());
-  std::string target = "/debug/vips/move?vip=" + place->vip;
+  const auto holder = find_holder(*client, arguments.one("NAME"));
+  if (!holder) return tell(kMove, holder.error());
+  std::string target = "/debug/vips/move?vip=" + holder->vip;
   std::string to;
   if (arguments.has("to")) {
     const auto agent = client->agent(arguments.one("to"));
@@ -72,8 +72,8 @@ int vip_move(const cli::Arguments& arguments) {
     target += "&to=" + agent->name;
     to = " to " + agent->name;
   }
-  return have_agent(kMove, *client, place->agent, target,
-                    "agent " + place->agent + " gives " + place->vip + " away" + to);
+  return have_agent(kMove, *client, holder->agent, target,
+                    "agent " + holder->agent + " gives " + holder->vip + " away" + to);
 }
 
 int set_drained(const cli::Arguments& arguments, std::string_view command, const std::string& page,

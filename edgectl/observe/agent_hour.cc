@@ -22,8 +22,8 @@ double number_in(const Json& object, std::string_view name) {
   return value.is_number() ? value.get<double>() : 0;
 }
 
-double number_at(const Json& list, std::size_t place) {
-  return place < list.size() && list[place].is_number() ? list[place].get<double>() : 0;
+double number_at(const Json& list, std::size_t index) {
+  return index < list.size() && list[index].is_number() ? list[index].get<double>() : 0;
 }
 
 HourCounts counts_of(const Json& object, const Json& bounds) {

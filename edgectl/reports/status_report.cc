@@ -185,11 +185,11 @@ class Report {
     const nlohmann::json page = parse_json(answer->body);
     if (!member_in(page, "troubles").is_array()) return false;
     std::int64_t more = integer_in(page, "more");
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (const nlohmann::json& one : list_in(page, "troubles")) {
       // Of listeners the controller says who else reaches them.
       if (text_in(one, "subject").starts_with("listener ")) continue;
-      if (told++ < kMostTroubles) {
+      if (reported++ < kMostTroubles) {
         problem("agent " + agent.name + ": " + text_in(one, "text") + " (since " + text_in(one, "since") + ")");
       } else {
         ++more;

@@ -66,11 +66,11 @@ TEST(Describe, AsDataHasSizesOfSecretsAndNoCopyOfTheObject) {
   const Json secret = Json::parse(
       R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":{"note":"x",
       "kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{\"key\":\"c2VjcmV0\"}}"}},"data":{"key":"c2VjcmV0"}})");
-  const Json told = description(secret, {Json::parse(R"({"reason":"Made"})")});
-  EXPECT_EQ(told["object"]["data"]["key"], "6 bytes");
-  EXPECT_EQ(told["object"]["metadata"]["annotations"]["note"], "x");
-  EXPECT_EQ(told["events"][0]["reason"], "Made");
-  EXPECT_EQ(told.dump().find("c2VjcmV0"), std::string::npos);
+  const Json reported = description(secret, {Json::parse(R"({"reason":"Made"})")});
+  EXPECT_EQ(reported["object"]["data"]["key"], "6 bytes");
+  EXPECT_EQ(reported["object"]["metadata"]["annotations"]["note"], "x");
+  EXPECT_EQ(reported["events"][0]["reason"], "Made");
+  EXPECT_EQ(reported.dump().find("c2VjcmV0"), std::string::npos);
 }
 
 TEST(Describe, TellsConditionsOfListenersAndParents) {

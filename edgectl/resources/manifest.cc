@@ -115,8 +115,8 @@ DiagnosticCode code_of(const kube::Cause& cause) {
 }  // namespace
 
 std::string ManifestObject::title() const {
-  const std::string place = (name_space.empty() ? "" : name_space + "/") + name;
-  return kind + (place.empty() ? "" : " " + place);
+  const std::string full_name = (name_space.empty() ? "" : name_space + "/") + name;
+  return kind + (full_name.empty() ? "" : " " + full_name);
 }
 
 Status read_manifest(const std::vector<std::string>& paths, bool generate_name, Manifest& manifest,

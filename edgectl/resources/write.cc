@@ -24,15 +24,15 @@ WriteResult result_of(kube::ObjectReply reply, std::string_view done) {
 }
 
 /// What a dry run by the client alone gives.
-WriteResult unsent(const Json& object, const std::string& place, std::string_view done) {
+WriteResult unsent(const Json& object, const std::string& name_space, std::string_view done) {
   WriteResult result{.done = done};
   result.object.text = json_line(object);
   result.object.name = name_of(object);
-  result.object.name_space = place;
+  result.object.name_space = name_space;
   return result;
 }
 
-WriteResult merge(Cluster& cluster, const Type& type, const std::string& place, const Json& wanted,
+WriteResult merge(Cluster& cluster, const Type& type, const std::string& name_space, const Json& wanted,
                   const kube::Object& live, const WriteSettings& settings) {
   const Json there = parsed_json(live.text);
   const Json last = last_applied(there);
@@ -42,9 +42,9 @@ WriteResult merge(Cluster& cluster, const Type& type, const std::string& place, 
   if (settings.dry_run == DryRun::kClient) {
     Json merged = there;
     merged.merge_patch(patch);
-    return unsent(merged, place, "configured");
+    return unsent(merged, name_space, "configured");
   }
-  auto result = result_of(cluster.api().patch(type.resource, place, live.name, kube::PatchType::kMerge,
+  auto result = result_of(cluster.api().patch(type.resource, name_space, live.name, kube::PatchType::kMerge,
                                               json_line(patch), settings.options()),
                           "configured");
   // The server may take a change for none: a default written out, a null where nothing is.
@@ -65,28 +65,28 @@ kube::WriteOptions WriteSettings::options() const {
           .field_validation = field_validation};
 }
 
-WriteResult create_object(Cluster& cluster, const Type& type, const std::string& place, const Json& object,
+WriteResult create_object(Cluster& cluster, const Type& type, const std::string& name_space, const Json& object,
                           const WriteSettings& settings) {
-  if (settings.dry_run == DryRun::kClient) return unsent(object, place, "created");
-  return result_of(cluster.api().create(type.resource, place, json_line(object), settings.options()), "created");
+  if (settings.dry_run == DryRun::kClient) return unsent(object, name_space, "created");
+  return result_of(cluster.api().create(type.resource, name_space, json_line(object), settings.options()), "created");
 }
 
-WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& place, const Json& object,
+WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& name_space, const Json& object,
                          const WriteSettings& settings) {
   const std::string name = name_of(object);
   if (settings.server_side) {
-    if (settings.dry_run == DryRun::kClient) return unsent(object, place, "serverside-applied");
-    return result_of(
-        cluster.api().patch(type.resource, place, name, kube::PatchType::kApply, json_line(object), settings.options()),
-        "serverside-applied");
+    if (settings.dry_run == DryRun::kClient) return unsent(object, name_space, "serverside-applied");
+    return result_of(cluster.api().patch(type.resource, name_space, name, kube::PatchType::kApply, json_line(object),
+                                         settings.options()),
+                     "serverside-applied");
   }
   for (int tries = 0;; ++tries) {
-    auto live = cluster.api().get(type.resource, place, name);
+    auto live = cluster.api().get(type.resource, name_space, name);
     WriteResult result;
     if (live.ok()) {
-      result = merge(cluster, type, place, object, live.object, settings);
+      result = merge(cluster, type, name_space, object, live.object, settings);
     } else if (live.failure.not_found()) {
-      result = create_object(cluster, type, place, with_last_applied(object), settings);
+      result = create_object(cluster, type, name_space, with_last_applied(object), settings);
     } else {
       return {.failure = std::move(live.failure)};
     }

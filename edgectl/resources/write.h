@@ -33,11 +33,11 @@ struct WriteResult {
 };
 
 /// `place`: the namespace, empty for kinds without.
-WriteResult create_object(Cluster& cluster, const Type& type, const std::string& place, const nlohmann::json& object,
-                          const WriteSettings& settings);
+WriteResult create_object(Cluster& cluster, const Type& type, const std::string& name_space,
+                          const nlohmann::json& object, const WriteSettings& settings);
 /// Creates it or brings what is there to what `object` says. What others added stays.
-WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& place, const nlohmann::json& object,
-                         const WriteSettings& settings);
+WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& name_space,
+                         const nlohmann::json& object, const WriteSettings& settings);
 
 /// `proxyroute.edgeproxy.io/cart created (server dry run)`
 std::string done_text(const Type& type, const std::string& name, std::string_view done, DryRun dry_run);

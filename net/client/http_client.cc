@@ -101,7 +101,7 @@ std::shared_ptr<Origin> HttpClient::State::origin(const Call& call) {
                                : call.security != nullptr ? static_cast<const void*>(call.security.get())
                                                           : trusted.get();
   std::pair key(call.url.origin(), believed);
-  if (const auto place = origins.find(key); place != origins.end()) return place->second;
+  if (const auto position = origins.find(key); position != origins.end()) return position->second;
   std::shared_ptr<const tls::ClientSettings> security = call.security;
   if (security == nullptr && trusted != nullptr) {
     security = std::make_shared<const tls::ClientSettings>(tls::ClientSettings{
@@ -142,8 +142,8 @@ std::string_view fault_word(CallFault fault) {
 }
 
 std::string_view Answer::value(std::string_view name) const {
-  const auto place = std::ranges::find(fields, name, &Field::name);
-  return place == fields.end() ? std::string_view{} : std::string_view(place->value);
+  const auto position = std::ranges::find(fields, name, &Field::name);
+  return position == fields.end() ? std::string_view{} : std::string_view(position->value);
 }
 
 HttpClient::HttpClient(Loop& loop, Resolver& resolver, tls::RecordRoom& records, ClientOptions options)

@@ -53,10 +53,10 @@ void Origin::discard(std::unique_ptr<Connection> connection) {
 }
 
 void Origin::drop_idle(Connection& connection) {
-  const auto place = std::ranges::find(idle_, &connection, &std::unique_ptr<Connection>::get);
+  const auto position = std::ranges::find(idle_, &connection, &std::unique_ptr<Connection>::get);
   room_.loop.timers().drop(connection.expiry_);
-  std::unique_ptr<Connection> dropped = std::move(*place);
-  idle_.erase(place);
+  std::unique_ptr<Connection> dropped = std::move(*position);
+  idle_.erase(position);
   discard(std::move(dropped));
   wake_next();
 }

@@ -110,11 +110,11 @@ void Resolver::State::make_room() {
 }
 
 std::optional<Resolver::Found> Resolver::State::known(const std::string& host) {
-  const auto place = names.find(host);
-  const bool is_new = place == names.end();
+  const auto position = names.find(host);
+  const bool is_new = position == names.end();
   const Clock::time_point now = Clock::now();
   if (!is_new) {
-    Name& name = place->second;
+    Name& name = position->second;
     if (now < name.fresh_until) {
       if (!name.addresses.empty()) return Found{name.addresses};
       return Found{{}, name.error};
@@ -155,9 +155,9 @@ Task<Resolver::Found> Resolver::wait(std::string host, std::shared_ptr<Waiting> 
   const std::lock_guard lock(state_->mutex);
   waiting->loop = nullptr;
   if (why == Wake::kCancelled) co_return Found{{}, "cancelled", true};
-  const auto place = state_->names.find(host);
-  if (place == state_->names.end()) co_return Found{{}, "the name was driven out by others"};
-  State::Name& name = place->second;
+  const auto position = state_->names.find(host);
+  if (position == state_->names.end()) co_return Found{{}, "the name was driven out by others"};
+  State::Name& name = position->second;
   std::erase(name.waiting, waiting);
   if (!name.addresses.empty()) co_return Found{name.addresses};
   co_return Found{{}, why == Wake::kTimeout ? "no answer in time" : name.error};

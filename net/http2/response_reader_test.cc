@@ -18,7 +18,7 @@ std::string read(std::string_view text, std::size_t step, Method method = Method
   ResponseReader reader(method, tunnel);
   const auto head = std::make_unique<http1::ResponseHead>();
   const http1::HeadLimits limits;
-  std::string told;
+  std::string reported;
   std::string body;
   std::vector<Field> fields;
   char status[3];
@@ -27,10 +27,10 @@ std::string read(std::string_view text, std::size_t step, Method method = Method
     text.remove_prefix(piece.size());
     for (;;) {
       const ResponseReader::Step got = reader.next(piece, limits, *head);
-      if (got.event == Event::kFault) return told + "fault";
+      if (got.event == Event::kFault) return reported + "fault";
       if (got.event == Event::kInterim || got.event == Event::kHead) {
         response_fields(*head, status, fields);
-        for (const Field& field : fields) told += std::string(field.name) + "=" + std::string(field.value) + " ";
+        for (const Field& field : fields) reported += std::string(field.name) + "=" + std::string(field.value) + " ";
       }
       if (got.event == Event::kData) body += got.data;
       piece.remove_prefix(got.consumed);
@@ -38,16 +38,16 @@ std::string read(std::string_view text, std::size_t step, Method method = Method
     }
   }
   if (close) reader.close();
-  told += "[" + body + "]" + (reader.ended() ? "." : "...");
+  reported += "[" + body + "]" + (reader.ended() ? "." : "...");
   trailer_fields(reader.trailer_lines(), fields);
-  for (const Field& field : fields) told += " " + std::string(field.name) + "=" + std::string(field.value);
-  return told;
+  for (const Field& field : fields) reported += " " + std::string(field.name) + "=" + std::string(field.value);
+  return reported;
 }
 
-void expect_torn(std::string_view text, const std::string& told, Method method = Method::kGet, bool tunnel = false,
+void expect_torn(std::string_view text, const std::string& reported, Method method = Method::kGet, bool tunnel = false,
                  bool close = false) {
   for (std::size_t step = 1; step <= text.size(); ++step) {
-    ASSERT_EQ(read(text, step, method, tunnel, close), told) << "in pieces of " << step;
+    ASSERT_EQ(read(text, step, method, tunnel, close), reported) << "in pieces of " << step;
   }
 }
 

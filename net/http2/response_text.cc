@@ -51,8 +51,8 @@ ResponseText::Fault ResponseText::add_status(std::string_view value) {
   if (status_ < 100 || status_ > 599 || status_ == 101) return Fault::kMalformed;
   char line[160];
   http1::HeadWriter writer(line, sizeof(line));
-  const int told = switches() ? 101 : status_;
-  writer.status_line(told, http1::status_phrase(told));
+  const int status = switches() ? 101 : status_;
+  writer.status_line(status, http1::status_phrase(status));
   if (switches()) {
     writer.lines("connection: upgrade\r\nupgrade: websocket\r\n");
     writer.field("sec-websocket-accept", *accept_);

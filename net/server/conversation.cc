@@ -126,8 +126,8 @@ Task<int> Conversation::read_body(const Framing& framing, HeldBody& held, std::s
   const bool counted = framing.body.kind == BodyKind::kLength;
   if (counted && framing.body.length > limit) co_return 413;
   if (framing.expects_continue && inlet_.empty()) {
-    const bool told = co_await put(kContinue);
-    if (!told) co_return -1;
+    const bool sent = co_await put(kContinue);
+    if (!sent) co_return -1;
   }
   ChunkedDecoder chunks;
   bool whole = counted && framing.body.length == 0;
@@ -187,11 +187,10 @@ Task<Conversation::Next> Conversation::answer(Reply reply, Framing framing, Next
     text += reply.body;
     reply.body.clear();
   }
-  const bool told = co_await put(text);
-  if (!told) co_return Next::kReset;
+  bool sent = co_await put(text);
+  if (!sent) co_return Next::kReset;
   text = std::string();
   if (bodiless) co_return then;
-  bool sent = true;
   if (reply.stream != nullptr) {
     const bool chunked = head.body == AnswerHead::Body::kChunked;
     sent = co_await send_stream(*reply.stream, chunked, reply.stream_size);

@@ -39,17 +39,17 @@ std::string real_path(const std::string& path) {
 }
 
 /// Where an open file is, whatever its path meant when it was opened.
-std::string place_of(int descriptor) {
-  std::string place(PATH_MAX, '\0');
+std::string path_of(int descriptor) {
+  std::string path(PATH_MAX, '\0');
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  const ssize_t length = ::readlink(link.c_str(), place.data(), place.size());
-  place.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
-  return place;
+  const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
+  path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return path;
 }
 
-bool is_below(const std::string& place, const std::string& directory) {
-  if (directory == "/") return place.starts_with('/');
-  return place.starts_with(directory) && place.size() > directory.size() && place[directory.size()] == '/';
+bool is_below(const std::string& path, const std::string& directory) {
+  if (directory == "/") return path.starts_with('/');
+  return path.starts_with(directory) && path.size() > directory.size() && path[directory.size()] == '/';
 }
 
 Error failed(const std::string& path, int code) {
@@ -68,13 +68,14 @@ Result<std::shared_ptr<const std::string>> CertificateFiles::read_file(const std
   struct stat found{};
   if (::fstat(file.get(), &found) != 0) return failed(path, errno);
   if (!S_ISREG(found.st_mode)) return Error{ErrorCode::kInvalidArgument, path + ": is no file"};
-  const std::string place = place_of(file.get());
+  const std::string file_path = path_of(file.get());
   const bool allowed = std::ranges::any_of(directories_, [&](const std::string& directory) {
     const std::string real = real_path(directory);
-    return !real.empty() && is_below(place, real);
+    return !real.empty() && is_below(file_path, real);
   });
   if (!allowed) {
-    return Error{ErrorCode::kPermissionDenied, path + ": leads to " + place + ", below no directory of --tls-files"};
+    return Error{ErrorCode::kPermissionDenied,
+                 path + ": leads to " + file_path + ", below no directory of --tls-files"};
   }
   std::string text;
   for (char part[16 * 1024];;) {
@@ -124,7 +125,7 @@ bool CertificateFiles::look() {
     if (!same) changed |= read(names, followed);
     // Of two files that are written one after the other, the first is there without the second for a moment: a fault
     // is told when it is there at two looks.
-    if (faulty && !followed.fault.empty() && !std::exchange(followed.told, true)) {
+    if (faulty && !followed.fault.empty() && !std::exchange(followed.reported, true)) {
       tell(true, followed.fault + "; the certificate that was read before stays in use");
     }
   }
@@ -157,13 +158,13 @@ bool CertificateFiles::read(const Names& names, Followed& followed) {
     }
   }
   const bool first = followed.pair.certificate == nullptr;
-  if (followed.told) {
+  if (followed.reported) {
     tell(false, "the certificate of the file " + names.certificate + " can be used again");
   } else if (!same && !first) {
     tell(false, "the certificate of the file " + names.certificate + " was replaced");
   }
   followed.fault.clear();
-  followed.told = false;
+  followed.reported = false;
   if (!same) followed.pair = {*certificate, *key};
   return !same;
 }
@@ -173,7 +174,7 @@ void CertificateFiles::note_fault(Followed& followed, std::string fault) {
   const bool begins = followed.fault.empty();
   followed.fault = std::move(fault);
   if (none && begins) {
-    followed.told = true;
+    followed.reported = true;
     tell(true, followed.fault + "; handshakes for names that no other certificate has are refused");
   }
 }

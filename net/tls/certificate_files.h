@@ -59,10 +59,10 @@ class CertificateFiles {
   };
   struct Followed {
     Stamp certificate, key;
-    bool settled = false;  ///< another change of these files would change the stamps
-    Pair pair;             ///< null texts: none yet
-    std::string fault;     ///< of what is there now
-    bool told = false;     ///< the fault
+    bool settled = false;   ///< another change of these files would change the stamps
+    Pair pair;              ///< null texts: none yet
+    std::string fault;      ///< of what is there now
+    bool reported = false;  ///< the fault
   };
 
   bool read(const Names& names, Followed& followed);

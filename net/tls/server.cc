@@ -112,8 +112,8 @@ struct ServerCallbacks {
     const std::pair<bool, std::string_view> ours[] = {{settings.offers_http2, kHttp2}, {settings.offers_http1, kHttp1}};
     for (const auto& [offers, name] : ours) {
       if (!offers) continue;
-      if (const unsigned char* place = find_protocol(name, offered, offered_size)) {
-        *chosen = place;
+      if (const unsigned char* position = find_protocol(name, offered, offered_size)) {
+        *chosen = position;
         *chosen_size = static_cast<unsigned char>(name.size());
         return SSL_TLSEXT_ERR_OK;
       }

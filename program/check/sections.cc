@@ -112,8 +112,8 @@ CheckedSections check_sections(std::span<const Section* const> sections, Databas
   });
   auto own = checks.work(checks.bytes() / 2);
   half.wait();
-  const auto place = [&](const SectionFault& fault) { return std::ranges::find(sections, fault.section); };
-  if (own && (!others.fault || place(*own) < place(*others.fault))) others.fault = std::move(own);
+  const auto position = [&](const SectionFault& fault) { return std::ranges::find(sections, fault.section); };
+  if (own && (!others.fault || position(*own) < position(*others.fault))) others.fault = std::move(own);
   return others;
 }
 

@@ -72,18 +72,18 @@ class TreeBuilder {
   void add(const SectionView& view, const char* path_class, std::string_view path, Target32 target,
            TreeHost& tree) const {
     if (target == kNone) return;
-    TreeTarget& place = tree.targets.emplace_back();
-    place.path_class = path_class;
-    place.path = path;
+    TreeTarget& position = tree.targets.emplace_back();
+    position.path_class = path_class;
+    position.path = path;
     if ((target & kActionBit) != 0) {
-      place.candidates.push_back({{}, action(view, target & ~kActionBit)});
+      position.candidates.push_back({{}, action(view, target & ~kActionBit)});
       return;
     }
     const auto& header = view.header<HostHeader>();
     const GroupRecord& group = view.array(header.groups)[target];
     for (const CandidateRecord& candidate : view.array(header.candidates).subspan(group.first, group.count)) {
       std::string condition = candidate.predicate == kNone ? std::string() : predicate_text(view, candidate.predicate);
-      place.candidates.push_back({std::move(condition), action(view, candidate.action)});
+      position.candidates.push_back({std::move(condition), action(view, candidate.action)});
     }
   }
 

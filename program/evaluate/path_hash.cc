@@ -40,13 +40,14 @@ class Buckets {
 bool place_bucket(std::span<const std::uint64_t> hashes, std::span<const std::uint32_t> items,
                   std::uint32_t displacement, std::vector<bool>& taken, PathHashTable& result) {
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::uint32_t place = path_position(hashes[items[i]], static_cast<std::uint8_t>(displacement), result.places);
-    if (taken[place]) {
+    const std::uint32_t position =
+        path_position(hashes[items[i]], static_cast<std::uint8_t>(displacement), result.places);
+    if (taken[position]) {
       while (i-- > 0) taken[result.position_of[items[i]]] = false;
       return false;
     }
-    taken[place] = true;
-    result.position_of[items[i]] = place;
+    taken[position] = true;
+    result.position_of[items[i]] = position;
   }
   return true;
 }

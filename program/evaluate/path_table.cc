@@ -10,9 +10,9 @@
 namespace edge::program {
 namespace {
 
-const PathRecord& record_at(const SectionView& host, std::uint32_t place) {
+const PathRecord& record_at(const SectionView& host, std::uint32_t position) {
   const auto& header = host.header<HostHeader>();
-  return *reinterpret_cast<const PathRecord*>(&host.array(header.paths)[std::size_t{place} * header.path_stride]);
+  return *reinterpret_cast<const PathRecord*>(&host.array(header.paths)[std::size_t{position} * header.path_stride]);
 }
 
 /// In a table that ascends.
@@ -87,7 +87,7 @@ PathHashTable PathTableBuilder::ascending_places(std::uint32_t stride) const {
     return std::pair(path_key(hashes_[i], paths_[i].text.size(), room), paths_[i].text);
   });
   PathHashTable result{{0}, static_cast<std::uint32_t>(order.size()), std::vector<std::uint32_t>(order.size())};
-  for (std::uint32_t place = 0; place < order.size(); ++place) result.position_of[order[place]] = place;
+  for (std::uint32_t position = 0; position < order.size(); ++position) result.position_of[order[position]] = position;
   return result;
 }
 

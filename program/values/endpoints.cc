@@ -23,7 +23,7 @@ class EndpointsReader : public JsonEvents {
   EndpointSet take() { return std::move(set_); }
 
   bool start_object(std::size_t) override {
-    switch (place_) {
+    switch (position_) {
       case Level::kStart:
         return enter(Level::kRoot);
       case Level::kBackends:
@@ -44,7 +44,7 @@ class EndpointsReader : public JsonEvents {
     }
   }
   bool end_object() override {
-    switch (place_) {
+    switch (position_) {
       case Level::kEndpoint:
         if (!has_address_ || endpoint_.port == 0) return fail("an endpoint needs `address` and `port`");
         set_.backends.back().endpoints.push_back(endpoint_);
@@ -64,41 +64,41 @@ class EndpointsReader : public JsonEvents {
     const auto one_of = [&](std::initializer_list<std::string_view> names) {
       return std::ranges::find(names, std::string_view(name)) != names.end();
     };
-    const bool known = (place_ == Level::kRoot && one_of({"backends"})) ||
-                       (place_ == Level::kBackend && one_of({"namespace", "name", "endpoints", "names"})) ||
-                       (place_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight"})) ||
-                       (place_ == Level::kName && one_of({"host", "port", "weight"}));
+    const bool known = (position_ == Level::kRoot && one_of({"backends"})) ||
+                       (position_ == Level::kBackend && one_of({"namespace", "name", "endpoints", "names"})) ||
+                       (position_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight"})) ||
+                       (position_ == Level::kName && one_of({"host", "port", "weight"}));
     return take_key(name, known);
   }
   bool start_array(std::size_t) override {
-    if (place_ == Level::kRoot) return enter(Level::kBackends);
-    if (place_ == Level::kBackend && at() == "endpoints") return enter(Level::kEndpoints);
-    if (place_ == Level::kBackend && at() == "names") return enter(Level::kNames);
+    if (position_ == Level::kRoot) return enter(Level::kBackends);
+    if (position_ == Level::kBackend && at() == "endpoints") return enter(Level::kEndpoints);
+    if (position_ == Level::kBackend && at() == "names") return enter(Level::kNames);
     return unexpected("a list");
   }
-  bool end_array() override { return enter(place_ == Level::kBackends ? Level::kRoot : Level::kBackend); }
+  bool end_array() override { return enter(position_ == Level::kBackends ? Level::kRoot : Level::kBackend); }
 
   bool string(string_t& text) override {
-    if (place_ == Level::kBackend && at() == "namespace") return set_.backends.back().name_space = text, true;
-    if (place_ == Level::kBackend && at() == "name") return set_.backends.back().name = text, true;
-    if (place_ == Level::kName && at() == "host") {
+    if (position_ == Level::kBackend && at() == "namespace") return set_.backends.back().name_space = text, true;
+    if (position_ == Level::kBackend && at() == "name") return set_.backends.back().name = text, true;
+    if (position_ == Level::kName && at() == "host") {
       if (!is_endpoint_name(text)) return fail("`" + text.substr(0, kShown) + "` is no name of a host");
       return set_.backends.back().names.back().host = text, true;
     }
-    if (place_ != Level::kEndpoint || at() != "address") return unexpected("a string");
+    if (position_ != Level::kEndpoint || at() != "address") return unexpected("a string");
     const auto address = parse_ip(text);
     if (!address) return fail("`" + text.substr(0, kShown) + "` is no IP address");
     endpoint_.address = *address;
     return has_address_ = true;
   }
   bool boolean(bool value) override {
-    if (place_ != Level::kEndpoint || at() != "ready") return unexpected("a boolean");
+    if (position_ != Level::kEndpoint || at() != "ready") return unexpected("a boolean");
     endpoint_.ready = value;
     return true;
   }
   bool number_unsigned(number_unsigned_t value) override {
-    const bool names = place_ == Level::kName;
-    if (!names && place_ != Level::kEndpoint) return unexpected("a number");
+    const bool names = position_ == Level::kName;
+    if (!names && position_ != Level::kEndpoint) return unexpected("a number");
     EndpointName* const name = names ? &set_.backends.back().names.back() : nullptr;
     if (at() == "weight") {
       if (value == 0 || value > kMostEndpointWeight) return fail("a weight is 1 to 256");
@@ -115,8 +115,8 @@ class EndpointsReader : public JsonEvents {
  private:
   enum class Level { kStart, kRoot, kBackends, kBackend, kEndpoints, kEndpoint, kNames, kName, kEnd };
 
-  bool enter(Level place) {
-    place_ = place;
+  bool enter(Level position) {
+    position_ = position;
     return true;
   }
 
@@ -124,17 +124,17 @@ class EndpointsReader : public JsonEvents {
   Endpoint endpoint_;
   bool has_address_ = false;
   std::size_t endpoints_ = 0;
-  Level place_ = Level::kStart;
+  Level position_ = Level::kStart;
 };
 
 }  // namespace
 
 void sort(BackendEndpoints& backend) {
-  const auto place = [](const Endpoint& endpoint) { return std::tie(endpoint.address, endpoint.port); };
+  const auto position = [](const Endpoint& endpoint) { return std::tie(endpoint.address, endpoint.port); };
   std::ranges::sort(backend.endpoints, [](const Endpoint& a, const Endpoint& b) {
     return std::tie(a.address, a.port, b.ready, b.weight) < std::tie(b.address, b.port, a.ready, a.weight);
   });
-  const auto doubles = std::ranges::unique(backend.endpoints, {}, place);
+  const auto doubles = std::ranges::unique(backend.endpoints, {}, position);
   backend.endpoints.erase(doubles.begin(), doubles.end());
   std::ranges::sort(backend.names, [](const EndpointName& a, const EndpointName& b) {
     return std::tie(a.host, a.port, b.weight) < std::tie(b.host, b.port, a.weight);

@@ -24,7 +24,7 @@ class SecretsReader : public JsonEvents {
   SecretSet take() { return std::move(set_); }
 
   bool start_object(std::size_t) override {
-    switch (place_) {
+    switch (position_) {
       case Level::kStart:
         return enter(Level::kRoot);
       case Level::kSecrets:
@@ -38,7 +38,7 @@ class SecretsReader : public JsonEvents {
     }
   }
   bool end_object() override {
-    switch (place_) {
+    switch (position_) {
       case Level::kData:
         return enter(Level::kSecret);
       case Level::kSecret:
@@ -51,18 +51,18 @@ class SecretsReader : public JsonEvents {
     }
   }
   bool key(string_t& name) override {
-    const bool known = place_ == Level::kData || (place_ == Level::kRoot && name == "secrets") ||
-                       (place_ == Level::kSecret && (name == "namespace" || name == "name" || name == "data"));
+    const bool known = position_ == Level::kData || (position_ == Level::kRoot && name == "secrets") ||
+                       (position_ == Level::kSecret && (name == "namespace" || name == "name" || name == "data"));
     return take_key(name, known);
   }
   bool start_array(std::size_t) override {
-    return place_ == Level::kRoot ? enter(Level::kSecrets) : unexpected("a list");
+    return position_ == Level::kRoot ? enter(Level::kSecrets) : unexpected("a list");
   }
   bool end_array() override { return enter(Level::kRoot); }
   bool string(string_t& text) override {
-    if (place_ == Level::kData) return add(text);
-    if (place_ == Level::kSecret && at() == "namespace") return set_.secrets.back().name_space = text, true;
-    if (place_ == Level::kSecret && at() == "name") return set_.secrets.back().name = text, true;
+    if (position_ == Level::kData) return add(text);
+    if (position_ == Level::kSecret && at() == "namespace") return set_.secrets.back().name_space = text, true;
+    if (position_ == Level::kSecret && at() == "name") return set_.secrets.back().name = text, true;
     return unexpected("a string");
   }
 
@@ -75,13 +75,13 @@ class SecretsReader : public JsonEvents {
     set_.secrets.back().values.push_back({at(), std::make_shared<const std::string>(*std::move(value))});
     return true;
   }
-  bool enter(Level place) {
-    place_ = place;
+  bool enter(Level position) {
+    position_ = position;
     return true;
   }
 
   SecretSet set_;
-  Level place_ = Level::kStart;
+  Level position_ = Level::kStart;
 };
 
 bool before(const NamedSecret& a, const NamedSecret& b) {

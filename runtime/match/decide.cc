@@ -117,15 +117,15 @@ const PathRecord* place_of(const Hosted& in, std::uint64_t hash) {
   const HostPaths& paths = in.paths;
   const std::uint8_t displacement = paths.far ? in.host.far_displacements[program::path_bucket(hash, in.host.far_mask)]
                                               : paths.near[program::path_bucket(hash, paths.near_mask)];
-  const std::size_t place = program::path_position(hash, displacement, paths.places);
-  return reinterpret_cast<const PathRecord*>(paths.records + place * paths.width);
+  const std::size_t position = program::path_position(hash, displacement, paths.places);
+  return reinterpret_cast<const PathRecord*>(paths.records + position * paths.width);
 }
 
 /// One of the texts that a request's path is looked up by.
 struct PathKey {
   std::uint64_t hash;
   std::size_t size;
-  const PathRecord* place;
+  const PathRecord* record;
 };
 
 /// A path's keys in one host: the whole path's, and those of its prefixes that the host has prefixes as deep as.
@@ -156,10 +156,10 @@ struct PathKeys {
     count += wanted & 1;
     // All places that may be looked at are asked for at once: one wait for memory instead of one a prefix.
     whole = {hash, path.size(), place_of(in, hash)};
-    __builtin_prefetch(whole.place);
+    __builtin_prefetch(whole.record);
     for (std::size_t i = count; i-- > 0;) {
-      prefixes[i].place = place_of(in, prefixes[i].hash);
-      __builtin_prefetch(prefixes[i].place);
+      prefixes[i].record = place_of(in, prefixes[i].hash);
+      __builtin_prefetch(prefixes[i].record);
     }
   }
 
@@ -178,7 +178,7 @@ bool holds(const Hosted& in, const PathRecord& record, const PathKey& key, std::
 const PathRecord* find_path(const Hosted& in, const PathKey& key, std::string_view path) {
   if (in.paths.ascends) [[unlikely]]
     return program::find_path(in.host.view, key.hash, path.substr(0, key.size));
-  return holds(in, *key.place, key, path) ? key.place : nullptr;
+  return holds(in, *key.record, key, path) ? key.record : nullptr;
 }
 
 }  // namespace

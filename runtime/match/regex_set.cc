@@ -68,13 +68,13 @@ const hs_database* RegexSet::database() {
 RegexScratch::~RegexScratch() { hs_free_scratch(scratch_); }
 
 void RegexScratch::remember(const program::Hash& program, std::size_t sets) {
-  std::size_t place = 1 - newest_;
+  std::size_t position = 1 - newest_;
   for (std::size_t i = 0; i < 2; ++i) {
-    if (known_[i].program == program) place = i;
+    if (known_[i].program == program) position = i;
   }
-  known_[place].program = program;
-  known_[place].fits.assign(sets, false);
-  newest_ = place;
+  known_[position].program = program;
+  known_[position].fits.assign(sets, false);
+  newest_ = position;
 }
 
 bool RegexScratch::grow(const hs_database* database) {

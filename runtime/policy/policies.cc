@@ -74,10 +74,10 @@ Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chai
       of_treatment.push_back(0);
       const auto ids = host.view.array(treatment.policies);
       if (ids.empty()) continue;
-      const auto [place, added] =
+      const auto [position, added] =
           known.emplace(std::vector(ids.begin(), ids.end()), static_cast<std::uint32_t>(chains_.size()));
       if (added) chains_.push_back(resolve(program, ids));
-      of_treatment.back() = place->second;
+      of_treatment.back() = position->second;
     }
   }
   if (chains_.size() > 1) chain_of_treatment_ = std::move(of_treatment);

@@ -65,14 +65,14 @@ RateLimitTable::TakeResult RateLimitTable::take(const Rate& rate, std::uint64_t 
 /// \returns whether the key has a bucket.
 bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken) {
   for (std::size_t way = 0; way < kWays; ++way) {
-    const Word place(set.tags[way]);
-    if (place.load(std::memory_order_acquire) != tag) continue;
+    const Word slot(set.tags[way]);
+    if (slot.load(std::memory_order_acquire) != tag) continue;
     const Word full_at(set.full_at[way]);
     std::uint64_t before = full_at.load(std::memory_order_acquire);
     for (;;) {
       // Another key may have been given the place meanwhile. take_new leaves another number then, so that an exchange
       // with the one read before this line fails.
-      if (place.load(std::memory_order_acquire) != tag) break;
+      if (slot.load(std::memory_order_acquire) != tag) break;
       const std::uint64_t after = std::max(before, now) + rate.cost_;
       if (after > now + rate.depth_) {
         taken = {false, 0, duration(after - rate.depth_ - now), duration(std::max(before, now) - now)};
@@ -102,13 +102,13 @@ void RateLimitTable::take_new(Set& set, std::uint64_t tag, const Rate& rate, std
     oldest_time = time;
   }
   const Word full_at(set.full_at[oldest]);
-  const Word place(set.tags[oldest]);
-  place.store(0, std::memory_order_release);
+  const Word slot(set.tags[oldest]);
+  slot.store(0, std::memory_order_release);
   std::uint64_t after = now + rate.cost_;
   // Whoever still counts for the key that goes compares with the old number and must not meet an equal one.
   if (after == full_at.load(std::memory_order_relaxed)) ++after;
   full_at.store(after, std::memory_order_release);
-  place.store(tag, std::memory_order_release);
+  slot.store(tag, std::memory_order_release);
   taken = {true, rate.burst_ - 1, net::Duration(0), duration(rate.cost_)};
 }
 

@@ -76,8 +76,8 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
   const RequestHead& head = worker.scratch().request;
   const program::CacheRecord& settings = *exchange.taken.listener->cache;
   // What a trusted proxy tells of scheme and host the backend is told, too, and may answer by (*safe*).
-  const bool told = arrival.peer_trusted && head.fields.has(KnownField::kXForwardedProto);
-  if (told) scheme = head.fields.value(KnownField::kXForwardedProto);
+  const bool forwarded = arrival.peer_trusted && head.fields.has(KnownField::kXForwardedProto);
+  if (forwarded) scheme = head.fields.value(KnownField::kXForwardedProto);
   const cache::Target target{scheme, arrival.host, arrival.path, head.query, head.has_query};
   const std::string origin = cache::forwarded_origin(head, arrival.peer_trusted, way.host);
   way.origin = origin;

@@ -14,11 +14,11 @@ std::int16_t weight_of(std::string_view text) {
   if (text.empty() || (text[0] != '0' && text[0] != '1')) return 0;
   if (text.size() > 5 || (text.size() > 1 && text[1] != '.')) return 0;
   int weight = (text[0] - '0') * 1000;
-  int place = 100;
+  int position = 100;
   for (const char c : text.substr(std::min<std::size_t>(2, text.size()))) {
     if (c < '0' || c > '9') return 0;
-    weight += (c - '0') * place;
-    place /= 10;
+    weight += (c - '0') * position;
+    position /= 10;
   }
   return static_cast<std::int16_t>(weight > 1000 ? 0 : weight);
 }

@@ -72,17 +72,17 @@ class TlsStoreBuilder {
       fault(user, "the " + name + " with its certificate is not there");
       return nullptr;
     }
-    const TlsStore::Name place(section.string(record.name_space), section.string(record.name));
+    const TlsStore::Name full_name(section.string(record.name_space), section.string(record.name));
     const auto same = [&](const TlsStore::KnownCertificate& one) {
       return one.chain == *chain && one.key == *key && one.staple == (staple != nullptr ? *staple : std::string());
     };
-    if (const auto here = store_->certificates_.find(place); here != store_->certificates_.end()) {
+    if (const auto here = store_->certificates_.find(full_name); here != store_->certificates_.end()) {
       return &here->second.made;
     }
     if (previous_ != nullptr) {
-      const auto before = previous_->certificates_.find(place);
+      const auto before = previous_->certificates_.find(full_name);
       if (before != previous_->certificates_.end() && same(before->second)) {
-        return &store_->certificates_.emplace(place, before->second).first->second.made;
+        return &store_->certificates_.emplace(full_name, before->second).first->second.made;
       }
     }
     auto read = Certificate::read(*chain, *key);
@@ -100,7 +100,7 @@ class TlsStoreBuilder {
         fault(user, "the OCSP response of the " + name + " is not sent: " + answer.error().text);
       }
     }
-    return &store_->certificates_.emplace(place, std::move(made)).first->second.made;
+    return &store_->certificates_.emplace(full_name, std::move(made)).first->second.made;
   }
 
   /// Whom a certificate of a client must be of. Null, so that nobody is believed, when a list of revoked certificates

@@ -122,15 +122,15 @@ TEST_F(GroupsOfAgents, EachIsGivenItsOwnProgram) {
   // Told to who asks.
   auto client = controller::InspectClient::open({.controller = {}, .credentials_file = distributor_->admin_file()});
   ASSERT_TRUE(client);
-  const auto told = (*client)->agents();
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->published, hash_of(all));
-  ASSERT_EQ(told->agents.size(), 3U);
-  EXPECT_EQ(told->agents[0].name, "new");
-  EXPECT_EQ(told->agents[0].group, "canary");
-  EXPECT_EQ(told->agents[0].published, hash_of(next));
-  EXPECT_EQ(told->agents[0].labels.size(), 2U);
-  EXPECT_EQ(told->agents[2].group, "default");
+  const auto reported = (*client)->agents();
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(reported->published, hash_of(all));
+  ASSERT_EQ(reported->agents.size(), 3U);
+  EXPECT_EQ(reported->agents[0].name, "new");
+  EXPECT_EQ(reported->agents[0].group, "canary");
+  EXPECT_EQ(reported->agents[0].published, hash_of(next));
+  EXPECT_EQ(reported->agents[0].labels.size(), 2U);
+  EXPECT_EQ(reported->agents[2].group, "default");
 }
 
 TEST_F(GroupsOfAgents, AnAgentThatComesWithAnotherLabelIsInAnotherGroup) {

@@ -8,7 +8,7 @@
 #include "base/os/file.h"
 #include "tests/agents/sync_world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -229,4 +229,4 @@ TEST_F(SyncTest, AnAgentKeepsTheKeyThatItJoinsWith) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

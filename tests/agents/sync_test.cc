@@ -9,7 +9,7 @@
 #include "base/os/file.h"
 #include "tests/agents/sync_world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,16 +202,16 @@ TEST_F(SyncTest, AnAgentWritesLaterWhatItCouldNotWrite) {
   const auto with = options("edge-1");
   const std::string program = with.data_dir + "/program.edgeprog";
   const std::string values = with.data_dir + "/endpoints.json";
-  for (const std::string& place : {program, values}) fs::create_directories(place + "/in-the-way");
+  for (const std::string& position : {program, values}) fs::create_directories(position + "/in-the-way");
   fs::permissions(with.data_dir, fs::perms::owner_all);
   start_agent(with);
   const Bytes first = program_of(1, *key_);
   distributor_->publish({first, program::value_set(endpoints(3), {})});
   ASSERT_TRUE(runs("edge-1", first));
-  const auto is_written = [](const std::string& place) {
+  const auto is_written = [](const std::string& position) {
     const auto until = std::chrono::steady_clock::now() + kSyncPatience;
-    while (!fs::is_regular_file(place) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    return fs::is_regular_file(place);
+    while (!fs::is_regular_file(position) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return fs::is_regular_file(position);
   };
   fs::remove_all(program);
   EXPECT_TRUE(fs::is_directory(values));
@@ -322,4 +322,4 @@ TEST_F(SyncTest, AnAdministratorAsksAndAnAgentMayNot) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

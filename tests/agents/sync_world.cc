@@ -6,7 +6,7 @@
 
 #include "program/test_program.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ Result<std::unique_ptr<controller::InspectClient>> SyncTest::inspect() {
   return controller::InspectClient::open({.controller = {}, .credentials_file = distributor_->admin_file()});
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

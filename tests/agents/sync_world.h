@@ -20,7 +20,7 @@
 #include "program/read.h"
 #include "program/sign.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 /// How long is waited for what comes.
 inline constexpr auto kSyncPatience = std::chrono::seconds(120);
@@ -63,4 +63,4 @@ class SyncTest : public testing::Test {
   std::vector<std::unique_ptr<Agent>> agents_;
 };
 
-}  // namespace edge::tests
+}  // namespace edge::test

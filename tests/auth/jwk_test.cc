@@ -49,11 +49,11 @@ TEST(Jwk, TablesChangeNoResult) {
       const std::string text = "text " + std::to_string(message);
       std::string signature = signer.sign(text);
       EXPECT_TRUE(prepared.verify(Algorithm::kEs256, text, signature));
-      for (const std::size_t place : {0U, 31U, 32U, 63U}) {
-        signature[place] = static_cast<char>(signature[place] ^ 1);
-        EXPECT_FALSE(prepared.verify(Algorithm::kEs256, text, signature)) << place;
-        EXPECT_FALSE(plain.verify(Algorithm::kEs256, text, signature)) << place;
-        signature[place] = static_cast<char>(signature[place] ^ 1);
+      for (const std::size_t position : {0U, 31U, 32U, 63U}) {
+        signature[position] = static_cast<char>(signature[position] ^ 1);
+        EXPECT_FALSE(prepared.verify(Algorithm::kEs256, text, signature)) << position;
+        EXPECT_FALSE(plain.verify(Algorithm::kEs256, text, signature)) << position;
+        signature[position] = static_cast<char>(signature[position] ^ 1);
       }
     }
   }

@@ -175,8 +175,8 @@ TEST_F(JwksStoreTest, AFetchForATracedRequestIsToldOfIt) {
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_FALSE(asked[0].has("traceparent"));
   const trace::TraceText id = request->id_text();
-  const std::string told(asked[1].field("traceparent"));
-  EXPECT_EQ(told.substr(0, 36), "00-" + std::string(id.begin(), id.end()) + "-");
+  const std::string reported(asked[1].field("traceparent"));
+  EXPECT_EQ(reported.substr(0, 36), "00-" + std::string(id.begin(), id.end()) + "-");
   request->end("GET", {});
   EXPECT_EQ(buffers.added(), 2u);
 }

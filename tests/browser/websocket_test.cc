@@ -33,11 +33,11 @@ class Browser : public testing::Test {
     (*server)->set_endpoints(compiled->endpoints);
     EXPECT_TRUE((*server)->install(compiled->program).ok());
     const std::string scheme = over == Over::kPlain ? "http" : "https";
-    const tests::TempDir profile;
-    tests::Process chromium({kChromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                             "--no-first-run", "--disable-background-networking", "--ignore-certificate-errors",
-                             "--user-data-dir=" + profile.path().string(),
-                             scheme + "://127.0.0.1:" + std::to_string((*server)->addresses()[0].port) + "/"});
+    const test::TempDir profile;
+    test::Process chromium({kChromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                            "--no-first-run", "--disable-background-networking", "--ignore-certificate-errors",
+                            "--user-data-dir=" + profile.path().string(),
+                            scheme + "://127.0.0.1:" + std::to_string((*server)->addresses()[0].port) + "/"});
     return site_.report(std::chrono::seconds(50));
   }
 

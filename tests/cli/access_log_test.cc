@@ -11,7 +11,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::AllOf;
@@ -103,4 +103,4 @@ TEST_F(AccessLogProcess, AFileThatCannotBeOpenedEndsTheStart) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -5,7 +5,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST_F(AgentProcess, WillNotStartWithAProgramItCannotVerify) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -10,7 +10,7 @@
 #include "tests/support/connection.h"
 #include "tests/support/lasting_port.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::AllOf;
@@ -37,7 +37,7 @@ class Backends : public testing::Test {
     std::filesystem::create_directory(dir_.path() / "config");
     dir_.put("config/all.yaml",
              base_config(good_.port) +
-                 backend("checked", tests::lasting_port(),
+                 backend("checked", test::lasting_port(),
                          "healthCheck: {protocol: TCP, interval: 100ms, timeout: 50ms, unhealthyThreshold: 1}") +
                  backend("ejected", dead_,
                          "passiveHealthCheck: {consecutiveErrors: 2, baseEjectionTime: 1h, maxEjectionPercent: 100}") +
@@ -85,7 +85,7 @@ class Backends : public testing::Test {
   TempDir dir_;
   Backend good_{"one"};
   ListeningSocket slow_;
-  int dead_ = tests::lasting_port();
+  int dead_ = test::lasting_port();
   std::unique_ptr<ProxyProcess> proxy_;
 };
 
@@ -160,4 +160,4 @@ TEST_F(Backends, TheirPoolsAndQueuesAreTold) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -4,7 +4,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST_F(CacheProcess, RefusesWhatIsNoPurge) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

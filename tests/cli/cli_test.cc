@@ -24,7 +24,7 @@
 #include "tests/cli/expected_lines.h"
 #include "tests/cli/process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,4 +168,4 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Cases, CliCase, testing::ValuesIn(case_names()), test_name);
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -8,7 +8,7 @@
 #include "tests/cli/expected_lines.h"
 #include "tests/cli/process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,4 +60,4 @@ INSTANTIATE_TEST_SUITE_P(All, Document,
                          });
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

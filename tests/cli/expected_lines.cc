@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 constexpr std::string_view kAnyText = "…";
@@ -50,4 +50,4 @@ bool fits(const std::vector<std::string>& wanted, const std::vector<std::string>
   return fits_from(wanted, 0, got, 0);
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace edge::tests {
+namespace edge::test {
 
 std::vector<std::string> lines_of(const std::string& text);
 
@@ -12,4 +12,4 @@ std::vector<std::string> lines_of(const std::string& text);
 /// lines, `…` within a line any text, everything else itself.
 bool fits(const std::vector<std::string>& wanted, const std::vector<std::string>& got);
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -4,7 +4,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::StartsWith;
@@ -97,4 +97,4 @@ spec:
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -4,7 +4,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::StartsWith;
@@ -53,4 +53,4 @@ TEST(LiveEdits, OfOtherThingsLeaveAPolicyItsPasswords) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -6,7 +6,7 @@
 
 #include "tests/cli/scraped.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 /// Says how long each of its answers holds by their path; `/slow` waits until somebody asks for `/go`.
@@ -61,7 +61,7 @@ class CacheValues : public testing::Test {
   }
   Scraped scrape() const { return settled(proxy_->metrics_port); }
   std::string comes_to(const std::string& series, const std::string& wanted) const {
-    return tests::comes_to(proxy_->metrics_port, series, wanted);
+    return test::comes_to(proxy_->metrics_port, series, wanted);
   }
   std::string get(const std::string& path, const std::vector<std::string>& more = {}) const {
     return curl(proxy_->port, path, more).substr(0, 3);
@@ -135,7 +135,7 @@ class ControlValues : public testing::Test {
   }
   Scraped scrape() const { return settled(proxy_->metrics_port); }
   std::string comes_to(const std::string& series, const std::string& wanted) const {
-    return tests::comes_to(proxy_->metrics_port, series, wanted);
+    return test::comes_to(proxy_->metrics_port, series, wanted);
   }
 
   TempDir dir_;
@@ -214,9 +214,9 @@ TEST_F(ControlValues, RefusedPrograms) {
   const std::string hash = agent.wait_ready();
   ASSERT_NE(hash, "") << agent.process.err_text();
   dir_.put("p.edgeprog", "no program");
-  EXPECT_EQ(tests::comes_to(agent.metrics_port, "edge_program_refused_total", "1"), "1");
+  EXPECT_EQ(test::comes_to(agent.metrics_port, "edge_program_refused_total", "1"), "1");
   EXPECT_EQ(Scraped(agent.metrics_port)["edge_program_info{hash=\"" + hash + "\"}"], "1");
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

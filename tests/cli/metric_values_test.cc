@@ -11,7 +11,7 @@
 #include "tests/cli/scraped.h"
 #include "tests/support/connection.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -54,7 +54,7 @@ class MetricValues : public testing::Test {
   }
   Scraped scrape() const { return settled(proxy_->metrics_port); }
   std::string comes_to(const std::string& series, const std::string& wanted) const {
-    return tests::comes_to(proxy_->metrics_port, series, wanted);
+    return test::comes_to(proxy_->metrics_port, series, wanted);
   }
   /// Status of an answer.
   std::string get(const std::string& path, const std::vector<std::string>& more = {}) const {
@@ -310,4 +310,4 @@ TEST_F(MetricValues, LogsAndSpans) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -19,7 +19,7 @@
 #include "tests/cli/scraped.h"
 #include "tests/support/lasting_port.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -194,7 +194,7 @@ TEST_F(Metrics, AreScrapedByPrometheus) {
            "global: {scrape_interval: 2s, scrape_timeout: 2s}\nscrape_configs: [{job_name: edge, static_configs: "
            "[{targets: ['127.0.0.1:" +
                std::to_string(proxy_->metrics_port) + "']}]}]\n");
-  const int port = tests::lasting_port();
+  const int port = test::lasting_port();
   Process prometheus({"prometheus", "--config.file=" + (dir_ / "prometheus.yml"),
                       "--storage.tsdb.path=" + (dir_ / "tsdb"),
                       "--web.listen-address=127.0.0.1:" + std::to_string(port)});
@@ -214,4 +214,4 @@ TEST_F(Metrics, AreScrapedByPrometheus) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -19,7 +19,7 @@
 #include "tests/cli/proxy_process.h"
 #include "tests/support/name_server.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using test::NameServer;
@@ -292,4 +292,4 @@ TEST_F(NamedBackends, DeniedAddressesAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -22,7 +22,7 @@
 #include "tests/support/stage.h"
 #include "tests/support/upstream.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -277,4 +277,4 @@ TEST_F(Observers, AFullDiskCostsLinesUntilThereIsRoom) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

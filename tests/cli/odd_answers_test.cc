@@ -9,7 +9,7 @@
 #include "tests/cli/process.h"
 #include "tests/kube/fake_api.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using test::Exchange;
@@ -127,13 +127,13 @@ TEST(OddAgents, AreSentATokenOfAnAdminPortAndNoOtherFile) {
     return got.err;
   };
   for (const char* file : {"key.pem", "word", "long", "not there", ""}) {
-    const std::string told = asks(*file == '\0' ? std::string() : dir / file);
-    EXPECT_EQ(shown, std::vector<std::string>{""}) << file << told;
-    EXPECT_THAT(told, Not(HasSubstr("secret"))) << file;
+    const std::string reported = asks(*file == '\0' ? std::string() : dir / file);
+    EXPECT_EQ(shown, std::vector<std::string>{""}) << file << reported;
+    EXPECT_THAT(reported, Not(HasSubstr("secret"))) << file;
   }
   EXPECT_THAT(asks(dir / "token"), HasSubstr("does not take its own token"));
   EXPECT_EQ(shown, (std::vector<std::string>{"", "Bearer edge-admin-0123456789"})) << "asked once more, and no more";
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -8,7 +8,7 @@
 #include "tests/cli/process.h"
 #include "tests/kube/fake_api.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using test::Exchange;
@@ -100,4 +100,4 @@ TEST_F(PodLogs, WhereThePartHasNoPodItsOwnLinesAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -220,4 +220,4 @@ int Process::wait_exit() {
   return exit_code(status);
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

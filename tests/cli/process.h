@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace edge::tests {
+namespace edge::test {
 
 /// Where this test and the programs under test are.
 std::filesystem::path bin_dir();
@@ -76,4 +76,4 @@ class Process {
   Stream err_;
 };
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -10,7 +10,7 @@
 
 #include "base/os/file.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 bool is_standalone(const std::vector<std::string>& command) { return command.front().ends_with("edge-standalone"); }
@@ -125,4 +125,4 @@ std::string route_config(const std::string& name, const std::string& path, const
          "  rules:\n  - matches: [{path: {type: Exact, value: " + path + "}}]\n    backendRef: {name: be}\n";
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -8,7 +8,7 @@
 
 #include "tests/cli/process.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 class ProxyProcess {
  public:
@@ -65,4 +65,4 @@ std::string base_config(int backend_port, int listener_port = 8080);
 /// A route of that gateway with one exact path.
 std::string route_config(const std::string& name, const std::string& path, const std::string& spec = {});
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -8,7 +8,7 @@
 
 #include "tests/cli/process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TEST(JsonDiagnostics, HaveTheirFields) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -9,7 +9,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 class Scraped {
  public:
@@ -60,4 +60,4 @@ inline Scraped settled(int port) {
   }
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -11,7 +11,7 @@
 #include "base/text/base64.h"
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -242,4 +242,4 @@ TEST_F(TellingStandalone, TellsNoSecretAnywhere) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -8,7 +8,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -317,9 +317,9 @@ TEST_F(SeeingProcess, WhatBecomesAmissIsLoggedOnceAndListedWhileItLasts) {
       status.out,
       AllOf(HasSubstr("Health:       Degraded"),
             ContainsRegex("agent standalone: endpoint 127\\.0\\.0\\.1:1 of backend default/gone is down: .*since 20")));
-  const auto told = [](const Finished& one) { return one.out.find("Rejected") != std::string::npos; };
-  EXPECT_THAT(until("describe ingress lost", told).out, HasSubstr("there is no IngressClass `nowhere`"));
-  EXPECT_THAT(until("describe route adrift", told).out, ContainsRegex("Accepted.*False"));
+  const auto reported = [](const Finished& one) { return one.out.find("Rejected") != std::string::npos; };
+  EXPECT_THAT(until("describe ingress lost", reported).out, HasSubstr("there is no IngressClass `nowhere`"));
+  EXPECT_THAT(until("describe route adrift", reported).out, ContainsRegex("Accepted.*False"));
   // Told once, however often it is looked at.
   const std::string log = edgectl("logs agent").out;
   const std::string down = "endpoint 127.0.0.1:1 of backend default/gone is down";
@@ -347,4 +347,4 @@ TEST(LiveScreen, IsDrawnResizedAndLeftInEveryWay) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -10,7 +10,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -311,4 +311,4 @@ TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

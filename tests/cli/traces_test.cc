@@ -7,7 +7,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::ContainsRegex;
@@ -216,4 +216,4 @@ TEST(TracesFlags, AreChecked) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -13,7 +13,7 @@
 #include "tests/cli/proxy_process.h"
 #include "tests/support/connection.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -262,4 +262,4 @@ TEST_F(Upgrade, TheSocketIsThisUsersAlone) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -8,7 +8,7 @@
 
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -209,4 +209,4 @@ TEST_F(CertificateFiles, AreReadByAnAgentWithoutAController) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

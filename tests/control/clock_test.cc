@@ -8,7 +8,7 @@
 
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::StartsWith;
@@ -50,4 +50,4 @@ TEST_F(ShiftedClock, ThatRanAheadAndWasSetRightLeavesNothingToMend) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -12,7 +12,7 @@
 #include "program/format/file.h"
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -394,4 +394,4 @@ TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -11,7 +11,7 @@
 
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -440,11 +440,11 @@ TEST_F(Files, ARestartAppliesOnlyWhatIsNotAsItWas) {
   EXPECT_THAT(get("/taken"), StartsWith("404")) << "the files' fields are taken back";
   EXPECT_THAT(get("/open"), StartsWith("200"));
   EXPECT_THAT(get("/r99"), StartsWith("200"));
-  const std::string told = curl(proxy_->metrics_port, "/metrics");
+  const std::string reported = curl(proxy_->metrics_port, "/metrics");
   const std::string patches = "edge_api_requests_total{verb=\"PATCH\",code=\"2xx\"} ";
-  const std::size_t at = told.find(patches);
-  ASSERT_NE(at, std::string::npos) << told;
-  EXPECT_LT(std::atoi(told.c_str() + at + patches.size()), 20) << "all of the files was applied once more";
+  const std::size_t at = reported.find(patches);
+  ASSERT_NE(at, std::string::npos) << reported;
+  EXPECT_LT(std::atoi(reported.c_str() + at + patches.size()), 20) << "all of the files was applied once more";
 }
 
 /// Of a backend that is renamed with its route, and a hundred routes beside them.
@@ -476,4 +476,4 @@ TEST_F(Files, OneSaveIsOneProgram) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

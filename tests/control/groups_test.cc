@@ -7,7 +7,7 @@
 
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -223,4 +223,4 @@ TEST_F(AgentGroups, ALabelThatIsNoneIsToldAtTheStart) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

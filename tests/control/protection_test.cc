@@ -5,7 +5,7 @@
 
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::StartsWith;
@@ -118,4 +118,4 @@ TEST_F(Protection, APasswordThatTheApiChangesCountsAtOnce) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -15,7 +15,7 @@
 #include "base/os/file.h"
 #include "tests/control/world.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
@@ -422,4 +422,4 @@ TEST_F(Several, AnAgentTakesOverFromAnotherAndFollowsTheController) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -154,4 +154,4 @@ Finished Parts::edgectl(std::vector<std::string> words, const std::string& of) {
   return run_command(words);
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

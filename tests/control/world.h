@@ -14,7 +14,7 @@
 #include "tests/cli/proxy_process.h"
 #include "tests/support/lasting_port.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 using Json = nlohmann::json;
 
@@ -72,4 +72,4 @@ class Parts : public Control {
   std::map<std::string, std::string> controller_ports_;  ///< by name
 };
 
-}  // namespace edge::tests
+}  // namespace edge::test

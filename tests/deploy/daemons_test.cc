@@ -24,7 +24,7 @@
 
 #include "tests/cli/proxy_process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using nlohmann::json;
@@ -280,4 +280,4 @@ TEST_F(Daemons, ServeTheControllersPagesToo) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

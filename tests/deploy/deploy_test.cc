@@ -16,7 +16,7 @@
 #include "metrics/family.h"
 #include "tests/cli/process.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using nlohmann::json;
@@ -153,8 +153,8 @@ TEST(Deploy, HasDashboardsWhoseQueriesPrometheusTakes) {
     for (const json& panel : board["panels"]) {
       EXPECT_TRUE(ids.insert(panel["id"].get<int>()).second) << name << ": an id twice";
       collect_expressions(panel, expressions);
-      const json& place = panel["gridPos"];
-      EXPECT_LE(place["x"].get<int>() + place["w"].get<int>(), 24) << panel["title"];
+      const json& position = panel["gridPos"];
+      EXPECT_LE(position["x"].get<int>() + position["w"].get<int>(), 24) << panel["title"];
     }
     EXPECT_GT(expressions.size(), 20U);
     if (!there("promtool")) continue;
@@ -213,4 +213,4 @@ TEST(Deploy, HasADropInThatLetsInstancesTakeTurns) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -46,16 +46,16 @@ class Walk {
 
 bool opens(char c) { return c == '{' || c == '[' || c == '"' || c == '\''; }
 
-bool fits(const std::string& text, const FieldSpan& place, Fault fault) {
+bool fits(const std::string& text, const FieldSpan& position, Fault fault) {
   switch (fault) {
     case Fault::kDropped:
-      return place.field->required;
+      return position.field->required;
     case Fault::kMisspelt:
-      return place.closed;
+      return position.closed;
     case Fault::kMistyped:
-      return place.field->type != schemas::Type::kAny;
+      return position.field->type != schemas::Type::kAny;
     case Fault::kTruncated:
-      return opens(text[place.begin]) && place.end > place.begin + 2;
+      return opens(text[position.begin]) && position.end > position.begin + 2;
     case Fault::kDoubled:
     case Fault::kDeep:
     case Fault::kExploding:
@@ -74,19 +74,19 @@ std::string aliases_of_aliases() {
 }
 
 /// The spaces that stand before the key's first line, as a block map's next key needs them.
-std::string indent_of(const std::string& text, const FieldSpan& place) {
-  const std::size_t end_of_last = text.rfind('\n', place.key_begin);
+std::string indent_of(const std::string& text, const FieldSpan& position) {
+  const std::size_t end_of_last = text.rfind('\n', position.key_begin);
   const std::size_t line = end_of_last == std::string::npos ? 0 : end_of_last + 1;
-  return std::string(place.key_begin - line, ' ');
+  return std::string(position.key_begin - line, ' ');
 }
 
-std::string without(std::string text, const FieldSpan& place) {
-  std::size_t end = place.end;
-  if (place.flow) {
+std::string without(std::string text, const FieldSpan& position) {
+  std::size_t end = position.end;
+  if (position.flow) {
     while (end < text.size() && (text[end] == ' ' || text[end] == '\n')) ++end;
-    if (end < text.size() && text[end] == ',') return text.erase(place.key_begin, end + 1 - place.key_begin);
+    if (end < text.size() && text[end] == ',') return text.erase(position.key_begin, end + 1 - position.key_begin);
   }
-  return text.erase(place.key_begin, place.end - place.key_begin);
+  return text.erase(position.key_begin, position.end - position.key_begin);
 }
 
 }  // namespace
@@ -145,29 +145,29 @@ std::vector<FieldSpan> places_of(const std::string& text) {
 std::optional<std::string> mutate(const std::string& text, const std::vector<FieldSpan>& places, Fault fault,
                                   std::mt19937& random) {
   std::vector<const FieldSpan*> candidates;
-  for (const FieldSpan& place : places) {
-    if (fits(text, place, fault)) candidates.push_back(&place);
+  for (const FieldSpan& position : places) {
+    if (fits(text, position, fault)) candidates.push_back(&position);
   }
   if (candidates.empty()) return std::nullopt;
-  const FieldSpan& place = *candidates[random() % candidates.size()];
-  const std::string field = text.substr(place.key_begin, place.end - place.key_begin);
+  const FieldSpan& position = *candidates[random() % candidates.size()];
+  const std::string field = text.substr(position.key_begin, position.end - position.key_begin);
   std::string out = text;
   switch (fault) {
     case Fault::kDropped:
-      return without(text, place);
+      return without(text, position);
     case Fault::kDoubled:
-      return out.insert(place.key_begin, field + (place.flow ? ", " : "\n" + indent_of(text, place)));
+      return out.insert(position.key_begin, field + (position.flow ? ", " : "\n" + indent_of(text, position)));
     case Fault::kMisspelt:
-      return out.insert(place.key_begin + random() % (place.key_end - place.key_begin) + 1, "x");
+      return out.insert(position.key_begin + random() % (position.key_end - position.key_begin) + 1, "x");
     case Fault::kMistyped:
       // No field takes a list of lists.
-      return out.replace(place.begin, place.end - place.begin, "[[]]");
+      return out.replace(position.begin, position.end - position.begin, "[[]]");
     case Fault::kTruncated:
-      return out.substr(0, place.begin + 1 + random() % (place.end - place.begin - 2));
+      return out.substr(0, position.begin + 1 + random() % (position.end - position.begin - 2));
     case Fault::kDeep:
-      return out.replace(place.begin, place.end - place.begin, std::string(200, '[') + std::string(200, ']'));
+      return out.replace(position.begin, position.end - position.begin, std::string(200, '[') + std::string(200, ']'));
     case Fault::kExploding:
-      return out.replace(place.begin, place.end - place.begin, aliases_of_aliases());
+      return out.replace(position.begin, position.end - position.begin, aliases_of_aliases());
   }
   return std::nullopt;
 }

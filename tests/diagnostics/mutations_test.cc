@@ -87,10 +87,10 @@ TEST_P(Mutations, AreToldByTheirCode) {
       const auto mutated = mutate(input, places, GetParam(), random);
       if (!mutated) continue;
       ++made;
-      const Checked told(*mutated);
-      EXPECT_GE(told.count(code), 1) << *mutated << "\n" << told.printed();
-      EXPECT_FALSE(told.diagnostics.ok());
-      EXPECT_NE(told.printed(), "");
+      const Checked reported(*mutated);
+      EXPECT_GE(reported.count(code), 1) << *mutated << "\n" << reported.printed();
+      EXPECT_FALSE(reported.diagnostics.ok());
+      EXPECT_NE(reported.printed(), "");
     }
   }
   EXPECT_GE(made, 40);
@@ -127,7 +127,7 @@ std::string noise(Each each) {
   return text;
 }
 
-std::string told(std::string text) {
+std::string reported(std::string text) {
   const Checked result(std::move(text));
   EXPECT_FALSE(result.diagnostics.ok());
   result.printed();
@@ -135,22 +135,23 @@ std::string told(std::string text) {
 }
 
 TEST(Noise, OfAnyBytesIsNoYaml) {
-  EXPECT_EQ(told(noise([](std::mt19937& random) { return std::string(1, static_cast<char>(random())); })), "EDGE0001");
+  EXPECT_EQ(reported(noise([](std::mt19937& random) { return std::string(1, static_cast<char>(random())); })),
+            "EDGE0001");
 }
 
 TEST(Noise, OfPrintableBytesIsRefused) {
-  const std::string code = told(noise([](std::mt19937& random) {
+  const std::string code = reported(noise([](std::mt19937& random) {
     return random() % 60 == 0 ? std::string("\n") : std::string(1, static_cast<char>(' ' + random() % 95));
   }));
   EXPECT_TRUE(code == "EDGE0001" || code == "EDGE0702") << code;
 }
 
 TEST(Noise, OfBracketsIsTooDeep) {
-  EXPECT_EQ(told(noise([](std::mt19937&) { return std::string("[{a: "); })), "EDGE0702");
+  EXPECT_EQ(reported(noise([](std::mt19937&) { return std::string("[{a: "); })), "EDGE0702");
 }
 
 TEST(Noise, OfValuesIsTooMuch) {
-  EXPECT_EQ(told("a: [" + noise([](std::mt19937&) { return std::string("1,2,3,4,5,6,7,8,"); }) + "]"), "EDGE0701");
+  EXPECT_EQ(reported("a: [" + noise([](std::mt19937&) { return std::string("1,2,3,4,5,6,7,8,"); }) + "]"), "EDGE0701");
 }
 
 TEST(Noise, OfDocumentsHasAsManyFaults) {
@@ -158,9 +159,9 @@ TEST(Noise, OfDocumentsHasAsManyFaults) {
   EXPECT_EQ(result.diagnostics.all()[0].code, DiagnosticCode::kTooMany);
 }
 
-TEST(Noise, OfOneWordIsNoResource) { EXPECT_EQ(told(std::string(std::size_t{50} << 20, 'x')), "EDGE0102"); }
+TEST(Noise, OfOneWordIsNoResource) { EXPECT_EQ(reported(std::string(std::size_t{50} << 20, 'x')), "EDGE0102"); }
 
-TEST(Noise, BeyondTheBoundIsNotRead) { EXPECT_EQ(told(std::string(std::size_t{65} << 20, 'x')), "EDGE0701"); }
+TEST(Noise, BeyondTheBoundIsNotRead) { EXPECT_EQ(reported(std::string(std::size_t{65} << 20, 'x')), "EDGE0701"); }
 
 }  // namespace
 }  // namespace edge::diagnostics

@@ -123,7 +123,7 @@ std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, cons
                                          "\nbind " + std::to_string(bind) + errors_of(diagnostics)};
       }
       if (!expected) continue;
-      const auto [place, is_new] = treated.insert(
+      const auto [position, is_new] = treated.insert(
           {evaluated.listener, std::string(evaluated.host), expected->route, expected->rule, expected->match});
       if (!is_new) continue;
       ++treatments_;

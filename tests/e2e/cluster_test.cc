@@ -158,8 +158,8 @@ class ClusterTest : public testing::Test {
   std::unique_ptr<kube::BlockingClient> client_;
   std::unique_ptr<Process> controller_;
   std::unique_ptr<Process> agent_;
-  const std::uint16_t api_port_ = tests::lasting_port();
-  const std::uint16_t controller_port_ = tests::lasting_port();
+  const std::uint16_t api_port_ = test::lasting_port();
+  const std::uint16_t controller_port_ = test::lasting_port();
   int port_ = 0;
 };
 

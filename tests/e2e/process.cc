@@ -58,9 +58,9 @@ std::string Process::after(const std::string& mark) {
   while (std::chrono::steady_clock::now() < end) {
     const bool alive = running();
     const std::string text = log();
-    const std::size_t place = text.find(mark);
-    const std::size_t line = place == std::string::npos ? place : text.find('\n', place);
-    if (line != std::string::npos) return text.substr(place + mark.size(), line - place - mark.size());
+    const std::size_t position = text.find(mark);
+    const std::size_t line = position == std::string::npos ? position : text.find('\n', position);
+    if (line != std::string::npos) return text.substr(position + mark.size(), line - position - mark.size());
     if (!alive) return {};
     std::this_thread::yield();
   }

@@ -16,11 +16,11 @@ namespace {
 otlp::Reading read(std::string_view bytes) {
   otlp::Limits limits;
   limits.requests_spans = 64;
-  std::uint64_t told = 0;
+  std::uint64_t reported = 0;
   const auto reading = otlp::read_request(
       bytes,
       [&](const otlp::Taken& taken) {
-        ++told;
+        ++reported;
         require(taken.bytes.size() <= limits.span_bytes && taken.span.attributes.size() <= limits.attributes);
         require(taken.span.trace != otlp::TraceId{} && !taken.source.service.empty());
         const auto again = otlp::read_span(taken.bytes);
@@ -36,7 +36,7 @@ otlp::Reading read(std::string_view bytes) {
       },
       limits);
   if (!reading) return {};
-  require(reading->taken == told && told <= limits.requests_spans);
+  require(reading->taken == reported && reported <= limits.requests_spans);
   return *reading;
 }
 

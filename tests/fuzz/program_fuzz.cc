@@ -20,9 +20,9 @@ Bytes program_from(const std::uint8_t* data, std::size_t size) {
   static const Bytes good = compiler::sample::tables_only(compiler::sample::one_of_everything());
   Bytes bytes = good;
   for (std::size_t i = 1; i + 6 <= size; i += 6) {
-    std::uint16_t place = 0;
-    std::memcpy(&place, data + i, sizeof place);
-    const std::size_t at = place % (bytes.size() - 3);
+    std::uint16_t position = 0;
+    std::memcpy(&position, data + i, sizeof position);
+    const std::size_t at = position % (bytes.size() - 3);
     std::memcpy(bytes.data() + at, data + i + 2, 4);
   }
   program::sample::reseal(bytes);

@@ -39,8 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool sampled = context.sampled.value_or(true);
   runtime::trace::write_trace_context({context, 3, 4, sampled}, out);
   require(!out.overflowed());
-  const std::string told = begin + std::string(out.text()) + "\r\n";
-  const auto sent = parse(told);
+  const std::string reported = begin + std::string(out.text()) + "\r\n";
+  const auto sent = parse(reported);
   require(sent != nullptr);
   const TraceContext again = runtime::trace::read_trace_context(sent->fields);
   require(again.trace == context.trace && again.parent == 4 && again.sampled == sampled);

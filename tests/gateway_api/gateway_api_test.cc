@@ -60,9 +60,9 @@ bool is_held(const std::string& by) { return !by.starts_with("no: "); }
 TEST(GatewayApi, TheTableHasEachOfficialTestOnce) {
   std::vector<std::string> expected;
   for (const auto& [name, test] : official_tests()) expected.push_back(name);
-  std::vector<std::string> told;
-  for (const auto& [name, by] : table()) told.push_back(name);
-  EXPECT_EQ(told, expected);
+  std::vector<std::string> reported;
+  for (const auto& [name, by] : table()) reported.push_back(name);
+  EXPECT_EQ(reported, expected);
 }
 
 TEST(GatewayApi, EachRowNamesACaseOrSaysWhyThereIsNone) {

@@ -156,10 +156,10 @@ TEST_F(ExternalAuthGrpc, TheServiceIsToldOfARequestAndItsAnswerIsCarriedOut) {
       body);
   EXPECT_EQ(passed.start_line, "HTTP/1.1 200 OK");
   EXPECT_EQ(passed.values("x-seen"), std::vector<std::string>{"yes"});
-  const auto told = service_.last();
-  EXPECT_EQ(told.source().address().socket_address().address(), "127.0.0.1");
-  EXPECT_GT(told.request().time().seconds(), 0);
-  const auto& http = told.request().http();
+  const auto reported = service_.last();
+  EXPECT_EQ(reported.source().address().socket_address().address(), "127.0.0.1");
+  EXPECT_GT(reported.request().time().seconds(), 0);
+  const auto& http = reported.request().http();
   EXPECT_EQ(http.method(), "POST");
   EXPECT_EQ(http.path(), "/x?q=1");
   EXPECT_EQ(http.host(), "example.com");

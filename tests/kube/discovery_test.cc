@@ -39,9 +39,9 @@ const std::map<std::string, std::string> kPlain = {
 class DiscoveryTest : public testing::TestWithParam<const std::map<std::string, std::string>*> {
  protected:
   FakeApi api_{[](Exchange& exchange) {
-    const auto place = GetParam()->find(exchange.target);
-    if (place == GetParam()->end()) return exchange.refuse(503, "ServiceUnavailable");
-    exchange.json(200, place->second);
+    const auto position = GetParam()->find(exchange.target);
+    if (position == GetParam()->end()) return exchange.refuse(503, "ServiceUnavailable");
+    exchange.json(200, position->second);
   }};
   Bench bench_{config_of(api_.url()), {.tries = 0}};
   Discovery discovery_{bench_.client()};

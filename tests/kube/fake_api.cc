@@ -55,9 +55,9 @@ void meet() {
 }
 
 std::string Exchange::field(std::string_view name) const {
-  const std::size_t place = head.find("\r\n" + std::string(name) + ": ");
-  if (place == std::string::npos) return {};
-  const std::size_t begin = place + 2 + name.size() + 2;
+  const std::size_t position = head.find("\r\n" + std::string(name) + ": ");
+  if (position == std::string::npos) return {};
+  const std::size_t begin = position + 2 + name.size() + 2;
   return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
@@ -187,8 +187,8 @@ void ObjectShelf::put(const std::string& path, const std::string& text) {
 
 std::string ObjectShelf::text(const std::string& path) const {
   const std::lock_guard lock(mutex_);
-  const auto place = objects_.find(path);
-  return place == objects_.end() ? std::string() : place->second;
+  const auto position = objects_.find(path);
+  return position == objects_.end() ? std::string() : position->second;
 }
 
 std::vector<std::string> ObjectShelf::paths() const {

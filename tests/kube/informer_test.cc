@@ -54,7 +54,7 @@ class Follower {
   }
   Informer& informer() { return *informer_; }
   bool said(const std::string& what) const { return std::ranges::find(told_, what) != told_.end(); }
-  const std::vector<std::string>& told() const { return told_; }
+  const std::vector<std::string>& reported() const { return told_; }
   std::function<void(const std::string&)> on_say;
 
  private:
@@ -130,7 +130,8 @@ TEST(Informer, TellsTheListThenTheChanges) {
   Bench bench(config_of(api.url()));
   Follower follower(bench);
   ASSERT_TRUE(bench.until([&] { return follower.said("+n/c@8"); }));
-  EXPECT_THAT(follower.told(), testing::ElementsAre("up", "+n/a@1", "+n/b@2", "synced", "+n/a@6", "-n/b", "+n/c@8"));
+  EXPECT_THAT(follower.reported(),
+              testing::ElementsAre("up", "+n/a@1", "+n/b@2", "synced", "+n/a@6", "-n/b", "+n/c@8"));
   EXPECT_EQ(follower.informer().size(), 2u);
   EXPECT_EQ(api.count("resourceVersion=5"), 1u);
 }
@@ -157,7 +158,7 @@ TEST(Informer, ResumesWhereATornWatchEnded) {
   Follower follower(bench);
   ASSERT_TRUE(bench.until([&] { return follower.said("+n/b@7"); }));
   // A connection that broke and came back is nothing to be told of.
-  EXPECT_THAT(follower.told(), testing::ElementsAre("up", "synced", "+n/a@6", "+n/b@7"));
+  EXPECT_THAT(follower.reported(), testing::ElementsAre("up", "synced", "+n/a@6", "+n/b@7"));
   EXPECT_EQ(follower.informer().lists(), 1u);
   EXPECT_EQ(api.count("resourceVersion=6"), 1u);
 }
@@ -185,7 +186,7 @@ TEST(Informer, ListsAnewWhenItsVersionIsTooOld) {
     Bench bench(config_of(api.url()));
     Follower follower(bench);
     ASSERT_TRUE(bench.until([&] { return follower.said("-n/a"); }));
-    EXPECT_THAT(follower.told(),
+    EXPECT_THAT(follower.reported(),
                 testing::ElementsAre("up", "+n/a@1", "+n/b@2", "+n/c@3", "synced", "+n/c@8", "+n/d@9", "-n/a"));
     EXPECT_EQ(follower.informer().lists(), 2u);
   }
@@ -201,7 +202,7 @@ TEST(Informer, TellsWhenTheServerIsLostAndBack) {
   Bench bench(config_of(api.url()), {.tries = 0});
   Follower follower(bench);
   ASSERT_TRUE(bench.until([&] { return follower.said("synced"); }));
-  EXPECT_THAT(follower.told(), testing::ElementsAre("down", "up", "+n/a@1", "synced"));
+  EXPECT_THAT(follower.reported(), testing::ElementsAre("down", "up", "+n/a@1", "synced"));
 }
 
 TEST(Informer, OutlivesItsServer) {
@@ -245,7 +246,7 @@ TEST(Informer, MayBeStoppedByWhomItTells) {
   };
   ASSERT_TRUE(bench.until([&] { return follower.said("+n/a@1"); }));
   bench.loop().poll();
-  EXPECT_THAT(follower.told(), testing::ElementsAre("up", "+n/a@1"));
+  EXPECT_THAT(follower.reported(), testing::ElementsAre("up", "+n/a@1"));
 }
 
 TEST(Informer, EndsAtOnceWhereverItIs) {
@@ -280,8 +281,8 @@ TEST(Informer, IsFairToOthersOnItsLoop) {
   std::size_t most = 0;
   bool over = false;
   std::function<void()> turn = [&] {
-    most = std::max(most, follower.told().size() - before);
-    before = follower.told().size();
+    most = std::max(most, follower.reported().size() - before);
+    before = follower.reported().size();
     over |= follower.informer().synced();
     if (!over) bench.loop().post(turn);
   };

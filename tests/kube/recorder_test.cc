@@ -116,9 +116,9 @@ TEST_F(RecorderTest, CutsMessagesWhereACharacterBegins) {
   recorder_.record(kRoute, EventLevel::kNormal, "Changed", message);
   expected_ = 1;
   ASSERT_TRUE(settled());
-  const std::string told = events()[0]["message"];
-  EXPECT_LE(told.size(), 1024u);
-  EXPECT_TRUE(told.ends_with("\xc3\xa9..."));
+  const std::string reported = events()[0]["message"];
+  EXPECT_LE(reported.size(), 1024u);
+  EXPECT_TRUE(reported.ends_with("\xc3\xa9..."));
 }
 
 }  // namespace

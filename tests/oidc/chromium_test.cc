@@ -24,10 +24,10 @@ TEST(ChromiumLogin, EndsOnThePageThatWasAskedFor) {
                      .over = Over::kTls,
                      .oidc = "    scopes: [openid, email, profile]\n"});
   ASSERT_EQ(agent.fault(), "");
-  const tests::TempDir profile;
+  const test::TempDir profile;
   const std::string picture = profile / "page.png";
-  const tests::Finished finished = tests::run_command({"/usr/bin/node", "tests/oidc/chromium.mjs", kChromium,
-                                                       profile / "profile", agent.origin() + "/cart?item=1", picture});
+  const test::Finished finished = test::run_command({"/usr/bin/node", "tests/oidc/chromium.mjs", kChromium,
+                                                     profile / "profile", agent.origin() + "/cart?item=1", picture});
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_THAT(finished.out, testing::HasSubstr("url " + agent.origin() + "/cart?item=1\n"));
   EXPECT_THAT(finished.out, testing::HasSubstr("GET /cart?item=1 HTTP/1.1\n"));

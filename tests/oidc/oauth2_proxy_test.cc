@@ -57,11 +57,11 @@ class OAuth2Proxy : public testing::Test {
 
   /// `path` of oauth2-proxy is asked about each request.
   void start(const std::string& path) {
-    const std::uint16_t port = tests::lasting_port();
+    const std::uint16_t port = test::lasting_port();
     agent_ = std::make_unique<Agent>(configuration("http://127.0.0.1:" + std::to_string(port) + path),
                                      std::map<std::string, std::uint16_t>{{"site", site_.port()}, {"login", port}});
     ASSERT_EQ(agent_->fault(), "");
-    process_ = std::make_unique<tests::Process>(std::vector<std::string>{
+    process_ = std::make_unique<test::Process>(std::vector<std::string>{
         program_, "--http-address=127.0.0.1:" + std::to_string(port), "--provider=oidc",
         "--oidc-issuer-url=" + provider_->issuer(), "--client-id=shop", "--client-secret=a secret: with + and %",
         "--scope=openid email profile roles", "--code-challenge-method=S256", "--email-domain=*",
@@ -75,7 +75,7 @@ class OAuth2Proxy : public testing::Test {
   EchoBackend site_;
   std::unique_ptr<Provider> provider_;
   std::unique_ptr<Agent> agent_;
-  std::unique_ptr<tests::Process> process_;
+  std::unique_ptr<test::Process> process_;
 };
 
 // As nginx's auth_request has it: /oauth2/auth says yes or no, the login is begun by /oauth2/start.

@@ -26,7 +26,7 @@ class Provider {
   std::string issuer() const { return "http://localhost:" + std::to_string(port_); }
 
  private:
-  tests::Process process_;
+  test::Process process_;
   std::uint16_t port_ = 0;
 };
 

@@ -30,8 +30,8 @@ std::optional<std::string_view> look_up(const std::map<std::string, std::string,
 
 Facts::Facts(const OwnedRequest& request) : request_(request) {
   for (const auto& [name, value] : request.headers) {
-    const auto [place, fresh] = headers_.try_emplace(ascii_lower(name), value);
-    if (!fresh) place->second += ", " + value;
+    const auto [position, fresh] = headers_.try_emplace(ascii_lower(name), value);
+    if (!fresh) position->second += ", " + value;
   }
   std::string_view rest = request.query;
   while (!rest.empty()) {

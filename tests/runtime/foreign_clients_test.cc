@@ -11,7 +11,7 @@ namespace edge::test {
 namespace {
 
 using namespace std::chrono_literals;
-using tests::Finished;
+using test::Finished;
 
 /// In the clear, and over TLS.
 class ForeignClients : public ::testing::TestWithParam<bool> {
@@ -57,7 +57,7 @@ class ForeignClients : public ::testing::TestWithParam<bool> {
                                         "--write-out",   " by %{http_version} %{response_code}"};
     command.insert(command.end(), more.begin(), more.end());
     command.push_back(url("example.com"));
-    const Finished done = tests::run_command(command);
+    const Finished done = test::run_command(command);
     EXPECT_EQ(done.code, 0) << done.err;
     return done.out;
   }
@@ -66,7 +66,7 @@ class ForeignClients : public ::testing::TestWithParam<bool> {
   std::unique_ptr<Upstream> upstream_;
   std::unique_ptr<runtime::Server> server_;
   std::string port_;
-  const tests::TempDir files_;
+  const test::TempDir files_;
 };
 
 bool missing(const char* program) { return ::access(program, X_OK) != 0; }
@@ -88,7 +88,7 @@ TEST_P(ForeignClients, Curl) {
 
 TEST_P(ForeignClients, Nghttp) {
   EDGE_NEEDS("/usr/bin/nghttp");
-  const Finished done = tests::run_command({"/usr/bin/nghttp", "--verbose", "--multiply=20", address()});
+  const Finished done = test::run_command({"/usr/bin/nghttp", "--verbose", "--multiply=20", address()});
   EXPECT_EQ(done.code, 0) << done.err;
   std::size_t answers = 0;
   for (std::size_t at = 0; (at = done.out.find(":status: 200", at)) != std::string::npos; ++at) ++answers;
@@ -97,7 +97,7 @@ TEST_P(ForeignClients, Nghttp) {
 
 TEST_P(ForeignClients, H2load) {
   EDGE_NEEDS("/usr/bin/h2load");
-  const Finished done = tests::run_command(
+  const Finished done = test::run_command(
       {"/usr/bin/h2load", "--requests=4000", "--clients=8", "--max-concurrent-streams=16", address()});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find("4000 succeeded, 0 failed, 0 errored, 0 timeout"), std::string::npos) << done.out;
@@ -108,7 +108,7 @@ TEST_P(ForeignClients, H2load) {
 TEST_P(ForeignClients, Wrk) {
   EDGE_NEEDS("/usr/bin/wrk");
   const Finished done =
-      tests::run_command({"/usr/bin/wrk", "--threads=1", "--connections=8", "--duration=1s", address()});
+      test::run_command({"/usr/bin/wrk", "--threads=1", "--connections=8", "--duration=1s", address()});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find("Requests/sec:"), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("Non-2xx"), std::string::npos) << done.out;

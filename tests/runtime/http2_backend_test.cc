@@ -345,7 +345,7 @@ class Nghttpd : public ::testing::TestWithParam<bool> {
     for (std::size_t i = 0; i < large_.size(); ++i) large_[i] = static_cast<char>(i * 2654435761U >> 11);
     root_.put("small.txt", "a small file\n");
     root_.put("large", large_);
-    port_ = tests::lasting_port();
+    port_ = test::lasting_port();
     std::vector<std::string> command = {
         kNghttpd, "--echo-upload", "-d", root_.path().string(), "--address=127.0.0.1", std::to_string(port_)};
     if (GetParam()) {
@@ -357,7 +357,7 @@ class Nghttpd : public ::testing::TestWithParam<bool> {
     } else {
       command.emplace_back("--no-tls");
     }
-    server_ = std::make_unique<tests::Process>(command);
+    server_ = std::make_unique<test::Process>(command);
     while (!Connection::dial(port_).ok()) ASSERT_FALSE(stage_.deadline().over()) << "nghttpd does not come up";
     proxy_ = serve(GetParam() ? secure_config() : "@gateway\n@backend files protocol: H2C\n@route files\n",
                    {{"files", port_}});
@@ -383,11 +383,11 @@ class Nghttpd : public ::testing::TestWithParam<bool> {
   }
 
   Stage stage_{20s};
-  const tests::TempDir root_;
+  const test::TempDir root_;
   const TestAuthority authority_;
   std::string large_ = std::string(700'000, '\0');
   std::uint16_t port_ = 0;
-  std::unique_ptr<tests::Process> server_;
+  std::unique_ptr<test::Process> server_;
   std::unique_ptr<runtime::Server> proxy_;
   std::unique_ptr<Connection> client_;
 };

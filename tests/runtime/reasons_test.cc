@@ -61,7 +61,7 @@ bool shows(const std::string& name, const std::string& word) {
   return false;
 }
 
-std::set<std::string> told() {
+std::set<std::string> reported() {
   const std::vector<std::string> all = quoted(content(kPage));
   return {all.begin(), all.end()};
 }
@@ -78,7 +78,7 @@ TEST(Reasons, AreShownByWhatThePageNames) {
 }
 
 TEST(Reasons, OfAllCasesAreTold) {
-  const std::set<std::string> known = told();
+  const std::set<std::string> known = reported();
   for (const auto& entry : std::filesystem::directory_iterator("tests/runtime/cases")) {
     const Result<CaseFile> file = read_case(entry.path().string());
     ASSERT_TRUE(file.ok()) << file.error().text;
@@ -87,7 +87,7 @@ TEST(Reasons, OfAllCasesAreTold) {
 }
 
 TEST(Reasons, OfFailuresAreTold) {
-  const std::set<std::string> known = told();
+  const std::set<std::string> known = reported();
   for (int kind = 1; kind <= static_cast<int>(runtime::FailureKind::kCancelled); ++kind) {
     const auto failure = static_cast<runtime::FailureKind>(kind);
     for (const std::string_view word : {runtime::answer_for(failure).reason, runtime::loss_of(failure)}) {
@@ -99,7 +99,7 @@ TEST(Reasons, OfFailuresAreTold) {
 TEST(Reasons, OfHeadsAreTold) {
   // The first is none, two are of responses.
   const std::set<std::string> others = {"", "bad-status-line", "unexpected-framing"};
-  const std::set<std::string> known = told();
+  const std::set<std::string> known = reported();
 #define EDGE_HEAD_FAULT(name, status, reason, text) \
   EXPECT_TRUE(known.contains(reason) || others.contains(reason)) << (reason);
 #include "net/http1/head_faults.def"

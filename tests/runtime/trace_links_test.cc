@@ -96,7 +96,7 @@ class TraceLinks : public testing::Test {
     return found;
   }
   /// Whose span a request that was received tells of.
-  std::string told(const Request& request) const {
+  std::string reported(const Request& request) const {
     const std::string_view text = request.field("traceparent");
     EXPECT_EQ(std::ranges::count(request.fields, "traceparent", &net::server::FieldList::value_type::first), 1);
     EXPECT_EQ(text.substr(0, 36), "00-" + std::string(kTrace) + "-");
@@ -132,7 +132,7 @@ TEST_F(TraceLinks, ForwardAuth) {
   EXPECT_EQ(status(ask("/", "b3: 0af7651916cd43dd8448eb211c80319c-05e3ac9a4f6e3b90-0\r\n")), "200");
   ASSERT_EQ(service.requests("/check").size(), 1U);
   const Request asked = service.requests("/check")[0];
-  EXPECT_EQ(told(asked), "call ForwardAuth < auth ForwardAuth < GET route-1 < client");
+  EXPECT_EQ(reported(asked), "call ForwardAuth < auth ForwardAuth < GET route-1 < client");
   EXPECT_EQ(asked.field("tracestate"), "a=b");
 }
 
@@ -237,7 +237,7 @@ TEST_F(TraceLinks, ALogin) {
   for (const char* path : {"/.well-known/openid-configuration", "/token", "/userinfo"}) {
     ASSERT_EQ(provider.requests(path).size(), 1U) << path;
     const Request asked = provider.requests(path)[0];
-    EXPECT_THAT(told(asked), testing::StartsWith("call ")) << path;
+    EXPECT_THAT(reported(asked), testing::StartsWith("call ")) << path;
     // What others noted on the way is none of a stranger's business.
     EXPECT_FALSE(asked.has("tracestate")) << path;
   }
@@ -265,9 +265,9 @@ TEST_F(TraceLinks, ACopyOfWhatTheCacheAnswers) {
                                             "try < mirror < " + request, "cache < " + request, request,
                                             "mirror < " + request, "try < mirror < " + request));
   ASSERT_EQ(backend_.requests("/").size(), 1U);
-  EXPECT_EQ(told(backend_.requests("/")[0]), "try < " + request);
+  EXPECT_EQ(reported(backend_.requests("/")[0]), "try < " + request);
   ASSERT_EQ(copy.requests("/").size(), 2U);
-  for (const Request& asked : copy.requests("/")) EXPECT_EQ(told(asked), "try < mirror < " + request);
+  for (const Request& asked : copy.requests("/")) EXPECT_EQ(reported(asked), "try < mirror < " + request);
 }
 
 TEST_F(TraceLinks, ARefreshBehindAStaleAnswer) {
@@ -282,7 +282,7 @@ TEST_F(TraceLinks, ARefreshBehindAStaleAnswer) {
   EXPECT_THAT(lines(), UnorderedElementsAre("cache < " + request, "try < " + request, request, "cache < " + request,
                                             request, "refresh < " + request, "try < refresh < " + request));
   ASSERT_EQ(backend_.requests("/").size(), 2U);
-  EXPECT_EQ(told(backend_.requests("/")[1]), "try < refresh < " + request);
+  EXPECT_EQ(reported(backend_.requests("/")[1]), "try < refresh < " + request);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include "base/source.h"
 #include "compiler/model/metadata.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 inline void put(const Span&, std::string&) {}
 inline void put(const std::string& value, std::string& out) { out += '"' + value + '"'; }
@@ -105,4 +105,4 @@ std::string fingerprint(const T& value) {
   return out;
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -4,8 +4,8 @@
 #include "tests/schemas/samples.h"
 
 int main() {
-  for (const edge::tests::Sample& sample : edge::tests::all_samples()) {
-    const edge::tests::Json line = {{"valid", sample.valid}, {"what", sample.what}, {"resource", sample.resource}};
+  for (const edge::test::Sample& sample : edge::test::all_samples()) {
+    const edge::test::Json line = {{"valid", sample.valid}, {"what", sample.what}, {"resource", sample.resource}};
     std::cout << line << "\n";
   }
   return 0;

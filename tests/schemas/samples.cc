@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using schemas::Field;
@@ -51,7 +51,7 @@ constexpr Texts kTexts[] = {
 
 /// Where a value is bound by more than its table, so that a resource of first values is right.
 struct Hint {
-  const char* place;
+  const char* position;
   const char* first;
   const char* second;
 };
@@ -123,9 +123,9 @@ class Maker {
   }
 
   Json scalar(const Field& field, Type type, const std::string& path, bool second) const {
-    const std::string place = std::string(kind_.kind) + " " + path;
+    const std::string position = std::string(kind_.kind) + " " + path;
     for (const Hint& hint : kHints) {
-      if (place == hint.place) return second ? hint.second : hint.first;
+      if (position == hint.position) return second ? hint.second : hint.first;
     }
     const std::size_t count = field.values.size();
     switch (type) {
@@ -156,8 +156,8 @@ class Maker {
       const bool chosen = alternative() % count == static_cast<std::size_t>(found - one.fields.begin());
       if (!chosen || field.other_form.empty()) return chosen;
     }
-    const std::string place = std::string(kind_.kind) + " " + path;
-    if (least_) return field.required || std::ranges::find(kOneOfSeveral, place) != std::end(kOneOfSeveral);
+    const std::string position = std::string(kind_.kind) + " " + path;
+    if (least_) return field.required || std::ranges::find(kOneOfSeveral, position) != std::end(kOneOfSeveral);
     if (field.other_form.empty()) return true;
     return (path < field.other_form) == (variant_ % 2 == 0);
   }
@@ -230,91 +230,91 @@ class Spoiler {
       : kind_(kind), variant_(variant), whole_(full_resource(kind, variant)), out_(out) {}
 
   void run() {
-    walk(whole_, *kind_.body, Pointer(), "", [&](const FieldPosition& place) { spoil(place); });
+    walk(whole_, *kind_.body, Pointer(), "", [&](const FieldPosition& position) { spoil(position); });
   }
 
  private:
-  void add(const FieldPosition& place, const char* what, bool valid, const Pointer& pointer, Json value) {
+  void add(const FieldPosition& position, const char* what, bool valid, const Pointer& pointer, Json value) {
     Json resource = whole_;
     resource[pointer] = std::move(value);
-    out_.push_back({valid, std::string(kind_.kind) + " " + place.path + ": " + what, std::move(resource)});
+    out_.push_back({valid, std::string(kind_.kind) + " " + position.path + ": " + what, std::move(resource)});
   }
-  void wrong(const FieldPosition& place, const char* what, Json value) {
-    add(place, what, false, place.pointer, std::move(value));
+  void wrong(const FieldPosition& position, const char* what, Json value) {
+    add(position, what, false, position.pointer, std::move(value));
   }
 
-  void spoil(const FieldPosition& place) {
-    const Field& field = *place.field;
-    if (field.required) remove(place);
+  void spoil(const FieldPosition& position) {
+    const Field& field = *position.field;
+    if (field.required) remove(position);
     switch (field.type) {
       case Type::kObject:
-        wrong(place, "a string for an object", "x");
-        add(place, "an unknown field", false, place.pointer / "noSuchField", 1);
-        spoil_variant(place);
+        wrong(position, "a string for an object", "x");
+        add(position, "an unknown field", false, position.pointer / "noSuchField", 1);
+        spoil_variant(position);
         return;
       case Type::kList:
-        wrong(place, "an object for a list", Json::object());
-        if (field.most <= 64) wrong(place, "too long a list", Json(field.most + 1, whole_[place.pointer][0]));
+        wrong(position, "an object for a list", Json::object());
+        if (field.most <= 64) wrong(position, "too long a list", Json(field.most + 1, whole_[position.pointer][0]));
         if (field.item == Type::kObject) {
-          add(place, "an unknown field", false, place.pointer / 0 / "noSuchField", 1);
-          spoil_variant({place.object, place.field, place.pointer / 0, place.path});
+          add(position, "an unknown field", false, position.pointer / 0 / "noSuchField", 1);
+          spoil_variant({position.object, position.field, position.pointer / 0, position.path});
         } else {
-          spoil_scalar({place.object, place.field, place.pointer / 0, place.path}, field.item);
+          spoil_scalar({position.object, position.field, position.pointer / 0, position.path}, field.item);
         }
         return;
       case Type::kStringMap:
-        wrong(place, "a number for a string of a map", {{"a", 1}});
+        wrong(position, "a number for a string of a map", {{"a", 1}});
         return;
       default:
-        spoil_scalar(place, field.type);
+        spoil_scalar(position, field.type);
     }
   }
 
-  void remove(const FieldPosition& place) {
+  void remove(const FieldPosition& position) {
     Json resource = whole_;
-    resource[place.pointer.parent_pointer()].erase(std::string(place.field->name));
-    out_.push_back({false, std::string(kind_.kind) + " " + place.path + ": missing", std::move(resource)});
+    resource[position.pointer.parent_pointer()].erase(std::string(position.field->name));
+    out_.push_back({false, std::string(kind_.kind) + " " + position.path + ": missing", std::move(resource)});
   }
 
   /// A field that goes with another `type` than the one given.
-  void spoil_variant(const FieldPosition& place) {
-    const Object& object = *place.field->object;
+  void spoil_variant(const FieldPosition& position) {
+    const Object& object = *position.field->object;
     const auto bound = bound_fields(object);
     if (bound.size() < 2) return;
     const Field* other = bound[static_cast<std::size_t>(variant_ + 1) % bound.size()];
     const Json next = full_resource(kind_, variant_ + 1);
-    const Pointer at = place.pointer / std::string(other->name);
-    if (next.contains(at)) add(place, "a field of another type", false, at, next[at]);
+    const Pointer at = position.pointer / std::string(other->name);
+    if (next.contains(at)) add(position, "a field of another type", false, at, next[at]);
   }
 
-  void spoil_scalar(const FieldPosition& place, Type type) {
-    const Field& field = *place.field;
-    if (type == Type::kBoolean) return wrong(place, "a string for a boolean", "true");
+  void spoil_scalar(const FieldPosition& position, Type type) {
+    const Field& field = *position.field;
+    if (type == Type::kBoolean) return wrong(position, "a string for a boolean", "true");
     if (!field.values.empty()) {
-      return wrong(place, "a value that is not one of those taken",
+      return wrong(position, "a value that is not one of those taken",
                    type == Type::kInteger ? Json(304) : Json("NoSuchValue"));
     }
     if (type == Type::kInteger || type == Type::kIntOrString) {
-      if (type == Type::kInteger) wrong(place, "a string for a number", "1");
+      if (type == Type::kInteger) wrong(position, "a string for a number", "1");
       if (field.minimum != schemas::kNoMinimum) {
-        add(place, "the least number", true, place.pointer, field.minimum);
-        wrong(place, "below the minimum", field.minimum - 1);
+        add(position, "the least number", true, position.pointer, field.minimum);
+        wrong(position, "below the minimum", field.minimum - 1);
       }
       if (field.maximum != schemas::kNoMaximum) {
-        add(place, "the greatest number", true, place.pointer, field.maximum);
-        wrong(place, "above the maximum", field.maximum + 1);
+        add(position, "the greatest number", true, position.pointer, field.maximum);
+        wrong(position, "above the maximum", field.maximum + 1);
       }
-      wrong(place, "an object for a number", Json::object());
+      wrong(position, "an object for a number", Json::object());
       return;
     }
     // A number is no string, save of a size.
     if (field.format == Format::kSize) {
-      add(place, "a number of bytes", true, place.pointer, 4096);
-      wrong(place, "a negative size", -1);
+      add(position, "a number of bytes", true, position.pointer, 4096);
+      wrong(position, "a negative size", -1);
     } else {
-      wrong(place, "a number for a string", 7);
+      wrong(position, "a number for a string", 7);
     }
-    if (const char* text = texts_of(field.format).wrong) wrong(place, "a text of another format", text);
+    if (const char* text = texts_of(field.format).wrong) wrong(position, "a text of another format", text);
   }
 
   const Kind& kind_;
@@ -349,17 +349,17 @@ std::vector<Sample> changed(const Kind& kind, int variant) {
   std::vector<Sample> out;
   const Json whole = full_resource(kind, variant);
   const Maker maker(kind, variant, false);
-  walk(whole, *kind.body, Pointer(), "", [&](const FieldPosition& place) {
-    const Field& field = *place.field;
+  walk(whole, *kind.body, Pointer(), "", [&](const FieldPosition& position) {
+    const Field& field = *position.field;
     const bool list = field.type == Type::kList;
     const Type type = list ? field.item : field.type;
     if (type == Type::kObject) return;
-    const Json other = maker.scalar(field, type, place.path, true);
+    const Json other = maker.scalar(field, type, position.path, true);
     Json resource = whole;
-    Json& value = resource[place.pointer];
+    Json& value = resource[position.pointer];
     if ((list ? value[0] : value) == other) return;  // the only value that is taken
     (list ? value[0] : value) = other;
-    out.push_back({true, std::string(kind.kind) + " " + place.path, std::move(resource)});
+    out.push_back({true, std::string(kind.kind) + " " + position.path, std::move(resource)});
   });
   return out;
 }
@@ -378,4 +378,4 @@ std::vector<Sample> all_samples() {
   return out;
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -9,7 +9,7 @@
 
 #include "schemas/schema.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 using Json = nlohmann::ordered_json;
 
@@ -33,4 +33,4 @@ std::vector<Sample> changed(const schemas::Kind& kind, int variant);
 /// Right and wrong resources of every own kind.
 std::vector<Sample> all_samples();
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -24,7 +24,7 @@
 #include "tests/schemas/fingerprint.h"
 #include "tests/schemas/samples.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -323,4 +323,4 @@ TEST(Files, AreWhatTheTablesMake) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

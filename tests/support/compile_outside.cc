@@ -48,8 +48,9 @@ Result<Compiled> compile_text(const std::string& name, const std::string& yaml) 
     return Error{ErrorCode::kNotFound, "there is no " EDGE_COMPILED_BY ": script/build release makes it"};
   }
   if (std::system(command.c_str()) != 0) {
-    const auto told = read_file(folder / "told", kMostBytes);
-    return Error{ErrorCode::kInvalidArgument, name + " does not compile:\n" + (told ? *told : told.error().text)};
+    const auto reported = read_file(folder / "told", kMostBytes);
+    return Error{ErrorCode::kInvalidArgument,
+                 name + " does not compile:\n" + (reported ? *reported : reported.error().text)};
   }
   auto bytes = read_file_bytes(folder / "program", kMostBytes);
   if (!bytes) return bytes.error();

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-namespace edge::tests {
+namespace edge::test {
 
 /// A port of 127.0.0.1 that nobody listens on, below those that the kernel gives to connections (32768 to 60999): while
 /// its server is away no connection takes it, not even the one of a client that keeps trying and meets itself. 0: there
@@ -33,4 +33,4 @@ inline std::uint16_t lasting_port() {
   return 0;
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -10,7 +10,7 @@
 #include "edgectl/traces/trace_tree.h"
 #include "tests/traces/sample.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using edgectl::Fetched;
@@ -231,4 +231,4 @@ TEST(TraceTexts, AreShort) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

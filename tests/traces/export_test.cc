@@ -25,7 +25,7 @@
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libcares\n"; }
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,15 +194,15 @@ TEST(GrpcSender, GivesASilentCollectorUp) {
   Peer peer;
   const auto buffers = std::make_shared<SpanBuffers>();
   runtime::trace::SpanBuffer& buffer = buffers->add_thread();
-  std::promise<std::string> told;
+  std::promise<std::string> reported;
   auto exporter = agent::start_span_export({.endpoint = "grpc://127.0.0.1:" + std::to_string(peer.port()),
-                                            .tell = [&](const std::string& line) { told.set_value(line); }},
+                                            .tell = [&](const std::string& line) { reported.set_value(line); }},
                                            buffers);
   ASSERT_TRUE(exporter.ok());
   buffer.add(some_span("GET"), 1);
   // The end waits for it about two seconds, whatever the collector does.
   (*exporter)->stop();
-  EXPECT_THAT(told.get_future().get(), HasSubstr("spans cannot be exported: gRPC status"));
+  EXPECT_THAT(reported.get_future().get(), HasSubstr("spans cannot be exported: gRPC status"));
   EXPECT_EQ((*exporter)->counts().at_end, 1U);
 }
 
@@ -211,7 +211,7 @@ class SecureExport : public testing::TestWithParam<std::string> {
  protected:
   struct Sending {
     runtime::trace::SpanCounts counts;
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
   };
   /// A span to a collector with this certificate, by who believes `authority`.
   Sending send(const test::IssuedCertificate& certificate, const std::string& authority, int spans = 1) {
@@ -236,7 +236,7 @@ class SecureExport : public testing::TestWithParam<std::string> {
                                   .authorities = authority,
                                   .tell =
                                       [&](const std::string& line) {
-                                        sending.told.push_back(line);
+                                        sending.reported.push_back(line);
                                         ++faults;
                                       }},
                                  buffers);
@@ -263,7 +263,7 @@ class SecureExport : public testing::TestWithParam<std::string> {
 TEST_P(SecureExport, ACollectorThatIsBelieved) {
   const Sending sending = send(authority_.issue("localhost"), authority_.pem());
   EXPECT_EQ(sending.counts.exported, 1U);
-  EXPECT_THAT(sending.told, testing::IsEmpty());
+  EXPECT_THAT(sending.reported, testing::IsEmpty());
   ASSERT_EQ(asked_.size(), 1U);
   EXPECT_EQ(asked_[0].field("authorization"), "Bearer s3cret");
 }
@@ -273,14 +273,14 @@ TEST_P(SecureExport, OneThatAnotherAuthorityVouchesFor) {
   EXPECT_EQ(sending.counts.exported, 0U);
   EXPECT_EQ(sending.counts.at_end, 1U);
   // Told once, however often it is tried.
-  EXPECT_THAT(sending.told, testing::ElementsAre(HasSubstr("spans cannot be exported")));
+  EXPECT_THAT(sending.reported, testing::ElementsAre(HasSubstr("spans cannot be exported")));
   EXPECT_THAT(asked_, testing::IsEmpty());
 }
 
 TEST_P(SecureExport, OneOfAnotherName) {
   const Sending sending = send(authority_.issue("elsewhere.example"), authority_.pem());
   EXPECT_EQ(sending.counts.exported, 0U);
-  EXPECT_THAT(sending.told, testing::ElementsAre(HasSubstr("spans cannot be exported")));
+  EXPECT_THAT(sending.reported, testing::ElementsAre(HasSubstr("spans cannot be exported")));
   EXPECT_THAT(asked_, testing::IsEmpty());
 }
 
@@ -303,4 +303,4 @@ TEST(SpanExport, RefusesEndpointsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -5,7 +5,7 @@
 #include "controller/traces/otlp/export_request.h"
 #include "tests/traces/sample.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using otlp::Span;
@@ -256,4 +256,4 @@ TEST(Otlp, ReadsIds) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

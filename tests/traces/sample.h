@@ -10,7 +10,7 @@
 #include "base/text/protobuf_writer.h"
 #include "controller/traces/incoming_span.h"
 
-namespace edge::tests {
+namespace edge::test {
 
 inline std::string sample_path(const std::string& name) {
   return std::string(EDGE_SOURCE_DIR) + "/tests/traces/data/" + name;
@@ -79,4 +79,4 @@ inline traces::IncomingSpan incoming(std::uint64_t trace, std::uint64_t id, std:
   return span;
 }
 
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -14,7 +14,7 @@
 #include "tests/support/http2_bridge.h"
 #include "tests/traces/sample.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -208,20 +208,20 @@ TEST_F(Traces, TakesEachForm) {
     auto head = connection.receive_head();
     EXPECT_TRUE(head.ok());
     if (!head.ok()) return std::string();
-    std::string told;
-    for (const std::string& value : head->values("grpc-status")) told += "head " + value;
-    if (!told.empty()) {
+    std::string reported;
+    for (const std::string& value : head->values("grpc-status")) reported += "head " + value;
+    if (!reported.empty()) {
       EXPECT_TRUE(connection.receive_body(*head).ok());
-      return told;
+      return reported;
     }
     for (;;) {
       const auto chunk = connection.receive_chunk();
       EXPECT_TRUE(chunk.ok());
       if (!chunk.ok() || chunk->empty()) break;
-      told += *chunk;
+      reported += *chunk;
     }
     const auto trailers = connection.receive_until("\r\n\r\n");
-    return told + (trailers.ok() ? *trailers : "");
+    return reported + (trailers.ok() ? *trailers : "");
   };
   EXPECT_EQ(call(grpc_frame(request_bytes({span_bytes(3, 1)})), kGrpcPath),
             std::string(5, '\0') + "grpc-status: 0\r\n\r\n");
@@ -359,4 +359,4 @@ TEST(TraceListenText, IsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

@@ -16,7 +16,7 @@
 #include "controller/traces/trace_writer.h"
 #include "tests/traces/sample.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -324,4 +324,4 @@ TEST_F(Store, SurvivesBeingKilledWhileItWrites) {
 }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

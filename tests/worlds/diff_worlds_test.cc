@@ -122,14 +122,14 @@ struct Tally {
 void check(const Side& before, const Side& after, Tally& tally) {
   const Diff diff = compiler::analyze::ProgramDiff(before.program(), after.program(), {}).run();
   EXPECT_TRUE(diff.undecided.empty()) << diff.undecided.front();
-  std::map<std::string, std::string> told;  // rules on both sides, to what becomes of them
+  std::map<std::string, std::string> reported;  // rules on both sides, to what becomes of them
   for (const DiffClass& changed : diff.classes) {
     const auto [rule_before, backend_before] = before.answer(owned(changed.request));
     const auto [rule_after, backend_after] = after.answer(owned(changed.request));
     EXPECT_NE(backend_before, backend_after) << witness_text(changed.request);
     EXPECT_EQ(changed.rule_before, rule_before) << witness_text(changed.request);
     EXPECT_EQ(changed.rule_after, rule_after) << witness_text(changed.request);
-    told[rule_before + "\n" + rule_after] = witness_text(changed.request);
+    reported[rule_before + "\n" + rule_after] = witness_text(changed.request);
   }
   bool differs = false;
   for (const OwnedRequest& request : every_request()) {
@@ -137,7 +137,7 @@ void check(const Side& before, const Side& after, Tally& tally) {
     const auto [rule_after, backend_after] = after.answer(request);
     if (backend_before == backend_after) continue;
     differs = true;
-    ASSERT_TRUE(told.contains(rule_before + "\n" + rule_after))
+    ASSERT_TRUE(reported.contains(rule_before + "\n" + rule_after))
         << reference::request_line(request) << ": " << rule_before << " -> " << rule_after << " is of no class";
   }
   ++(differs || !diff.classes.empty() ? tally.differing : tally.equal);

@@ -16,7 +16,7 @@
 #include "compiler/compile.h"
 #include "compiler/yaml/read.h"
 
-namespace edge::tests {
+namespace edge::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ constexpr std::string_view kTold = "#### told\n";
 
 struct Case {
   std::string text;
-  std::string told;
+  std::string reported;
 };
 
 fs::path folder() { return fs::path(EDGE_SOURCE_DIR) / "tests/yaml_mistakes/cases"; }
@@ -60,13 +60,13 @@ class YamlMistake : public testing::TestWithParam<std::string> {};
 
 TEST_P(YamlMistake, IsToldWithItsCause) {
   const Case mistake = read_case(GetParam());
-  const std::string told = first_told(mistake.text);
+  const std::string reported = first_told(mistake.text);
   if (std::getenv("EDGE_UPDATE_YAML_MISTAKES") != nullptr) {
-    std::ofstream(folder() / (GetParam() + ".txt"), std::ios::binary) << mistake.text << kTold << told;
+    std::ofstream(folder() / (GetParam() + ".txt"), std::ios::binary) << mistake.text << kTold << reported;
     return;
   }
-  EXPECT_EQ(told, mistake.told);
-  EXPECT_THAT(told, HasSubstr("error[EDGE0"));
+  EXPECT_EQ(reported, mistake.reported);
+  EXPECT_THAT(reported, HasSubstr("error[EDGE0"));
 }
 
 /// The same text with every document a Secret: no word of it may be in what is told.
@@ -84,9 +84,9 @@ TEST_P(YamlMistake, CitesNothingOfASecret) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     // A key that is given twice is no value.
     if (diagnostic.code == DiagnosticCode::kDuplicateKey) continue;
-    const std::string told = render(diagnostic, sources, Colour::kNo);
+    const std::string reported = render(diagnostic, sources, Colour::kNo);
     for (const char* word : {"shop.example", "demo", "8080", "edge\"", "edgeproxy", "http", "touch", "team"}) {
-      EXPECT_THAT(told, Not(HasSubstr(word))) << told;
+      EXPECT_THAT(reported, Not(HasSubstr(word))) << reported;
     }
   }
 }
@@ -100,4 +100,4 @@ INSTANTIATE_TEST_SUITE_P(All, YamlMistake, testing::ValuesIn(names()), [](const 
 TEST(YamlMistakes, AreSixtyAtLeast) { EXPECT_GE(names().size(), 60U); }
 
 }  // namespace
-}  // namespace edge::tests
+}  // namespace edge::test

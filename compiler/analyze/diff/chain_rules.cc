@@ -54,14 +54,14 @@ std::optional<std::size_t> ChainRules::taker(const program::RequestView& request
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     const auto rule = hosts_[host]->taker(request, regex);
     if (!rule) continue;
-    const std::vector<std::uint32_t>* place = &pathless_;
+    const std::vector<std::uint32_t>* position = &pathless_;
     if (rule->path_class == PathClass::kExact || rule->path_class == PathClass::kPrefix) {
       const RulesByPath& places = rule->path_class == PathClass::kExact ? exact_ : prefix_;
       const auto found = places.find(rule->path);
       if (found == places.end()) return std::nullopt;
-      place = &found->second;
+      position = &found->second;
     }
-    for (const std::uint32_t index : *place) {
+    for (const std::uint32_t index : *position) {
       if (entries_[index].host == host && entries_[index].rule.same_match(*rule)) return index;
     }
     return std::nullopt;

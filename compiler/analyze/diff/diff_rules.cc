@@ -104,8 +104,8 @@ class RulesDiff {
     for (const std::size_t side : {0, 1}) {
       const auto& entries = sides_[side].entries();
       for (std::size_t i = 0; i < entries.size(); ++i) {
-        auto& place = places[{pattern(side, entries[i].host), entries[i].rule.path_class, entries[i].rule.path}];
-        (side == 0 ? place.first : place.second).push_back(i);
+        auto& position = places[{pattern(side, entries[i].host), entries[i].rule.path_class, entries[i].rule.path}];
+        (side == 0 ? position.first : position.second).push_back(i);
       }
     }
     const auto key = [this](std::size_t side) {
@@ -116,7 +116,7 @@ class RulesDiff {
     };
     const std::function<std::uint64_t(std::size_t)> key_before = key(0);
     const std::function<std::uint64_t(std::size_t)> key_after = key(1);
-    for (const auto& [place, indices] : places) {
+    for (const auto& [position, indices] : places) {
       align(indices.first, indices.second, key_before, key_after, changed[0], changed[1]);
     }
   }
@@ -151,9 +151,9 @@ class RulesDiff {
         return;
       }
       record(side, rule, taker, *finding.request);
-      const auto told = taker ? taken_by(1 - side, *taker, rule, *finding.request) : all_but_taken(1 - side, rule);
-      if (!told) return;
-      rest = space_.minus(rest, *told);
+      const auto reported = taker ? taken_by(1 - side, *taker, rule, *finding.request) : all_but_taken(1 - side, rule);
+      if (!reported) return;
+      rest = space_.minus(rest, *reported);
     }
   }
 
@@ -161,9 +161,9 @@ class RulesDiff {
   std::optional<Set> taken_by(std::size_t side, std::size_t taker, std::size_t rule, const Witness& request) {
     ChainRules& there = sides_[side];
     const TableRule& own = sides_[1 - side].entries()[rule].rule;
-    const auto rivals = [&](const TableRule& place) {
+    const auto rivals = [&](const TableRule& position) {
       std::vector<Set> sets;
-      there.for_each_meeting(place, [&](std::size_t other) {
+      there.for_each_meeting(position, [&](std::size_t other) {
         if (other < taker && !alike(1 - side, rule, other)) sets.push_back(there.matches(other));
         return sets.size() <= kMaxNamed;
       });

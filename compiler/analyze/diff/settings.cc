@@ -65,23 +65,23 @@ class Reader {
   // A listener is named by what reaches it: its own name, and its gateway's, are seen by no request.
   void add_bind(std::uint32_t index, const program::BindRecord& bind) {
     const program::SectionView& view = program_.listeners().view;
-    const std::string place = bind_text(program_, index);
-    subject_ = "listener " + place;
+    const std::string position = bind_text(program_, index);
+    subject_ = "listener " + position;
     add("", program::protocol_name(bind.protocol));
     for (const program::NameEntry& entry : view.array(bind.listeners.entries)) {
       const std::string name(view.string(entry.name));
-      add_listener(place + " " + name, entry.exact);
-      add_listener(place + " *." + name, entry.wildcard);
+      add_listener(position + " " + name, entry.exact);
+      add_listener(position + " *." + name, entry.wildcard);
     }
-    add_listener(place + " *", bind.listeners.fallback);
+    add_listener(position + " *", bind.listeners.fallback);
   }
 
-  void add_listener(const std::string& place, std::uint32_t index) {
+  void add_listener(const std::string& position, std::uint32_t index) {
     if (index == kNone) return;
     const program::SectionView& view = program_.listeners().view;
     const auto& header = view.header<program::ListenersHeader>();
     const program::ListenerRecord& listener = view.array(header.listeners)[index];
-    subject_ = "listener " + place;
+    subject_ = "listener " + position;
     add("", "served");
     if (listener.max_request_body != 0) add(", maxRequestBodySize", std::to_string(listener.max_request_body));
     for (const program::TreeSettings& block : program::settings_of(view, listener)) add_block(block.name, block);

@@ -128,9 +128,9 @@ class ListenerCheck {
     const program::RouteRecord& route = host.view.array(header.routes)[record.route];
     const std::string_view space = program::name_space_of(host.view, route);
     const std::string_view name = host.view.string(route.name);
-    const std::string place =
+    const std::string position =
         "rules[" + std::to_string(record.rule) + "].matches[" + std::to_string(record.match) + "]";
-    Origin origin{std::string(space) + "/" + std::string(name) + " " + place, {}, "spec." + place, {}};
+    Origin origin{std::string(space) + "/" + std::string(name) + " " + position, {}, "spec." + position, {}};
     const auto linked = std::ranges::find_if(config_.routes, [&](const LinkedRoute& candidate) {
       return candidate.identity.name_space == space && candidate.identity.name == name;
     });
@@ -182,14 +182,14 @@ class ListenerCheck {
 void report_hidden_by_hosts(const LinkedConfig& config, const program::ProgramView& program, Diagnostics& diagnostics) {
   const program::SectionView& section = program.listeners().view;
   const auto& header = section.header<program::ListenersHeader>();
-  std::vector<bool> told(header.listeners.count, false);
+  std::vector<bool> reported(header.listeners.count, false);
   for (std::uint32_t bind = 0; bind < header.binds.count; ++bind) {
     const program::Protocol protocol = section.array(header.binds)[bind].protocol;
     if (protocol != program::Protocol::kHttp && protocol != program::Protocol::kHttps) continue;
     // Of a listener on several addresses one tells: each gives it the same names, or fewer.
     for (std::uint32_t listener = 0; listener < header.listeners.count; ++listener) {
-      if (told[listener] || claims_of(section, section.array(header.binds)[bind], listener).empty()) continue;
-      told[listener] = true;
+      if (reported[listener] || claims_of(section, section.array(header.binds)[bind], listener).empty()) continue;
+      reported[listener] = true;
       ListenerCheck(config, program, bind, listener, diagnostics).run();
     }
   }

@@ -46,7 +46,7 @@ void WitnessMaker::break_slot(const Witness& witness, const Literal& literal, st
   }
 }
 
-std::vector<Witness> WitnessMaker::near_misses(const Witness& witness, const CandidatePath& place,
+std::vector<Witness> WitnessMaker::near_misses(const Witness& witness, const CandidatePath& candidate_path,
                                                const Literals& literals) const {
   std::vector<Witness> out;
   for (const Literal& literal : literals) {
@@ -59,7 +59,7 @@ std::vector<Witness> WitnessMaker::near_misses(const Witness& witness, const Can
       break_slot(witness, literal, out);
     }
   }
-  if (place.path_class == PathClass::kExact || place.path_class == PathClass::kPrefix) {
+  if (candidate_path.path_class == PathClass::kExact || candidate_path.path_class == PathClass::kPrefix) {
     Witness longer = witness;
     longer.path += "x";
     out.push_back(std::move(longer));

@@ -44,18 +44,18 @@ class HostNotes {
     const std::vector<TableRule> all = rules_.rules();
     Effort effort(kHostSteps);
     for (std::size_t later = 1; later < all.size(); ++later) {
-      std::set<std::uint32_t> told;
+      std::set<std::uint32_t> reported;
       for (std::size_t earlier = 0; earlier < later; ++earlier) {
         if (!may_meet(all[later], all[earlier])) continue;
         if (effort.left() == 0) return give_up();
-        compare(all[later], all[earlier], effort, told);
+        compare(all[later], all[earlier], effort, reported);
       }
     }
   }
 
  private:
-  void compare(const TableRule& rule, const TableRule& earlier, Effort& effort, std::set<std::uint32_t>& told) {
-    if (told.contains(earlier.action)) return;
+  void compare(const TableRule& rule, const TableRule& earlier, Effort& effort, std::set<std::uint32_t>& reported) {
+    if (reported.contains(earlier.action)) return;
     const Set with_path = space_.where({Subject::Kind::kPath}, Test::kBelow);
     Effort pair(std::min(effort.left(), kPairSteps));
     const std::uint64_t before = pair.left();
@@ -66,7 +66,8 @@ class HostNotes {
     finding.request->port = base_.port;
     const WitnessView view(*finding.request);
     const std::optional<TableRule> taker = rules_.taker(view.view(), regex_);
-    if (taker && !taker->same_match(rule) && told.insert(taker->action).second) note(rule, *taker, *finding.request);
+    if (taker && !taker->same_match(rule) && reported.insert(taker->action).second)
+      note(rule, *taker, *finding.request);
   }
 
   struct Origin {
@@ -82,9 +83,9 @@ class HostNotes {
     const program::RouteRecord& route = host_.view.array(header.routes)[record.route];
     const std::string name =
         std::string(program::name_space_of(host_.view, route)) + "/" + std::string(host_.view.string(route.name));
-    const std::string place =
+    const std::string position =
         "rules[" + std::to_string(record.rule) + "].matches[" + std::to_string(record.match) + "]";
-    Origin origin{nullptr, name + " " + place, "spec." + place, {}};
+    Origin origin{nullptr, name + " " + position, "spec." + position, {}};
     const auto found = routes_.find(name);
     if (found == routes_.end() || record.rule >= found->second->rules.size()) return origin;
     origin.route = found->second;

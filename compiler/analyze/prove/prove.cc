@@ -59,22 +59,24 @@ class HostProof {
   }
 
  private:
-  void prove_group(const ir::Group& group, const CandidatePath& place) {
+  void prove_group(const ir::Group& group, const CandidatePath& candidate_path) {
     group_ = &group;
     for (const ir::Candidate& candidate : group) {
       if (!first_candidate_) first_candidate_ = candidate;
       ++stats_.rules;
-      if (candidate.predicate != ir::kAlways || !reach_plainly(candidate, place)) search(candidate, place);
+      if (candidate.predicate != ir::kAlways || !reach_plainly(candidate, candidate_path))
+        search(candidate, candidate_path);
     }
   }
 
   /// The usual case, without any allocation: no condition but the path, and no other rule in the way.
-  bool reach_plainly(const ir::Candidate& candidate, const CandidatePath& place) {
+  bool reach_plainly(const ir::Candidate& candidate, const CandidatePath& candidate_path) {
     for (const std::string_view suffix : {"", "/~w"}) {
-      plain_.path.assign(place.path).append(suffix);
+      plain_.path.assign(candidate_path.path).append(suffix);
       if (plain_.path.empty()) plain_.path = "/";
       if (!is(candidate, evaluate(plain_))) {
-        if (place.path_class != PathClass::kPrefix && place.path_class != PathClass::kAny) return false;
+        if (candidate_path.path_class != PathClass::kPrefix && candidate_path.path_class != PathClass::kAny)
+          return false;
         continue;
       }
       ++stats_.reached;
@@ -104,13 +106,14 @@ class HostProof {
 
   /// Looks for a request that reaches `candidate`, first by guessing: a rule that takes what was made up becomes a
   /// goal, not that rule. Where guesses end, the question is decided.
-  void search(const ir::Candidate& candidate, const CandidatePath& place) {
+  void search(const ir::Candidate& candidate, const CandidatePath& candidate_path) {
     std::vector<Goal> goals;
     if (candidate.predicate != ir::kAlways) goals.push_back({candidate.predicate, true});
     for (std::size_t round = 0; round < kMaxRounds; ++round) {
       rivals_.clear();
-      const Search result = solve(host_, goals, kMaxWays,
-                                  [&](const Literals& literals) { return try_literals(candidate, place, literals); });
+      const Search result = solve(host_, goals, kMaxWays, [&](const Literals& literals) {
+        return try_literals(candidate, candidate_path, literals);
+      });
       if (result == Search::kFound) return;
       const std::size_t before = goals.size();
       for (const ir::Candidate& earlier : *group_) {
@@ -119,14 +122,14 @@ class HostProof {
       }
       if (goals.size() == before) break;
     }
-    decide(candidate, place);
+    decide(candidate, candidate_path);
   }
 
-  bool try_literals(const ir::Candidate& candidate, const CandidatePath& place, const Literals& literals) {
+  bool try_literals(const ir::Candidate& candidate, const CandidatePath& candidate_path, const Literals& literals) {
     const std::optional<Witness> filled = maker_.fill(literals);
     if (!filled) return false;
     std::size_t tried = 0;
-    for (const std::string& path : maker_.paths(place, literals)) {
+    for (const std::string& path : maker_.paths(candidate_path, literals)) {
       if (tried == kMaxPaths) break;
       if (!maker_.path_fits(path, literals)) continue;
       ++tried;
@@ -135,7 +138,7 @@ class HostProof {
       const program::Evaluation outcome = evaluate(witness);
       if (is(candidate, outcome)) {
         ++stats_.reached;
-        compare(candidate, place, witness, outcome.group, literals);
+        compare(candidate, candidate_path, witness, outcome.group, literals);
         return true;
       }
       if (outcome.host == nullptr) {
@@ -159,16 +162,17 @@ class HostProof {
   // ---- The decision, over all requests
   // -----------------------------------------------------------------------------------------
 
-  void decide(const ir::Candidate& candidate, const CandidatePath& place) {
+  void decide(const ir::Candidate& candidate, const CandidatePath& candidate_path) {
     Effort effort(std::min(decision_effort_, kUsualEffort));
     const std::uint64_t before = effort.left();
-    Reach reach = reach_search().decide({place.path_class, std::string(place.path), candidate.predicate}, effort);
+    Reach reach = reach_search().decide(
+        {candidate_path.path_class, std::string(candidate_path.path), candidate.predicate}, effort);
     decision_effort_ -= before - effort.left();
     stats_.requests += reach.taken.size();
     switch (reach.state) {
       case Reach::State::kReached:
         ++stats_.reached;
-        return compare(candidate, place, *reach.request);
+        return compare(candidate, candidate_path, *reach.request);
       case Reach::State::kCovered:
         return shadowed(candidate, reach);
       case Reach::State::kImpossible:
@@ -192,10 +196,10 @@ class HostProof {
                                   reach.taken.front().request);
     }
     shadowing.request = reach.taken.front().request;
-    told(std::move(shadowing));
+    reported(std::move(shadowing));
   }
 
-  void told(Shadowing shadowing) {
+  void reported(Shadowing shadowing) {
     ++stats_.unreachable;
     if (config_.routes[shadowing.loser.route].rules[shadowing.loser.rule].implied) return;
     report_.unreachable(shadowing);
@@ -225,7 +229,7 @@ class HostProof {
   void report_dropped() {
     for (const ir::Shadowed& dropped : host_.shadowed) {
       ++stats_.rules;
-      told({.loser = dropped.loser, .winners = {dropped.winner}, .request = example_of(dropped)});
+      reported({.loser = dropped.loser, .winners = {dropped.winner}, .request = example_of(dropped)});
     }
     for (const ir::Candidate& candidate : host_.impossible) {
       ++stats_.rules;
@@ -271,13 +275,13 @@ class HostProof {
   // ---------------------------------------------------------------------------------------------------
 
   /// A request that the decision found: nothing was guessed, so every condition of the rule is as the request has it.
-  void compare(const ir::Candidate& candidate, const CandidatePath& place, const Witness& witness) {
+  void compare(const ir::Candidate& candidate, const CandidatePath& candidate_path, const Witness& witness) {
     if (!comparison_.needed()) return;
     const WitnessView view(witness);
     const program::SlotValues values(section_, view.view(), matcher_);
     Literals literals;
     add_conditions(candidate.predicate, values.input(), literals);
-    compare(candidate, place, witness, evaluate(witness).group, literals);
+    compare(candidate, candidate_path, witness, evaluate(witness).group, literals);
   }
 
   void add_conditions(std::uint32_t node, const program::MatchInput& input, Literals& literals) const {
@@ -287,13 +291,13 @@ class HostProof {
     if (condition.operands.empty()) literals.push_back({node, program::holds(section_.view, node, input)});
   }
 
-  void compare(const ir::Candidate& candidate, const CandidatePath& place, const Witness& witness, std::uint32_t group,
-               const Literals& literals) {
+  void compare(const ir::Candidate& candidate, const CandidatePath& candidate_path, const Witness& witness,
+               std::uint32_t group, const Literals& literals) {
     if (!comparison_.needed()) return;
     if (!compare_one(candidate, witness, group)) return;
     const std::size_t cost = 1 + host_.slots.size() / 8 + host_.regexes.size();
     if (budget_ < cost) return;
-    for (const Witness& near : maker_.near_misses(witness, place, literals)) {
+    for (const Witness& near : maker_.near_misses(witness, candidate_path, literals)) {
       if (budget_ < cost) return;
       budget_ -= cost;
       if (!compare_one(candidate, near, group)) return;

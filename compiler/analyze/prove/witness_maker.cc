@@ -65,9 +65,9 @@ const std::vector<std::string>& WitnessMaker::samples(std::uint32_t regex) const
   return *kept;
 }
 
-std::vector<std::string> WitnessMaker::paths(const CandidatePath& place, const Literals& literals) const {
-  const std::string base(place.path);
-  if (place.path_class == PathClass::kExact) return {base};
+std::vector<std::string> WitnessMaker::paths(const CandidatePath& candidate_path, const Literals& literals) const {
+  const std::string base(candidate_path.path);
+  if (candidate_path.path_class == PathClass::kExact) return {base};
   std::vector<std::string> found;
   const auto offer = [&](std::string path) {
     if (!path.starts_with('/')) path.insert(0, "/");
@@ -89,7 +89,8 @@ std::vector<std::string> WitnessMaker::paths(const CandidatePath& place, const L
     }
     if (node.op == Op::kRegex) {
       for (const std::string& sample : samples(node.regex)) {
-        if (place.path_class == PathClass::kPrefix) offer(base + (sample.starts_with('/') ? "" : "/") + sample);
+        if (candidate_path.path_class == PathClass::kPrefix)
+          offer(base + (sample.starts_with('/') ? "" : "/") + sample);
         offer(sample);
       }
     }
@@ -100,7 +101,7 @@ std::vector<std::string> WitnessMaker::paths(const CandidatePath& place, const L
   offer(base + "/");
   std::erase_if(found, [&](const std::string& path) {
     if (!is_normal_path(path)) return true;
-    return place.path_class == PathClass::kPrefix && !below(place.path, path);
+    return candidate_path.path_class == PathClass::kPrefix && !below(candidate_path.path, path);
   });
   return found;
 }

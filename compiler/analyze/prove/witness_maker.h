@@ -35,13 +35,14 @@ class WitnessMaker {
   /// A request of the host without any condition, for `path`.
   Witness plain(std::string_view path) const;
   /// Paths that lead to `place`, the likeliest to be free of other rules first.
-  std::vector<std::string> paths(const CandidatePath& place, const Literals& literals) const;
+  std::vector<std::string> paths(const CandidatePath& candidate_path, const Literals& literals) const;
   /// Whether every condition on the path among `literals` is as it must be.
   bool path_fits(const std::string& path, const Literals& literals) const;
   /// Everything but the path; nullopt when no values were found.
   std::optional<Witness> fill(const Literals& literals) const;
   /// Requests that break one condition of `literals` each, and some that break the path.
-  std::vector<Witness> near_misses(const Witness& witness, const CandidatePath& place, const Literals& literals) const;
+  std::vector<Witness> near_misses(const Witness& witness, const CandidatePath& candidate_path,
+                                   const Literals& literals) const;
 
  private:
   std::optional<std::string> slot_value(std::uint32_t slot, const Literals& literals, bool& absent) const;

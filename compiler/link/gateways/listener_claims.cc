@@ -146,7 +146,7 @@ std::string Claims::holder_text(Claim claim, Claim holder) const {
 
 std::string Claims::refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
                            std::string note) {
-  std::string told = message + holder_text(claim, holder);
+  std::string text = message + holder_text(claim, holder);
   diagnostics_.add({.code = DiagnosticCode::kConflict,
                     .resource = gateways_[claim.gateway].metadata.text(),
                     .field = listener_field(claim.listener, field),
@@ -155,7 +155,7 @@ std::string Claims::refuse(Claim claim, Claim holder, Span span, std::string_vie
                     .labels = {{listener(holder).name.span, "held by " + gateways_[holder.gateway].metadata.text() +
                                                                 ", listener `" + listener(holder).name.value + "`"}},
                     .notes = {std::move(note)}});
-  return told;
+  return text;
 }
 
 }  // namespace edge::compiler::link

@@ -60,11 +60,11 @@ std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t ga
   add_unreplaced(config, route.policies, rule.size(), effective);
   add_unreplaced(config, config.gateways[gateway].policies, rule.size(), effective);
   // Of one type the rule's own comes last.
-  const auto place = [&](std::uint32_t policy) {
+  const auto position = [&](std::uint32_t policy) {
     const bool own = std::ranges::find(rule, policy) != rule.end();
     return std::tuple(config.policies[policy].type, own, policy);
   };
-  std::ranges::sort(effective, {}, place);
+  std::ranges::sort(effective, {}, position);
   return effective;
 }
 

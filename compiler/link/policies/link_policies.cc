@@ -70,11 +70,12 @@ bool find_service(const model::ProxyPolicy& policy, const PolicyTargets& targets
   // Of a filter the route tells what is wrong (link_routes.cc).
   Diagnostics untold(0);
   Findings untold_findings{untold, findings.dependencies};
-  Findings& told = policy.target_rule ? untold_findings : findings;
+  Findings& reported = policy.target_rule ? untold_findings : findings;
   const Resolved found = targets.backends.resolve(
-      policy.metadata, written->backend_kind, to, [] { return std::string("spec.forwardAuth.backendRef.name"); }, told);
+      policy.metadata, written->backend_kind, to, [] { return std::string("spec.forwardAuth.backendRef.name"); },
+      reported);
   if (!found || !targets.backend_index[found.position]) {
-    fail(told.status.conditions, condition::kResolvedRefs,
+    fail(reported.status.conditions, condition::kResolvedRefs,
          found.fault == ReferenceFault::kNotPermitted ? reason::kRefNotPermitted : reason::kBackendNotFound,
          "the backend `" + to.name.value + "` cannot be used");
     return false;

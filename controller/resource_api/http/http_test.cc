@@ -200,7 +200,7 @@ TEST_F(CredentialsTest, RefusesAnAuthorityThatIsNone) {
 
 // ---- Access -------------------------------------------------------------------------------------------------------
 
-std::string told(const Attributes& what) {
+std::string reported(const Attributes& what) {
   if (!what.path.empty()) return what.verb + " " + what.path;
   return what.verb + " " + what.group + "/" + what.version + " ns=" + what.name_space + " " + what.resource + "/" +
          what.name + "/" + what.subresource;
@@ -208,7 +208,7 @@ std::string told(const Attributes& what) {
 
 TEST(Attributes, AreReadOffPaths) {
   const auto of = [](std::string_view method, std::string_view path, const Query& query = {}) {
-    return told(attributes_of(method, path, query));
+    return reported(attributes_of(method, path, query));
   };
   EXPECT_EQ(of("GET", "/api/v1/namespaces"), "list /v1 ns= namespaces//");
   EXPECT_EQ(of("GET", "/api/v1/namespaces/shop"), "get /v1 ns=shop namespaces/shop/");

@@ -218,9 +218,9 @@ TEST(Apply, AnIntentWithoutAnnotationsGoesOverToo) {
     const Json intent = {{"metadata", {{"name", "n"}, {"annotations", annotations}}}, {"spec", {{"replicas", 2}}}};
     const Answer<Applied> done = apply(kind(), &object, intent, kubectl, true);
     ASSERT_TRUE(done.ok()) << done.error().message;
-    const Json& told = (*done->object)["metadata"]["annotations"];
-    EXPECT_THAT(told.value(kAnnotation, ""), HasSubstr("\"replicas\":2"));
-    EXPECT_THAT(told.value(kAnnotation, ""), Not(HasSubstr("annotations")));
+    const Json& reported = (*done->object)["metadata"]["annotations"];
+    EXPECT_THAT(reported.value(kAnnotation, ""), HasSubstr("\"replicas\":2"));
+    EXPECT_THAT(reported.value(kAnnotation, ""), Not(HasSubstr("annotations")));
   }
 }
 

@@ -41,12 +41,12 @@ Json created_cell(const Json& object, std::int64_t) { return cell_text(at(object
 
 /// `told` of each entry, by commas; of many the first three.
 template <typename Visitor>
-std::string listed(const Json& list, Visitor told, std::size_t most = SIZE_MAX) {
+std::string listed(const Json& list, Visitor text_for, std::size_t most = SIZE_MAX) {
   std::string out;
   if (!list.is_array()) return out;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (i == most) return out + words({" + ", std::to_string(list.size() - most), " more..."});
-    const std::string text = told(list[i]);
+    const std::string text = text_for(list[i]);
     if (!text.empty()) out += (out.empty() ? "" : ",") + text;
   }
   return out;

@@ -110,9 +110,9 @@ Value Evaluator::index(const Node& node) {
     return found == object.json->end() ? Value() : part(object, *found);
   }
   if (!object.json->is_array() || !at.json->is_number_integer()) return {};
-  const auto place = at.json->get<std::int64_t>();
-  if (place < 0 || static_cast<std::size_t>(place) >= object.json->size()) return {};
-  return part(object, (*object.json)[static_cast<std::size_t>(place)]);
+  const auto position = at.json->get<std::int64_t>();
+  if (position < 0 || static_cast<std::size_t>(position) >= object.json->size()) return {};
+  return part(object, (*object.json)[static_cast<std::size_t>(position)]);
 }
 
 Value Evaluator::has(const Node& node) {
@@ -179,21 +179,21 @@ Value Evaluator::macro(const Node& node) {
     // Over a map its keys are what is named.
     const Value item = json.is_object() ? Value::make(at.key()) : part(range, *at);
     variables_.emplace_back(node.variable, item);
-    const Value told = value(*node.children[1]);
+    const Value result = value(*node.children[1]);
     variables_.pop_back();
     if (steps_ > kMaxSteps) return {};
     if (node.text == "map") {
-      if (!told.ok()) return {};
-      collected.push_back(*told.json);
+      if (!result.ok()) return {};
+      collected.push_back(*result.json);
       continue;
     }
-    if (!told.ok() || !told.json->is_boolean()) {
+    if (!result.ok() || !result.json->is_boolean()) {
       failed = true;
       continue;
     }
-    if (all && told.is(false)) return Value::make(false);
-    if (node.text == "exists" && told.is(true)) return Value::make(true);
-    if (told.is(true)) {
+    if (all && result.is(false)) return Value::make(false);
+    if (node.text == "exists" && result.is(true)) return Value::make(true);
+    if (result.is(true)) {
       ++holding;
       if (node.text == "filter") collected.push_back(*item.json);
     }

@@ -10,7 +10,7 @@ namespace edge::resource_api::objects {
 namespace {
 
 /// `holds`, `broken: <message>`, `unknown`.
-std::string told(std::string_view rule, std::string_view self, const char* old = nullptr) {
+std::string reported(std::string_view rule, std::string_view self, const char* old = nullptr) {
   const auto compiled = CelRule::parse(Json{{"rule", rule}, {"message", "m"}});
   if (compiled == nullptr) return "unknown";
   const Json value = Json::parse(self);
@@ -50,29 +50,29 @@ TEST(Cel, EvaluatesRules) {
            {"true == (1.5 < 2)", "{}", "holds"},
            {"self.a < 'x'", R"({"a":1})", "evaluated"},
        }) {
-    EXPECT_THAT(told(rule, self), testing::HasSubstr(expected)) << rule;
+    EXPECT_THAT(reported(rule, self), testing::HasSubstr(expected)) << rule;
   }
 }
 
 TEST(Cel, LeavesWhatItDoesNotKnow) {
   for (const char* rule : {"", "self.", "self.?a", "other == 1", "self.a ==", "self.a.frob()", "{'a': 1} == self",
                            "self.a == 1 extra", "has(self)", "self.all(x)", "'open", "b'x' == self", "url(self)"}) {
-    EXPECT_EQ(told(rule, "{}"), "unknown") << rule;
+    EXPECT_EQ(reported(rule, "{}"), "unknown") << rule;
   }
-  EXPECT_EQ(told(std::string(1000, '(') + "true" + std::string(1000, ')'), "{}"), "unknown");
-  EXPECT_EQ(told(std::string(1000, '!') + "true", "{}"), "unknown");
+  EXPECT_EQ(reported(std::string(1000, '(') + "true" + std::string(1000, ')'), "{}"), "unknown");
+  EXPECT_EQ(reported(std::string(1000, '!') + "true", "{}"), "unknown");
 }
 
 TEST(Cel, TransitionsAskForWhatWas) {
-  EXPECT_EQ(told("self == oldSelf", "1"), "holds") << "there was nothing";
-  EXPECT_EQ(told("self == oldSelf", "1", "1"), "holds");
-  EXPECT_EQ(told("self == oldSelf", "1", "2"), "broken: Invalid value: \"integer\": m");
+  EXPECT_EQ(reported("self == oldSelf", "1"), "holds") << "there was nothing";
+  EXPECT_EQ(reported("self == oldSelf", "1", "1"), "holds");
+  EXPECT_EQ(reported("self == oldSelf", "1", "2"), "broken: Invalid value: \"integer\": m");
 }
 
 TEST(Cel, LongWorkIsAnError) {
   Json list = Json::array();
   for (int i = 0; i < 200; ++i) list.push_back(i);
-  EXPECT_THAT(told("self.all(a, self.all(b, self.all(c, a + b + c >= 0)))", list.dump()),
+  EXPECT_THAT(reported("self.all(a, self.all(b, self.all(c, a + b + c >= 0)))", list.dump()),
               testing::HasSubstr("evaluated"));
 }
 

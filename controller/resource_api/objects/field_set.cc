@@ -59,9 +59,9 @@ std::string read(const Json& fields, FieldSet& out) {
   return {};
 }
 
-void each_below(const FieldSet& set, const std::string& path, const std::function<void(const std::string&)>& told) {
-  if (set.member()) told(path);
-  for (const auto& [step, inner] : set.below()) each_below(inner, path + readable(step), told);
+void each_below(const FieldSet& set, const std::string& path, const std::function<void(const std::string&)>& visit) {
+  if (set.member()) visit(path);
+  for (const auto& [step, inner] : set.below()) each_below(inner, path + readable(step), visit);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ FieldSet FieldSet::without_below(const FieldSet& other) const {
   return out;
 }
 
-void FieldSet::each(const std::function<void(const std::string& path)>& told) const { each_below(*this, "", told); }
+void FieldSet::each(const std::function<void(const std::string& path)>& visit) const { each_below(*this, "", visit); }
 
 Answer<FieldSet> FieldSet::parse(const Json& fields_v1) {
   FieldSet set;

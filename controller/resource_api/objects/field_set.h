@@ -50,7 +50,7 @@ class FieldSet {
   bool operator==(const FieldSet&) const = default;
 
   /// Calls with every member's path as people read it: `.spec.ports[port=80,protocol="TCP"].name`.
-  void each(const std::function<void(const std::string& path)>& told) const;
+  void each(const std::function<void(const std::string& path)>& visit) const;
 
   /// fieldsV1. 400 when it is none, or nests too deep.
   static Answer<FieldSet> parse(const Json& fields_v1);

@@ -204,9 +204,9 @@ void follow(const JsonPath::Step& step, const Json& from, std::size_t& visited, 
     case Kind::kSlice:
       if (from.is_array()) {
         const auto size = static_cast<std::int64_t>(from.size());
-        const auto place = [size](std::int64_t index) { return index < 0 ? size + index : index; };
-        const std::int64_t end = std::min(size, step.end ? place(*step.end) : size);
-        std::int64_t index = place(step.begin);
+        const auto position = [size](std::int64_t index) { return index < 0 ? size + index : index; };
+        const std::int64_t end = std::min(size, step.end ? position(*step.end) : size);
+        std::int64_t index = position(step.begin);
         // An index before the first is none; a slice begins there.
         if (index < 0 && step.end && *step.end == step.begin + 1) return;
         for (index = std::max<std::int64_t>(index, 0); index < end && to.size() < kMaxFound;) {

@@ -55,7 +55,7 @@ class Reader : public nlohmann::json_sax<Json> {
 
   /// Where the next value goes. nlohmann's maps and vectors keep addresses of what is being filled, as only the last
   /// element of the innermost one grows.
-  Json* place(Json value) {
+  Json* entry(Json value) {
     if (frames_.empty()) {
       root = std::move(value);
       return &root;
@@ -71,7 +71,7 @@ class Reader : public nlohmann::json_sax<Json> {
   }
 
   bool put(Json value) {
-    place(std::move(value));
+    entry(std::move(value));
     return true;
   }
 
@@ -80,7 +80,7 @@ class Reader : public nlohmann::json_sax<Json> {
       fault_ = words({"it nests deeper than ", std::to_string(kMaxDepth), " levels"});
       return false;
     }
-    frames_.push_back({place(std::move(empty)), {}});
+    frames_.push_back({entry(std::move(empty)), {}});
     return true;
   }
 

@@ -15,7 +15,7 @@ bool of_every_resource(std::string_view name) { return name == "apiVersion" || n
 /// Removes fields that are not known, and tells them.
 class Pruner {
  public:
-  explicit Pruner(std::vector<std::string>* told) : told_(told) {}
+  explicit Pruner(std::vector<std::string>* reported) : told_(reported) {}
 
   void value(const Schema& schema, Json& value, const std::string& path) {
     if (value.is_object()) {
@@ -102,10 +102,10 @@ void prune(const Schema& schema, Json& object, std::vector<std::string>* dropped
 }
 
 std::vector<std::string> unknown_fields(const Schema& schema, const Json& object) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   Json copy = object;
-  Pruner(&told).value(schema, copy, "");
-  return told;
+  Pruner(&reported).value(schema, copy, "");
+  return reported;
 }
 
 }  // namespace edge::resource_api::objects

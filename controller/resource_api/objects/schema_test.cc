@@ -19,7 +19,7 @@ Json json(std::string_view text) {
   return value ? *value : Json();
 }
 
-std::vector<std::string> told(const Causes& causes) {
+std::vector<std::string> reported(const Causes& causes) {
   std::vector<std::string> lines;
   for (const Cause& cause : causes) lines.push_back(cause.reason + " " + cause.field + ": " + cause.message);
   return lines;
@@ -30,7 +30,7 @@ SchemaPtr schema_of(std::string_view spec) {
   Causes causes;
   const Json source = {{"type", "object"}, {"properties", {{"spec", json(spec)}}}};
   SchemaPtr schema = compile_schema(source, "", causes);
-  EXPECT_THAT(told(causes), IsEmpty());
+  EXPECT_THAT(reported(causes), IsEmpty());
   return schema;
 }
 
@@ -38,13 +38,13 @@ std::vector<std::string> faults(std::string_view spec_schema, std::string_view s
   const SchemaPtr schema = schema_of(spec_schema);
   Causes causes;
   if (schema != nullptr) validate(*schema, Json{{"spec", json(spec)}}, nullptr, causes);
-  return told(causes);
+  return reported(causes);
 }
 
 std::vector<std::string> structural_faults(std::string_view source) {
   Causes causes;
   EXPECT_EQ(compile_schema(json(source), "s", causes), nullptr);
-  return told(causes);
+  return reported(causes);
 }
 
 TEST(Validate, TypesAreNamedAsTheyAre) {
@@ -212,7 +212,7 @@ TEST(Crd, NamesVersionsAndScopesAreHeldTo) {
   EXPECT_EQ(crd["spec"]["names"]["listKind"], "WidgetList");
   Causes causes;
   validate_crd(crd, nullptr, causes);
-  EXPECT_THAT(told(causes), IsEmpty());
+  EXPECT_THAT(reported(causes), IsEmpty());
   EXPECT_NE(crd_schema(crd, "v1"), nullptr);
   EXPECT_EQ(crd_schema(crd, "v2"), nullptr);
 

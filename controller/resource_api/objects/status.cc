@@ -51,15 +51,15 @@ StatusError about(int code, std::string_view reason, const Subject& subject, std
   return error;
 }
 
-std::string told(const Cause& cause) {
+std::string reported(const Cause& cause) {
   return cause.field.empty() ? cause.message : words({cause.field, ": ", cause.message});
 }
 
 /// `a: b` alone, `[a: b, c: d]` when there are several; the same fault is told once.
-std::string told(const Causes& causes) {
+std::string reported(const Causes& causes) {
   std::vector<std::string> lines;
   for (const Cause& cause : causes) {
-    std::string line = told(cause);
+    std::string line = reported(cause);
     if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
   }
   if (lines.size() == 1) return lines.front();
@@ -209,7 +209,7 @@ StatusError apply_conflict(Causes causes) {
 StatusError invalid(const Subject& subject, std::string_view name, Causes causes) {
   StatusError error = plain(422, "Invalid", words({qualified_kind(subject), " \"", name, "\" is invalid"}));
   if (causes.size() > kMaxCauses) causes.resize(kMaxCauses);
-  if (!causes.empty()) error.message += words({": ", told(causes)});
+  if (!causes.empty()) error.message += words({": ", reported(causes)});
   error.group = subject.group;
   error.kind = subject.kind;
   error.name = name;

@@ -98,7 +98,7 @@ Json in_order(const List& list, const Json& merged, const Keys& patch_order, con
   std::ranges::stable_sort(others, by_place);
   Json ordered = Json::array();
   std::size_t next = 0;
-  for (const auto& [place, item] : patched) {
+  for (const auto& [position, item] : patched) {
     const auto old = by_old.find(list.key_of(*item));
     while (old != by_old.end() && next < others.size() && others[next].first < old->second) {
       ordered.push_back(*others[next++].second);

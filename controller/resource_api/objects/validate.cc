@@ -200,22 +200,24 @@ void Validator::counts(const ValueRules& rules, const Json& value, const std::st
 }
 
 void Validator::logic(const ValueRules& rules, const Json& value, const std::string& path) {
-  const auto told = [&](std::string_view what) { fault(value_invalid(path, "", words({"\"", path, "\" ", what}))); };
+  const auto reported = [&](std::string_view what) {
+    fault(value_invalid(path, "", words({"\"", path, "\" ", what})));
+  };
   for (const SchemaPtr& part : rules.all_of) this->value(*part, value, nullptr, path);
   if (!rules.any_of.empty() &&
       std::ranges::none_of(rules.any_of, [&](const SchemaPtr& part) { return fits(*part, value, path); })) {
-    told("must validate at least one schema (anyOf)");
+    reported("must validate at least one schema (anyOf)");
   }
   if (!rules.one_of.empty()) {
     const auto count =
         std::ranges::count_if(rules.one_of, [&](const SchemaPtr& part) { return fits(*part, value, path); });
-    if (count == 0) told("must validate one and only one schema (oneOf). Found none valid");
+    if (count == 0) reported("must validate one and only one schema (oneOf). Found none valid");
     if (count > 1) {
-      told(words(
+      reported(words(
           {"must validate one and only one schema (oneOf). Found ", std::to_string(count), " valid alternatives"}));
     }
   }
-  if (rules.negated != nullptr && fits(*rules.negated, value, path)) told("must not validate the schema (not)");
+  if (rules.negated != nullptr && fits(*rules.negated, value, path)) reported("must not validate the schema (not)");
 }
 
 void Validator::rules(const ValueRules& rules, const Json& value, const std::string& path) {

@@ -49,7 +49,7 @@ std::optional<Token> read_token(std::string_view text) {
 /// `differences` are taken into account; until it says false.
 template <typename Visitor>
 void each_from(const Collection& collection, const std::map<ObjectKey, ObjectPtr>& differences,
-               const std::string& name_space, const ObjectKey& from, const Visitor& told) {
+               const std::string& name_space, const ObjectKey& from, const Visitor& visit) {
   const auto within = [&](const ObjectKey& key) { return name_space.empty() || key.name_space == name_space; };
   auto now = collection.objects.lower_bound(from);
   auto then = differences.lower_bound(from);
@@ -58,12 +58,12 @@ void each_from(const Collection& collection, const std::map<ObjectKey, ObjectPtr
     const bool has_then = then != differences.end() && within(then->first);
     if (!has_now && !has_then) return;
     if (!has_then || (has_now && now->first < then->first)) {
-      if (!told(now->second)) return;
+      if (!visit(now->second)) return;
       ++now;
       continue;
     }
     if (has_now && now->first == then->first) ++now;
-    if (then->second && !told(then->second)) return;
+    if (then->second && !visit(then->second)) return;
     ++then;
   }
 }

@@ -106,11 +106,11 @@ struct Database::Handles {
     return value;
   }
   template <typename Row>
-  Status each(const char* text, const Row& told) {
+  Status each(const char* text, const Row& visit) {
     sqlite3_stmt* statement = nullptr;
     int result = sqlite3_prepare_v2(file, text, -1, &statement, nullptr);
     if (result != SQLITE_OK) return error(result);
-    while ((result = sqlite3_step(statement)) == SQLITE_ROW) told(statement);
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW) visit(statement);
     const Status status = result == SQLITE_DONE ? Status{} : error(result);
     sqlite3_finalize(statement);
     return status;
@@ -164,23 +164,23 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
   return database;
 }
 
-Status Database::each_object(const std::function<void(const ObjectRow&)>& told) {
+Status Database::each_object(const std::function<void(const ObjectRow&)>& visit) {
   return handles_->each("SELECT collection, namespace, name, version, text FROM objects", [&](sqlite3_stmt* row) {
-    told({text_of(row, 0), text_of(row, 1), text_of(row, 2), text_of(row, 4), sqlite3_column_int64(row, 3)});
+    visit({text_of(row, 0), text_of(row, 1), text_of(row, 2), text_of(row, 4), sqlite3_column_int64(row, 3)});
   });
 }
 
-Status Database::each_history(const std::function<void(const HistoryRow&)>& told) {
+Status Database::each_history(const std::function<void(const HistoryRow&)>& visit) {
   return handles_->each("SELECT collection, namespace, name, version, before FROM history ORDER BY version DESC",
                         [&](sqlite3_stmt* row) {
-                          told({text_of(row, 0), text_of(row, 1), text_of(row, 2), sqlite3_column_int64(row, 3),
-                                sqlite3_column_type(row, 4) == SQLITE_NULL, text_of(row, 4)});
+                          visit({text_of(row, 0), text_of(row, 1), text_of(row, 2), sqlite3_column_int64(row, 3),
+                                 sqlite3_column_type(row, 4) == SQLITE_NULL, text_of(row, 4)});
                         });
 }
 
-Status Database::each_floor(const std::function<void(std::string_view, std::int64_t)>& told) {
+Status Database::each_floor(const std::function<void(std::string_view, std::int64_t)>& visit) {
   return handles_->each("SELECT collection, version FROM floors",
-                        [&](sqlite3_stmt* row) { told(text_of(row, 0), sqlite3_column_int64(row, 1)); });
+                        [&](sqlite3_stmt* row) { visit(text_of(row, 0), sqlite3_column_int64(row, 1)); });
 }
 
 Status Database::write(std::span<const Change> changes, std::span<const Forgotten> forgotten) {

@@ -60,10 +60,10 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   std::int64_t version() const { return version_; }
-  Status each_object(const std::function<void(const ObjectRow&)>& told);
+  Status each_object(const std::function<void(const ObjectRow&)>& visit);
   /// By version, the newest first.
-  Status each_history(const std::function<void(const HistoryRow&)>& told);
-  Status each_floor(const std::function<void(std::string_view collection, std::int64_t version)>& told);
+  Status each_history(const std::function<void(const HistoryRow&)>& visit);
+  Status each_floor(const std::function<void(std::string_view collection, std::int64_t version)>& visit);
 
   /// All of it or nothing. kResourceExhausted: the disk is full; kUnavailable: locked, or another fault of the disk.
   Status write(std::span<const Change> changes, std::span<const Forgotten> forgotten);

@@ -190,8 +190,8 @@ bool Garbage::remove_dependents(const Object& owner) {
     if (!owner_lives(reference, *dependent.object)) continue;
     std::size_t others = 0;
     for (const Json& other : value["metadata"].value("ownerReferences", Json::array())) {
-      const Store::Location place = changes_.store().find_uid(text_in(other, "uid"));
-      if (place.object && !place.object->deleting && owner_lives(other, *dependent.object)) ++others;
+      const Store::Location position = changes_.store().find_uid(text_in(other, "uid"));
+      if (position.object && !position.object->deleting && owner_lives(other, *dependent.object)) ++others;
     }
     const bool blocks = reference.value("blockOwnerDeletion", Json()) == true;
     if (dependent.object->deleting) {

@@ -23,10 +23,10 @@ class RequestReader {
  private:
   /// Every field of `number` in turn. \returns false when the message is malformed.
   template <typename Each>
-  static bool each(std::string_view bytes, std::uint32_t number, const Each& told) {
+  static bool each(std::string_view bytes, std::uint32_t number, const Each& visit) {
     ProtobufReader fields(bytes);
     while (const auto field = fields.next()) {
-      if (field->number == number && (!field->is_bytes || !told(field->bytes))) return false;
+      if (field->number == number && (!field->is_bytes || !visit(field->bytes))) return false;
     }
     return !fields.malformed();
   }

@@ -214,12 +214,12 @@ template <std::size_t size>
 std::optional<std::array<std::uint8_t, size>> parse_hex(std::string_view text) {
   if (text.empty() || text.size() > 2 * size) return std::nullopt;
   std::array<std::uint8_t, size> id{};
-  std::size_t place = 2 * size - text.size();
+  std::size_t position = 2 * size - text.size();
   for (const char digit : text) {
     const std::size_t value = kDigits.find(digit >= 'A' && digit <= 'F' ? static_cast<char>(digit + 32) : digit);
     if (value == std::string_view::npos) return std::nullopt;
-    id[place / 2] = static_cast<std::uint8_t>(id[place / 2] << 4 | value);
-    ++place;
+    id[position / 2] = static_cast<std::uint8_t>(id[position / 2] << 4 | value);
+    ++position;
   }
   if (id == std::array<std::uint8_t, size>{}) return std::nullopt;
   return id;

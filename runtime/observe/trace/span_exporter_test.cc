@@ -110,7 +110,7 @@ class SpanExporterTest : public testing::Test {
     append_span({{1, 2}, 3, 4, SpanKind::kServer, "GET", 1, 2, {}}, attributes, text);
     for (int i = 0; i < spans; ++i) buffer_.add(text, 1);
   }
-  std::string told() {
+  std::string reported() {
     const std::scoped_lock lock(mutex_);
     return told_;
   }
@@ -136,7 +136,7 @@ TEST_F(SpanExporterTest, SendsWhatIsThereAndAtTheEndTheRest) {
   exporter_->stop();
   EXPECT_EQ(exporter_->counts().exported, 5U);
   EXPECT_EQ(exporter_->counts().recorded, 5U);
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(reported(), "");
 }
 
 TEST_F(SpanExporterTest, MessagesAreBounded) {
@@ -158,7 +158,7 @@ TEST_F(SpanExporterTest, TriesAgainAndLosesNothing) {
   exporter_->stop();
   EXPECT_EQ(exporter_->counts().exported, 2U);
   EXPECT_EQ(exporter_->counts().unreachable, 0U);
-  EXPECT_EQ(told(), "spans cannot be exported: status 503\nthe collector of traces takes spans again\n");
+  EXPECT_EQ(reported(), "spans cannot be exported: status 503\nthe collector of traces takes spans again\n");
 }
 
 TEST_F(SpanExporterTest, CountsWhatIsRefused) {
@@ -171,7 +171,7 @@ TEST_F(SpanExporterTest, CountsWhatIsRefused) {
   const SpanCounts counts = exporter_->counts();
   EXPECT_EQ(counts.refused + counts.exported, 4U);
   EXPECT_GE(counts.refused, 2U);
-  EXPECT_EQ(told().find("the collector of traces refuses spans: too old\n"), 0U);
+  EXPECT_EQ(reported().find("the collector of traces refuses spans: too old\n"), 0U);
 }
 
 TEST_F(SpanExporterTest, ACollectorCannotRefuseMoreThanItGot) {
@@ -191,7 +191,7 @@ TEST_F(SpanExporterTest, WhatNobodyTakesMakesRoom) {
   while (exporter_->counts().unreachable == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_EQ(exporter_->counts().unreachable, 2U);
   // It is said once, however often it is tried.
-  EXPECT_EQ(told(), "spans cannot be exported: connect-failed\n");
+  EXPECT_EQ(reported(), "spans cannot be exported: connect-failed\n");
 }
 
 // After a long time without a collector, what is newer does not wait for each message of what is old.

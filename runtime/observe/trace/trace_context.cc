@@ -300,29 +300,29 @@ TraceContext read_trace_context(const HeadFields& from) {
 
 bool tells_of_trace(std::string_view name) { return name_of(name).has_value(); }
 
-void write_trace_context(const PropagatedContext& told, net::http1::HeadWriter& out) {
+void write_trace_context(const PropagatedContext& propagated, net::http1::HeadWriter& out) {
   using namespace std::string_view_literals;
-  const TraceContext& context = told.context;
+  const TraceContext& context = propagated.context;
   const auto tell = [&](Name name, std::string_view written, std::string_view value) {
-    if ((told.others >> name & 1) == 0) out.field(written, value);
+    if ((propagated.others >> name & 1) == 0) out.field(written, value);
   };
   const TraceText digits = text_of(context.trace);
-  const SpanText span_digits = text_of(told.span);
+  const SpanText span_digits = text_of(propagated.span);
   const std::string_view trace = view(digits);
   const std::string_view span = view(span_digits);
   std::array<char, 96> room;
-  tell(kTraceparent, "traceparent", join(room, "00-"sv, trace, "-"sv, span, told.sampled ? "-01"sv : "-00"sv));
+  tell(kTraceparent, "traceparent", join(room, "00-"sv, trace, "-"sv, span, propagated.sampled ? "-01"sv : "-00"sv));
   if (!context.state.empty()) tell(kTracestate, "tracestate", context.state);
   if (!context.b3_single && !context.b3_multi) return;
 
   // Handed on as it came, a span's own parent is not known.
-  const bool ours = told.parent != told.span;
-  const SpanText parent_digits = text_of(told.parent);
+  const bool ours = propagated.parent != propagated.span;
+  const SpanText parent_digits = text_of(propagated.parent);
   const std::string_view parent = view(parent_digits);
   const std::string_view b3_trace = context.short_id ? trace.substr(16) : trace;
-  const bool debug = context.debug && told.sampled;
+  const bool debug = context.debug && propagated.sampled;
   if (context.b3_single) {
-    const std::string_view decision = debug ? "-d"sv : told.sampled ? "-1"sv : "-0"sv;
+    const std::string_view decision = debug ? "-d"sv : propagated.sampled ? "-1"sv : "-0"sv;
     tell(kB3, "b3", join(room, b3_trace, "-"sv, span, decision, ours ? "-"sv : ""sv, ours ? parent : ""sv));
   }
   if (!context.b3_multi) return;
@@ -332,7 +332,7 @@ void write_trace_context(const PropagatedContext& told, net::http1::HeadWriter& 
   if (debug) {
     tell(kB3Flags, "X-B3-Flags", "1"sv);
   } else {
-    tell(kB3Sampled, "X-B3-Sampled", told.sampled ? "1"sv : "0"sv);
+    tell(kB3Sampled, "X-B3-Sampled", propagated.sampled ? "1"sv : "0"sv);
   }
 }
 

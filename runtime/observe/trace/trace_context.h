@@ -88,6 +88,6 @@ struct PropagatedContext {
   /// Not told.
   TraceFields others = 0;
 };
-void write_trace_context(const PropagatedContext& told, net::http1::HeadWriter& out);
+void write_trace_context(const PropagatedContext& propagated, net::http1::HeadWriter& out);
 
 }  // namespace edge::runtime::trace

@@ -169,7 +169,7 @@ TEST(TraceContext, KnowsItsFields) {
   }
 }
 
-std::string told(std::string_view lines, bool sampled) {
+std::string reported(std::string_view lines, bool sampled) {
   const TestFields fields(lines);
   TraceContext context = read_trace_context(fields.get());
   if (context.trace.none()) context.trace = {1, 2};
@@ -181,17 +181,17 @@ std::string told(std::string_view lines, bool sampled) {
 
 TEST(TraceContext, IsToldInTheFormsThatCame) {
   const std::string trace(kTrace);
-  EXPECT_EQ(told("", true), "traceparent: 00-00000000000000010000000000000002-000000000000000b-01\r\n");
-  EXPECT_EQ(told(kParentLine + "tracestate: a=1\r\n", false),
+  EXPECT_EQ(reported("", true), "traceparent: 00-00000000000000010000000000000002-000000000000000b-01\r\n");
+  EXPECT_EQ(reported(kParentLine + "tracestate: a=1\r\n", false),
             "traceparent: 00-" + trace + "-000000000000000b-00\r\ntracestate: a=1\r\n");
   EXPECT_EQ(
-      told("b3: " + trace + "-" + std::string(kSpan) + "-d\r\n", true),
+      reported("b3: " + trace + "-" + std::string(kSpan) + "-d\r\n", true),
       "traceparent: 00-" + trace + "-000000000000000b-01\r\nb3: " + trace + "-000000000000000b-d-000000000000000a\r\n");
-  EXPECT_EQ(told("X-B3-TraceId: 8448eb211c80319c\r\nX-B3-SpanId: 1111111111111111\r\n", false),
+  EXPECT_EQ(reported("X-B3-TraceId: 8448eb211c80319c\r\nX-B3-SpanId: 1111111111111111\r\n", false),
             "traceparent: 00-00000000000000008448eb211c80319c-000000000000000b-00\r\n"
             "X-B3-TraceId: 8448eb211c80319c\r\nX-B3-SpanId: 000000000000000b\r\n"
             "X-B3-ParentSpanId: 000000000000000a\r\nX-B3-Sampled: 0\r\n");
-  EXPECT_THAT(told("X-B3-Flags: 1\r\n", true), ::testing::EndsWith("X-B3-Flags: 1\r\n"));
+  EXPECT_THAT(reported("X-B3-Flags: 1\r\n", true), ::testing::EndsWith("X-B3-Flags: 1\r\n"));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_F(TracerTest, AStrangerDecidesNothing) {
 
 // The trace that is named goes on; what a sender or its vendor has decided does not.
 TEST_F(TracerTest, AStrangersDecisionIsNotHandedOn) {
-  const auto told = [&](std::string_view lines, unsigned percent) {
+  const auto reported = [&](std::string_view lines, unsigned percent) {
     const TestFields fields(lines);
     const TracePointer trace = tracer_.begin(fields.get(), Sender::kStranger, percent);
     char room[512];
@@ -70,9 +70,9 @@ TEST_F(TracerTest, AStrangersDecisionIsNotHandedOn) {
     trace->write(0, out);
     return std::string(out.text());
   };
-  EXPECT_THAT(told(std::string(kSampled) + "tracestate: dd=s:2\r\n", 0),
+  EXPECT_THAT(reported(std::string(kSampled) + "tracestate: dd=s:2\r\n", 0),
               ::testing::MatchesRegex("traceparent: 00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00\r\n"));
-  EXPECT_THAT(told("b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-d\r\n", 100),
+  EXPECT_THAT(reported("b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-d\r\n", 100),
               ::testing::ContainsRegex("b3: 0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-1-"));
 }
 
@@ -91,7 +91,7 @@ TEST_F(TracerTest, WhereNobodyExportsTheDecisionIsStillTold) {
 // A span of ours that nobody ever gets would tear the sender's trace.
 TEST_F(TracerTest, WhereNobodyExportsTheSendersSpanIsHandedOn) {
   Tracer tracer(nullptr);
-  const auto told = [&](std::string_view lines) {
+  const auto reported = [&](std::string_view lines) {
     const TestFields fields(lines);
     const TracePointer trace = tracer.begin(fields.get(), Sender::kBelieved, 100);
     char room[512];
@@ -100,9 +100,9 @@ TEST_F(TracerTest, WhereNobodyExportsTheSendersSpanIsHandedOn) {
     return std::string(out.text());
   };
   constexpr std::string_view kB3 = "b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1";
-  EXPECT_EQ(told(kSampled), kSampled);
-  EXPECT_EQ(told(std::string(kB3) + "-05e3ac9a4f6e3b90\r\n"), std::string(kSampled) + std::string(kB3) + "\r\n");
-  EXPECT_THAT(told("X-B3-TraceId: 0af7651916cd43dd8448eb211c80319c\r\nX-B3-SpanId: b7ad6b7169203331\r\n"),
+  EXPECT_EQ(reported(kSampled), kSampled);
+  EXPECT_EQ(reported(std::string(kB3) + "-05e3ac9a4f6e3b90\r\n"), std::string(kSampled) + std::string(kB3) + "\r\n");
+  EXPECT_THAT(reported("X-B3-TraceId: 0af7651916cd43dd8448eb211c80319c\r\nX-B3-SpanId: b7ad6b7169203331\r\n"),
               ::testing::EndsWith("X-B3-SpanId: b7ad6b7169203331\r\nX-B3-Sampled: 1\r\n"));
 }
 
@@ -125,7 +125,7 @@ TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
   net::http1::HeadWriter out(room, sizeof room);
   trace->write(0, out);
   const std::span<char> head(room, out.size());
-  const auto told = [&](SpanId id) {
+  const auto reported = [&](SpanId id) {
     const SpanText text = text_of(id);
     const std::string_view all(head.data(), head.size());
     std::size_t times = 0;
@@ -136,14 +136,14 @@ TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
   const Step unsent = trace->begin_try();
   const Step first = trace->begin_try();
   EXPECT_EQ(first.id, unsent.id);
-  EXPECT_EQ(told(first.id), 2U);
+  EXPECT_EQ(reported(first.id), 2U);
   trace->step_attributes();
   trace->end_step(first, SpanKind::kClient, "try", {});
   trace->renew_try(head);
   const Step second = trace->begin_try();
   EXPECT_NE(first.id, second.id);
-  EXPECT_EQ(told(first.id), 0U);
-  EXPECT_EQ(told(second.id), 2U);
+  EXPECT_EQ(reported(first.id), 0U);
+  EXPECT_EQ(reported(second.id), 2U);
   // The same head once more: two spans never have one id.
   trace->end_step(second, SpanKind::kClient, "try", {});
   EXPECT_NE(trace->begin_try().id, second.id);

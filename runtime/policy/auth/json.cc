@@ -87,9 +87,9 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
     if (open_.size() == bounds_.depth) return fail("too deep");
     Json made;
     made.kind_ = kind;
-    Json* const place = add(std::move(made));
-    if (place != nullptr) open_.push_back(place);
-    return place != nullptr;
+    Json* const added = add(std::move(made));
+    if (added != nullptr) open_.push_back(added);
+    return added != nullptr;
   }
   bool close() {
     open_.pop_back();

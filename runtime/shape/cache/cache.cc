@@ -32,11 +32,11 @@ bool Cache::reserve(std::size_t bytes) {
 std::shared_ptr<Cache> Caches::of_gateway(std::uint64_t id, const Sizes& sizes) {
   const std::lock_guard lock(mutex_);
   std::erase_if(caches_, [](const auto& named) { return named.second.expired(); });
-  std::weak_ptr<Cache>& place = caches_[id];
-  std::shared_ptr<Cache> cache = place.lock();
+  std::weak_ptr<Cache>& position = caches_[id];
+  std::shared_ptr<Cache> cache = position.lock();
   if (cache == nullptr || cache->sizes() != sizes) {
     cache = std::make_shared<Cache>(sizes, seed_ ^ id);
-    place = cache;
+    position = cache;
   }
   return cache;
 }
@@ -44,8 +44,8 @@ std::shared_ptr<Cache> Caches::of_gateway(std::uint64_t id, const Sizes& sizes) 
 std::vector<std::shared_ptr<Cache>> Caches::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Cache>> caches;
-  for (const auto& [id, place] : caches_) {
-    if (auto cache = place.lock()) caches.push_back(std::move(cache));
+  for (const auto& [id, position] : caches_) {
+    if (auto cache = position.lock()) caches.push_back(std::move(cache));
   }
   return caches;
 }

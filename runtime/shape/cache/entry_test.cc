@@ -89,7 +89,7 @@ TEST(Key, EveryPartTellsKeysApart) {
 }
 
 TEST(Key, HoldsWhatTheBackendIsToldOfTheUri) {
-  const auto told = [](const std::string& fields, bool trusted, std::string_view host) {
+  const auto reported = [](const std::string& fields, bool trusted, std::string_view host) {
     const std::string text = "GET / HTTP/1.1\r\nHost: Shop.example:1\r\n" + fields + "\r\n";
     net::http1::ParseHint hint;
     net::http1::RequestHead head;
@@ -99,14 +99,16 @@ TEST(Key, HoldsWhatTheBackendIsToldOfTheUri) {
   const std::string from_proxy =
       "X-Forwarded-Host: a\r\nX-Forwarded-Host: b\r\nX-Forwarded-Port: 2\r\nX-Forwarded-Proto: https\r\n"
       "Forwarded: for=\"[::1];host=no\";host=\"c;for=d,e\", FOR=192.0.2.1;proto=https;by=x\r\n";
-  EXPECT_EQ(told({}, false, "Shop.example:1"), "");
-  EXPECT_EQ(told({}, false, "inside"), "Shop.example:1");
-  EXPECT_EQ(told(from_proxy, false, "Shop.example:1"), "");
-  EXPECT_EQ(told(from_proxy, true, "inside"),
+  EXPECT_EQ(reported({}, false, "Shop.example:1"), "");
+  EXPECT_EQ(reported({}, false, "inside"), "Shop.example:1");
+  EXPECT_EQ(reported(from_proxy, false, "Shop.example:1"), "");
+  EXPECT_EQ(reported(from_proxy, true, "inside"),
             "\nx-forwarded-host:a\nx-forwarded-host:b\nx-forwarded-port:2\nx-forwarded-proto:https\n"
             "host=\"c;for=d,e\";proto=https;");
-  EXPECT_NE(told("Forwarded: host=a;for=x\r\n", true, "inside"), told("Forwarded: host=b;for=x\r\n", true, "inside"));
-  EXPECT_EQ(told("Forwarded: host=a;for=x\r\n", true, "inside"), told("Forwarded: host=a;for=y\r\n", true, "inside"));
+  EXPECT_NE(reported("Forwarded: host=a;for=x\r\n", true, "inside"),
+            reported("Forwarded: host=b;for=x\r\n", true, "inside"));
+  EXPECT_EQ(reported("Forwarded: host=a;for=x\r\n", true, "inside"),
+            reported("Forwarded: host=a;for=y\r\n", true, "inside"));
 }
 
 TEST(Key, LocationOfTheSameOriginAlone_4_4) {

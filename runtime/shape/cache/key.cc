@@ -111,9 +111,9 @@ Key make_key(const Target& target, const Way& way) {
 
 std::string forwarded_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host) {
   const HeadFields& fields = head.fields;
-  const bool told = peer_trusted && fields.has(KnownField::kXForwardedHost);
+  const bool reported = peer_trusted && fields.has(KnownField::kXForwardedHost);
   std::string text;
-  if (!told && head.host != host) text = head.host;
+  if (!reported && head.host != host) text = head.host;
   for (std::size_t i = 0; i < fields.size() && peer_trusted; ++i) {
     switch (fields.known(i)) {
       case KnownField::kXForwardedHost:

@@ -285,15 +285,15 @@ Said said_of(const Sent& sent, Seconds now) {
 /// \returns what went wrong, empty when nothing did.
 std::string run(std::uint64_t seed, int steps) {
   Exchanges make(seed);
-  TestCache place(std::make_shared<Cache>(Sizes{1 << 24, 1 << 16}, seed));
+  TestCache position(std::make_shared<Cache>(Sizes{1 << 24, 1 << 16}, seed));
   Model model;
   int version = 1;
   for (int step = 0; step < steps; ++step) {
-    place.now += make.some(8);
+    position.now += make.some(8);
     if (make.chance(15)) ++version;
     const Wanted wanted = make.wanted();
     Sent sent = make.sent(version);
-    const Says says = model.ask(wanted, place.now);
+    const Says says = model.ask(wanted, position.now);
     // The origin: the same text for the same version, so that a HEAD may speak of what is stored.
     sent.text = "v" + std::to_string(version) + " a" + std::to_string(wanted.a) + " p" + std::to_string(wanted.path);
     std::string validator;
@@ -302,12 +302,12 @@ std::string run(std::uint64_t seed, int steps) {
       sent.status = 304;
       sent.etag = version;
     }
-    const Got got = place.exchange(
+    const Got got = position.exchange(
         wanted.method, lines_of(wanted),
         [&](const std::string& request) {
           const std::size_t at = request.find("If-None-Match: ");
           if (at != std::string::npos) validator = request.substr(at + 15, request.find('\r', at) - at - 15);
-          return said_of(sent, place.now);
+          return said_of(sent, position.now);
         },
         "/" + std::to_string(wanted.path));
 
@@ -325,16 +325,16 @@ std::string run(std::uint64_t seed, int steps) {
       if (got.refreshes) {
         Wanted again = wanted;
         again.method = "GET";
-        if (!model.answers(again, sent, place.now)) model.learn(again, sent, place.now);
+        if (!model.answers(again, sent, position.now)) model.learn(again, sent, position.now);
       }
       continue;
     }
     if (validator != expected_validator) return where + "validated by " + validator + ", not " + expected_validator;
-    const bool answers = model.answers(wanted, sent, place.now);
+    const bool answers = model.answers(wanted, sent, position.now);
     const std::string expected = answers ? model.found().sent.text : wanted.method == "HEAD" ? "" : sent.text;
     if (got.from_cache != answers) return where + "answered after all, or not: " + got.cache_status;
     if (got.text != expected) return where + "`" + got.text + "`, not `" + expected + "`";
-    if (sent.status == 304 || !answers) model.learn(wanted, sent, place.now);
+    if (sent.status == 304 || !answers) model.learn(wanted, sent, position.now);
   }
   return {};
 }

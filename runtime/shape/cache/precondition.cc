@@ -94,7 +94,7 @@ bool read_range(std::string_view text, std::uint64_t size, Range& range) {
 
 /// Adds a range; those that it meets become one with it, in the place of the first of them (RFC 9110 §15.3.7.2).
 void join_range(std::vector<Range>& parts, Range range) {
-  std::size_t place = parts.size();
+  std::size_t position = parts.size();
   for (std::size_t i = 0; i < parts.size();) {
     const Range other = parts[i];
     const std::uint64_t end = range.first + range.size;
@@ -106,11 +106,11 @@ void join_range(std::vector<Range>& parts, Range range) {
     range.first = std::min(range.first, other.first);
     range.size = std::max(end, other_end) - range.first;
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
-    place = std::min(place, i);
+    position = std::min(position, i);
     // Larger now, it may meet one that it did not before.
     i = 0;
   }
-  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(std::min(place, parts.size())), range);
+  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(std::min(position, parts.size())), range);
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ class Store::Shard {
   struct Node {
     std::shared_ptr<const Entry> entry;
     std::size_t bytes = 0;
-    Line::iterator place;
+    Line::iterator position;
     Queue queue = Queue::kSmall;
     std::uint8_t uses = 0;
   };
@@ -129,14 +129,14 @@ class Store::Shard {
   void add(std::uint64_t hash, std::shared_ptr<const Entry> entry, std::size_t bytes, Queue queue) {
     Chain& chain = index_[hash];
     const auto node = chain.insert(chain.end(), Node{std::move(entry), bytes, {}, queue, 0});
-    node->place = line(queue).insert(line(queue).end(), {hash, node});
+    node->position = line(queue).insert(line(queue).end(), {hash, node});
     queue_bytes(queue) += bytes;
     bytes_ += bytes;
     ++entries_;
   }
 
   void drop(std::uint64_t hash, Chain::iterator node, Dropped& dropped) {
-    line(node->queue).erase(node->place);
+    line(node->queue).erase(node->position);
     queue_bytes(node->queue) -= node->bytes;
     bytes_ -= node->bytes;
     --entries_;
@@ -185,7 +185,7 @@ class Store::Shard {
     }
     node.uses = 0;
     node.queue = Queue::kMain;
-    line(Queue::kMain).splice(line(Queue::kMain).end(), line(Queue::kSmall), node.place);
+    line(Queue::kMain).splice(line(Queue::kMain).end(), line(Queue::kSmall), node.position);
     queue_bytes(Queue::kSmall) -= node.bytes;
     queue_bytes(Queue::kMain) += node.bytes;
   }
@@ -198,7 +198,7 @@ class Store::Shard {
       return;
     }
     --oldest.node->uses;
-    line(Queue::kMain).splice(line(Queue::kMain).end(), line(Queue::kMain), oldest.node->place);
+    line(Queue::kMain).splice(line(Queue::kMain).end(), line(Queue::kMain), oldest.node->position);
   }
 
   void remember_ghost(std::uint64_t hash) {

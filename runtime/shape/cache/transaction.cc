@@ -25,11 +25,11 @@ bool is_condition(std::string_view name) {
 
 }  // namespace
 
-Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& place,
+Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& context,
                          std::function<Now()> clock, Key key, bool identified)
     : cache_(std::move(cache)),
       limits_(limits),
-      place_(place),
+      context_(context),
       clock_(std::move(clock)),
       key_(std::move(key)),
       identified_(identified) {}
@@ -50,18 +50,18 @@ void Transaction::keep() {
 // Parsed anew each time it is needed: a parsed head is large, and its place is the thread's.
 Request Transaction::request() {
   net::http1::ParseHint hint;
-  net::http1::HeadLimits limits = place_.limits;
+  net::http1::HeadLimits limits = context_.limits;
   // Our own additions may have made it longer than what is taken from a client.
   limits.max_bytes = limits.max_target = head_.size();
   limits.max_fields = HeadFields::kMax;
-  const auto parsed = parse_request(head_, limits, hint, place_.request);
+  const auto parsed = parse_request(head_, limits, hint, context_.request);
   if (parsed.state != ParseState::kComplete) {
-    place_.request = {};
+    context_.request = {};
     Request none;
-    none.fields = &place_.request.fields;
+    none.fields = &context_.request.fields;
     return none;
   }
-  Request request = read_request(place_.request.method, place_.request.fields);
+  Request request = read_request(context_.request.method, context_.request.fields);
   request.authorized = request.authorized || identified_;
   return request;
 }
@@ -76,7 +76,7 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
     return Plan::kForward;
   }
   // A body may mean anything; conditions on the state of the origin are its own to judge (RFC 9111 §4.3.2).
-  if (request.guarded || place_.request.body.kind != BodyKind::kNone || place_.request.upgrade) {
+  if (request.guarded || context_.request.body.kind != BodyKind::kNone || context_.request.upgrade) {
     forwarded_ = Forwarded::kBypass;
     return Plan::kForward;
   }
@@ -89,7 +89,7 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
       forwarded_ = Forwarded::kNot;
       stale_ = use != Use::kFresh;
       refreshable_ = use == Use::kStaleWhileRevalidate;
-      (stale_ ? place_.counts.stale_hits : place_.counts.hits).add();
+      (stale_ ? context_.counts.stale_hits : context_.counts.hits).add();
       return Plan::kReuse;
     }
     forwarded_ = found_->freshness.fresh(now) ? Forwarded::kRequest : Forwarded::kStale;
@@ -97,7 +97,7 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
     forwarded_ = sibling_ != nullptr ? Forwarded::kVaryMiss : Forwarded::kUriMiss;
   }
   if (request.directives.only_if_cached) {
-    place_.counts.misses.add();
+    context_.counts.misses.add();
     return Plan::kRefuse;
   }
   // Nothing of what comes may be kept: it is nobody's but this client's.
@@ -162,7 +162,7 @@ Transaction::Plan Transaction::fetch(const std::function<void()>& wake) {
 void Transaction::collapse() {
   if (waits_++ != 0) return;
   missed_ = forwarded_;
-  place_.counts.collapsed.add();
+  context_.counts.collapsed.add();
 }
 
 // Answers from what another request fetches, while it comes.
@@ -171,7 +171,7 @@ bool Transaction::reads(const Fills::Joined& fill, const Request& request) {
   if (!selects(fill.growing->selection, *request.fields)) return false;
   if (choose_use(fill.growing->freshness, request, now) != Use::kFresh || !fill.fill->begin_reading()) return false;
   collapse();
-  place_.counts.hits.add();
+  context_.counts.hits.add();
   reading_ = fill.fill;
   found_ = fill.growing;
   stale_ = refreshable_ = false;
@@ -215,7 +215,7 @@ std::unique_ptr<Transaction> Transaction::refresh() {
 Transaction::Transaction(const Transaction& stale, std::shared_ptr<Fill> fill)
     : cache_(stale.cache_),
       limits_(stale.limits_),
-      place_(stale.place_),
+      context_(stale.context_),
       clock_(stale.clock_),
       key_(stale.key_),
       head_(stale.head_),
@@ -306,7 +306,8 @@ bool Transaction::deliverable(const Entry& entry) const {
   static constexpr std::size_t kAddedBytes = 256;
   std::size_t lines = 0;
   for (const char c : entry.head) lines += c == '\n' ? 1 : 0;
-  return lines + kAddedFields <= place_.limits.max_fields && entry.head.size() + kAddedBytes <= place_.limits.max_bytes;
+  return lines + kAddedFields <= context_.limits.max_fields &&
+         entry.head.size() + kAddedBytes <= context_.limits.max_bytes;
 }
 
 Transaction::Take Transaction::fill(const ResponseHead& response, const Request& request) {
@@ -325,13 +326,13 @@ Transaction::Take Transaction::fill(const ResponseHead& response, const Request&
 
 // Only what is sure to be kept may be read by others while it comes: its size is told, and there is room for it.
 bool Transaction::begin_filling(const ResponseHead& response) {
-  const bool told = response.body.kind != BodyKind::kChunked && response.body.kind != BodyKind::kUntilClose;
-  const std::uint64_t size = told ? response.body.length : 0;
+  const bool reported = response.body.kind != BodyKind::kChunked && response.body.kind != BodyKind::kUntilClose;
+  const std::uint64_t size = reported ? response.body.length : 0;
   if (size > cache_->sizes().max_entry_bytes || !cache_->reserve(static_cast<std::size_t>(size))) return false;
   reserved_ = static_cast<std::size_t>(size);
-  incoming_body_ = told ? std::make_shared<Body>(size) : std::make_shared<Body>();
+  incoming_body_ = reported ? std::make_shared<Body>(size) : std::make_shared<Body>();
   incoming_->body = incoming_body_;
-  if (told && may_share_) fill_->publish(incoming_);
+  if (reported && may_share_) fill_->publish(incoming_);
   return true;
 }
 
@@ -371,9 +372,9 @@ void Transaction::end() {
   // Asked after it was put in: who changes the target says so first, and then looks for what is stored.
   if (stored && fill_->doomed()) {
     cache_->store().erase(*entry);
-    place_.counts.abandoned.add();
+    context_.counts.abandoned.add();
   } else if (stored) {
-    place_.counts.stored.add();
+    context_.counts.stored.add();
   }
   release_fill();
 }
@@ -386,7 +387,7 @@ void Transaction::abandon() {
   std::exchange(incoming_body_, nullptr)->break_off();
   fill_->progress();
   cache_->release(std::exchange(reserved_, 0));
-  place_.counts.abandoned.add();
+  context_.counts.abandoned.add();
 }
 
 void Transaction::release_fill() {
@@ -405,7 +406,7 @@ void Transaction::invalidate(const ResponseHead& response) {
     const auto other = same_origin_target(target, response.fields[i].value);
     if (other && *other != key_.target) removed += cache_->invalidate(*other);
   }
-  place_.counts.invalidated.add(removed);
+  context_.counts.invalidated.add(removed);
 }
 
 Transaction::Next Transaction::forwarded(bool failed) {
@@ -420,7 +421,7 @@ Transaction::Next Transaction::forwarded(bool failed) {
     reuse_ = stale_ = true;
   }
   release_fill();
-  Counts& counts = place_.counts;
+  Counts& counts = context_.counts;
   if (client_gone_) {
     counts.refreshed.add();
     return Next::kDone;

@@ -44,7 +44,7 @@ class Transaction {
 
   /// `identified`: a policy knows who asks (RFC 9111 §3.5 then holds as if there were Authorization). `clock` is asked
   /// whenever something comes.
-  Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& place,
+  Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& context,
               std::function<Now()> clock, Key key, bool identified);
   ~Transaction();
   Transaction(const Transaction&) = delete;
@@ -133,7 +133,7 @@ class Transaction {
 
   std::shared_ptr<Cache> cache_;
   TtlLimits limits_;
-  CacheContext place_;
+  CacheContext context_;
   std::function<Now()> clock_;
   Key key_;
   std::string_view head_;

@@ -54,9 +54,9 @@ void UpstreamConnection::discard_idle() {
   pool.discard(std::unique_ptr<UpstreamConnection>(this));
 }
 
-std::shared_ptr<BackendPool> BackendPool::make(const PoolContext& place, std::shared_ptr<BackendState> state,
+std::shared_ptr<BackendPool> BackendPool::make(const PoolContext& context, std::shared_ptr<BackendState> state,
                                                std::uint64_t start) {
-  auto pool = std::make_shared<BackendPool>(place, std::move(state), start);
+  auto pool = std::make_shared<BackendPool>(context, std::move(state), start);
   // From here on other threads may ask for it.
   pool->state_->room().join(*pool);
   return pool;

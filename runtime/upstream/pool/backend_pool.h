@@ -87,13 +87,13 @@ struct PoolContext {
 class BackendPool final : public std::enable_shared_from_this<BackendPool>, private ConnectionRoom::Member {
  public:
   /// `start` differs from thread to thread.
-  static std::shared_ptr<BackendPool> make(const PoolContext& place, std::shared_ptr<BackendState> state,
+  static std::shared_ptr<BackendPool> make(const PoolContext& context, std::shared_ptr<BackendState> state,
                                            std::uint64_t start);
-  BackendPool(const PoolContext& place, std::shared_ptr<BackendState> state, std::uint64_t start)
-      : loop_(place.loop),
-        counts_(place.counts),
-        http2_(place.http2),
-        records_(place.records),
+  BackendPool(const PoolContext& context, std::shared_ptr<BackendState> state, std::uint64_t start)
+      : loop_(context.loop),
+        counts_(context.counts),
+        http2_(context.http2),
+        records_(context.records),
         state_(std::move(state)),
         balancer_(start) {}
   ~BackendPool();

@@ -16,14 +16,14 @@ constexpr net::Duration kClientPatience = std::chrono::seconds(1);
 
 }  // namespace
 
-BytePump::BytePump(const Context& place, PumpEnd client, PumpEnd upstream, net::Duration idle)
-    : context_(place),
+BytePump::BytePump(const Context& context, PumpEnd client, PumpEnd upstream, net::Duration idle)
+    : context_(context),
       client_(client),
       upstream_(upstream),
-      up_{client_, upstream_, place.counts.tunnel_bytes_up},
-      down_{upstream_, client_, place.counts.tunnel_bytes_down},
+      up_{client_, upstream_, context.counts.tunnel_bytes_up},
+      down_{upstream_, client_, context.counts.tunnel_bytes_down},
       idle_(idle),
-      last_moved_(place.loop.now()) {}
+      last_moved_(context.loop.now()) {}
 
 void BytePump::advance() {
   client_interest_ = upstream_interest_ = net::kHangUp;

@@ -38,7 +38,7 @@ class BytePump {
   };
 
   /// `idle`: how long nothing may move; 0: for any time, unless it is a peer that takes nothing.
-  BytePump(const Context& place, PumpEnd client, PumpEnd upstream, net::Duration idle);
+  BytePump(const Context& context, PumpEnd client, PumpEnd upstream, net::Duration idle);
   BytePump(const BytePump&) = delete;
   BytePump& operator=(const BytePump&) = delete;
   /// Has the connection told when its endpoint first speaks.

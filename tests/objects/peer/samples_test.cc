@@ -75,7 +75,7 @@ TEST(OwnKinds, EveryRuleIsEvaluatedHere) {
 TEST(OwnKinds, SamplesAreTakenAndRefusedAsTheDecoderDoes) {
   std::size_t right = 0;
   std::size_t wrong = 0;
-  for (const tests::Sample& sample : tests::all_samples()) {
+  for (const test::Sample& sample : test::all_samples()) {
     const std::vector<std::string> faults = faults_of(Json::parse(sample.resource.dump()));
     EXPECT_EQ(faults.empty(), sample.valid) << sample.what << "\n" << testing::PrintToString(faults);
     ++(sample.valid ? right : wrong);

@@ -108,10 +108,10 @@ AuthResult as_it_is(const Answer& answer, AuthStatus outcome) {
 AuthResult to_sign_in(AuthResult refused, const std::string& location) {
   if (location.empty() || refused.outcome != AuthStatus::kDenied || refused.answer.status != 401) return refused;
   std::string fields = "Location: " + location + "\r\nCache-Control: no-store\r\n";
-  const std::string& told = refused.answer.fields;
-  for (std::size_t begin = 0; begin < told.size();) {
-    const std::size_t end = told.find("\r\n", begin) + 2;
-    const std::string_view line = std::string_view(told).substr(begin, end - begin);
+  const std::string& forwarded = refused.answer.fields;
+  for (std::size_t begin = 0; begin < forwarded.size();) {
+    const std::size_t end = forwarded.find("\r\n", begin) + 2;
+    const std::string_view line = std::string_view(forwarded).substr(begin, end - begin);
     if (same_field(line.substr(0, line.find(':')), "set-cookie")) fields += line;
     begin = end;
   }
@@ -234,9 +234,9 @@ net::Task<AuthResult> ForwardAuth::ask(const PolicyRequest& policy_request, Auth
   Subrequest made = subrequest(policy_request);
   std::optional<ForwardAuthCache::Key> key;
   if (cache_ttl_ != net::Duration{}) {
-    std::string told = made.fields;
-    if (own_request_) told.insert(0, made.method + " " + made.host + made.target + "\n");
-    key = context.stores.forward_auth.key(identity_, told);
+    std::string forwarded = made.fields;
+    if (own_request_) forwarded.insert(0, made.method + " " + made.host + made.target + "\n");
+    key = context.stores.forward_auth.key(identity_, forwarded);
     if (const auto known = context.stores.forward_auth.find(*key, policy_request.now)) {
       return to_sign_in(AuthResult(*known), sign_in_location(policy_request));
     }

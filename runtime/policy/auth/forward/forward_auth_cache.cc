@@ -25,17 +25,17 @@ ForwardAuthCache::ForwardAuthCache(const Limits& limits) : limits_(limits) {
   if (::getrandom(salt_.data(), salt_.size(), 0) != static_cast<ssize_t>(salt_.size())) std::abort();
 }
 
-ForwardAuthCache::Key ForwardAuthCache::key(std::string_view policy, std::string_view told) const {
+ForwardAuthCache::Key ForwardAuthCache::key(std::string_view policy, std::string_view forwarded) const {
   std::string text(reinterpret_cast<const char*>(salt_.data()), salt_.size());
-  text.append(std::to_string(policy.size())).append(" ").append(policy).append(told);
+  text.append(std::to_string(policy.size())).append(" ").append(policy).append(forwarded);
   return program::sha256(std::as_bytes(std::span(text)));
 }
 
 std::shared_ptr<const AuthResult> ForwardAuthCache::find(const Key& key, net::Time now) {
   const std::lock_guard lock(mutex_);
-  const auto place = places_.find(key);
-  if (place == places_.end()) return nullptr;
-  const Order::iterator entry = place->second;
+  const auto position = places_.find(key);
+  if (position == places_.end()) return nullptr;
+  const Order::iterator entry = position->second;
   if (entry->until <= now) {
     erase(entry);
     return nullptr;
@@ -49,7 +49,7 @@ void ForwardAuthCache::put(const Key& key, AuthResult auth_result, net::Time unt
   if (bytes > limits_.bytes / 16) return;
   auto kept = std::make_shared<const AuthResult>(std::move(auth_result));
   const std::lock_guard lock(mutex_);
-  if (const auto place = places_.find(key); place != places_.end()) erase(place->second);
+  if (const auto position = places_.find(key); position != places_.end()) erase(position->second);
   while (!order_.empty() && (order_.size() >= limits_.entries || bytes_ + bytes > limits_.bytes)) {
     erase(std::prev(order_.end()));
   }

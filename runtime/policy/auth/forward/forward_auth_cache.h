@@ -30,7 +30,7 @@ class ForwardAuthCache {
   explicit ForwardAuthCache(const Limits& limits);
 
   /// Of a policy, and everything that its service would be told.
-  Key key(std::string_view policy, std::string_view told) const;
+  Key key(std::string_view policy, std::string_view forwarded) const;
   /// Null where nothing is known, or not any more.
   std::shared_ptr<const AuthResult> find(const Key& key, net::Time now);
   /// What was used longest ago goes first.

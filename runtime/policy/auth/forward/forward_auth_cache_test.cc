@@ -17,8 +17,8 @@ AuthResult user(const std::string& name) {
   return auth_result;
 }
 
-std::string known(ForwardAuthCache& cache, const std::string& told, net::Time now = kNow) {
-  const auto auth_result = cache.find(cache.key("p", told), now);
+std::string known(ForwardAuthCache& cache, const std::string& forwarded, net::Time now = kNow) {
+  const auto auth_result = cache.find(cache.key("p", forwarded), now);
   return auth_result == nullptr ? "" : std::string(auth_result->request.value("x-user"));
 }
 

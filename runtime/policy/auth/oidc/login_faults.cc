@@ -24,10 +24,10 @@ void LoginFaults::note(LoginFault fault, std::string_view policy, std::string_vi
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t count = ++counts_[index];
-    LoggedFault& told = told_[index];
-    if (unix_now < told.rest_until) return;
-    untold = count - told.count - 1;
-    told = {unix_now + kRest, count};
+    LoggedFault& reported = told_[index];
+    if (unix_now < reported.rest_until) return;
+    untold = count - reported.count - 1;
+    reported = {unix_now + kRest, count};
   }
   std::string line = "policy ";
   line.append(policy).append(": a login came to nothing: ").append(kTexts[index]);
