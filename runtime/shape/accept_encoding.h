@@ -1,4 +1,5 @@
-// Which content codings a client takes (RFC 9110 §12.5.3), and which of ours is used for it (rule D6).
+// Which content codings a client accepts (RFC 9110 §12.5.3), and which of the supported ones is chosen for it (rule
+// D6).
 #pragma once
 
 #include <array>
@@ -12,16 +13,17 @@
 
 namespace edge::runtime {
 
-/// The content of all Accept-Encoding fields of a request. Codings that we do not make are passed over.
+/// The parsed content of all Accept-Encoding fields of a request. Unsupported codings are ignored.
 class AcceptedCodings {
  public:
   static AcceptedCodings of(const net::http1::HeadFields& fields);
-  /// Reads one more field's value.
+  /// Parses the value of one more field.
   void add(std::string_view value);
 
-  /// The weight that a coding was given, in thousandths, by its name or by `*`; 0: not acceptable.
+  /// Returns the client's weight for a coding in thousandths, from its name or from `*`; 0: not acceptable.
   int weight(program::ContentCoding coding) const;
-  /// The weight of a body as it is where the client names one, else 0: then anything that it takes is better.
+  /// Returns the client's weight for an uncoded body if it names `identity`, else 0: any accepted coding is then
+  /// preferred.
   int identity_weight() const { return named_[kIdentity] > 0 ? named_[kIdentity] : 0; }
 
  private:
@@ -30,7 +32,7 @@ class AcceptedCodings {
   std::array<std::int16_t, kNames> named_ = {-1, -1, -1, -1};
 };
 
-/// The first algorithm of the list that the client takes, and likes no less than a body that is not coded.
+/// Returns the first algorithm of the list that the client accepts and does not weigh lower than an uncoded body.
 std::optional<program::ContentCoding> choose_coding(std::span<const program::ContentCoding> algorithms,
                                                     const AcceptedCodings& accepted);
 

@@ -1,4 +1,5 @@
-// How long a client may take for the body of a request: a grace, and a second more for each so many bytes that came.
+// How long a client may take to send a request body: a grace period, and one second more for each so many bytes
+// received.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +10,25 @@
 
 namespace edge::runtime {
 
-/// Counts the time in which nothing but the client is waited for. What takes the body may be slower than it.
+/// Measures the time spent waiting for the client alone. Time in which the receiver of the body is the slower side does
+/// not count.
 class BodyPace {
  public:
   explicit BodyPace(const program::ClientLimitsRecord& limits)
       : grace_(static_cast<std::int64_t>(limits.body_grace_ns)), rate_(limits.min_body_rate) {}
 
-  /// Nothing of the body is here.
+  /// Starts the clock: the client has sent nothing that is still unread.
   void begin(net::Time now) {
     if (since_ == net::kNever) since_ = now;
   }
-  /// Some of it is here, and cannot be taken yet.
+  /// Stops the clock: bytes of the body have arrived that cannot be forwarded yet.
   void pause(net::Time now) {
     if (since_ == net::kNever) return;
     waited_ += now - since_;
     since_ = net::kNever;
   }
-  /// When so many bytes come too slowly; kNever: there is no bound, or nobody waits.
+  /// Returns when a client that has sent `received` bytes is too slow; kNever: there is no limit, or the clock is
+  /// stopped.
   net::Time due(std::uint64_t received) const {
     if (rate_ == 0 || since_ == net::kNever) return net::kNever;
     constexpr std::uint64_t kMost = 1'000'000'000;  // seconds, so that nothing overflows

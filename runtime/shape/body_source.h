@@ -1,4 +1,4 @@
-// A body whose size is known, wherever it lies: what is delivered to a client, or sent to an upstream, at its pace.
+// A body of known size, in memory, in a file or still arriving, read to be sent to a client or an upstream at its pace.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ class BodySource {
  public:
   virtual ~BodySource() = default;
   virtual std::uint64_t size() const = 0;
-  /// Some of the bytes from `at` on, at least one when `at` is below the size; in memory of the source, or read into
-  /// `scratch`. Empty: they cannot be read any more, or are not here yet.
+  /// Returns some of the bytes from `at` on, at least one when `at` is below the size; a view of the source's memory,
+  /// or read into `scratch`. Empty: they cannot be read any more, or have not arrived yet.
   virtual std::string_view read(std::uint64_t at, std::span<char> scratch) = 0;
-  /// What becomes of the bytes from `at` on, of which a read gave none.
+  /// What will happen to the bytes from `at` on, after a read returned none.
   enum class More : std::uint8_t {
     kNever,
-    kHere,   ///< they have come since
-    kComes,  ///< `wake` is called once, from any thread, when there is news of them
+    kHere,   ///< they have arrived since the read
+    kComes,  ///< `wake` is called once, from any thread, when they have arrived or will not
   };
   virtual More await(std::uint64_t at, const std::function<void()>& wake) {
     static_cast<void>(at);

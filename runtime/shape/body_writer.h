@@ -1,4 +1,4 @@
-// The last step of a body's way to a client when it does not go as it came: coded, and framed anew.
+// Writes a response body to the client when it is encoded or framed anew.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,37 @@ class BodyWriter {
  public:
   enum class Result : std::uint8_t { kTaken, kClientGone, kEncoderFailed };
 
-  /// Left free behind a head that stands in the area.
+  /// Bytes left free behind a head that is in the area.
   static constexpr std::size_t kRoomBehindHead = 8192;
 
-  /// What one turn of a session lends: where bytes go, and working memory for as long as it lasts.
+  /// What a session provides for one turn: where to write, and working memory for the turn's length.
   struct Turn {
     net::Channel& channel;
     net::Outlet& outlet;
     std::span<char> area;
-    /// A head that was composed and not sent yet: it goes out with the first bytes.
+    /// A composed head that was not sent yet: it is sent with the first bytes.
     std::string_view head;
-    /// Of the area: small pieces that wait to go out as one.
+    /// How many bytes of the area are small pieces gathered to be sent in one write.
     std::size_t gathered = 0;
   };
 
-  /// Without an encoder bytes go as they are, in chunks where `out` says so. `prompt`: nothing is kept back.
+  /// Without an encoder bytes are sent unchanged, in chunks where `out` says so. `prompt`: the encoder keeps no input
+  /// back.
   BodyWriter(BodyOut out, EncoderPool::Lease encoder, bool prompt)
       : encoder_(std::move(encoder)), out_(out), prompt_(prompt) {}
 
   Result write(Turn& turn, std::string_view data);
-  /// Ends a turn: what waits is sent, the head even when nothing followed it.
+  /// Ends a turn: sends the gathered bytes, and the head even when nothing followed it.
   Result end_turn(Turn& turn);
-  /// Brings out what the encoder keeps back.
+  /// Sends what the encoder has buffered.
   Result flush(Turn& turn);
-  /// `trailers` as lines, each with its CRLF; they are lost where the body goes without chunks.
+  /// Ends the body. `trailers` are lines, each with its CRLF; they are dropped where the body is not chunked.
   Result end(Turn& turn, std::string_view trailers);
 
   bool codes() const { return encoder_ != nullptr; }
-  /// Something went in that did not come out: the client would wait for it while the upstream rests.
+  /// Whether the encoder has buffered input: the client would wait for it while the upstream is idle.
   bool keeps_back() const { return keeps_back_; }
-  /// Of the body as the client gets it, without framing.
+  /// Returns the bytes of the body sent to the client, after encoding, without framing.
   std::uint64_t body_sent() const { return body_sent_; }
 
  private:

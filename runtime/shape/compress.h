@@ -1,7 +1,7 @@
-// Bodies to gzip and brotli, as they come. Rule D6.
+// Streaming compression of bodies with gzip and brotli (rule D6).
 //
-// A stream's memory is bounded: about 270 KiB for gzip, whatever the body; brotli by its window, which is kept small. A
-// thread has so many streams under way at most; a response beyond that goes uncompressed.
+// The memory of a stream is bounded: about 270 KiB for gzip; for brotli by its window, which is kept small. The number
+// of concurrent streams per thread is bounded; a response beyond it is sent uncompressed.
 #pragma once
 
 #include <cstddef>
@@ -15,36 +15,37 @@
 
 namespace edge::runtime {
 
-/// One body on its way through an encoder.
+/// The encoder of one body.
 class Encoder {
  public:
   enum class Until : std::uint8_t {
-    kMore,   ///< input may be kept back
-    kFlush,  ///< all that was taken so far comes out
-    kEnd,    ///< the same, and the stream ends
+    kMore,   ///< the encoder may buffer input
+    kFlush,  ///< all input so far is output
+    kEnd,    ///< as kFlush, and the stream ends
   };
   struct Step {
     std::size_t taken = 0;
     std::size_t made = 0;
-    /// All input was taken, and what was asked for has come out. Else call again, with the rest and more room.
+    /// All input was consumed, and all requested output was written. Else call again, with the rest of the input and
+    /// new space.
     bool done = false;
     bool failed = false;
   };
 
-  /// With less room each call of zlib's flush would have one more marker to bring out, without end.
+  /// The least output space: with less, each flush of zlib would leave one more marker to write, endlessly.
   static constexpr std::size_t kLeastRoom = 16;
 
   virtual ~Encoder() = default;
-  /// `out` has at least kLeastRoom bytes. After kEnd was done the encoder has ended.
+  /// Encodes some input. `out` has at least kLeastRoom bytes. After kEnd was done the encoder has ended.
   virtual Step step(std::string_view in, Until until, std::span<char> out) = 0;
 
  protected:
   friend class EncoderPool;
-  /// Makes it ready for another body; false: it can carry none.
+  /// Resets the encoder for another body; false: it cannot be reused.
   virtual bool reset() = 0;
 };
 
-/// The encoders of one thread. Must outlive what it lends.
+/// The encoders of one thread. Must outlive its leases.
 class EncoderPool {
  public:
   static constexpr std::size_t kMostUnderWay = 256;
@@ -60,7 +61,7 @@ class EncoderPool {
   EncoderPool(const EncoderPool&) = delete;
   EncoderPool& operator=(const EncoderPool&) = delete;
 
-  /// `level` as CompressionRecord has it. Null when too many are under way, or memory is short.
+  /// Leases an encoder; `level` as in CompressionRecord. Null when too many are leased, or memory is short.
   Lease take(program::ContentCoding coding, std::uint32_t level);
   std::size_t under_way() const { return under_way_; }
 
@@ -69,12 +70,12 @@ class EncoderPool {
 
   void give_back(Encoder* encoder, std::uint32_t shelf);
 
-  /// Unused gzip encoders, by level. A brotli encoder cannot be used twice.
+  /// Unused gzip encoders, by level. A brotli encoder cannot be reused.
   std::vector<std::vector<std::unique_ptr<Encoder>>> shelves_;
   std::size_t under_way_ = 0;
 };
 
-/// The token for Content-Encoding.
+/// Returns the token for Content-Encoding.
 std::string_view coding_token(program::ContentCoding coding);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// Whether a response is one that compression is for (rule D6), whatever the client takes.
+// Whether compression applies to a response (rule D6), whatever the client accepts.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace edge::runtime {
 
-/// By status, fields and type. `length` of the body, nullopt while it is not known; a HEAD's is the one that a GET
-/// would have.
+/// Returns whether a response may be compressed, by status, fields and type. `length` of the body, nullopt while
+/// unknown; for a HEAD that of the same GET.
 bool compressible(const net::http1::ResponseHead& head, std::optional<std::uint64_t> length,
                   const program::CompressionRecord& settings, const program::SectionView& section);
 
-/// Whether a response to this request may be compressed at all: not where another site may have had it sent with the
-/// user's credentials, and the settings ask for that.
+/// Returns whether responses to this request may be compressed at all: with the setting against it, not where another
+/// site may have caused the request to be sent with the user's credentials (BREACH).
 bool compressed_for(const net::http1::HeadFields& request, program::CompressedFor requests);
 
-/// The length that the head tells, also where no body follows.
+/// Returns the length that the head declares, also where no body follows.
 std::optional<std::uint64_t> declared_length(const net::http1::ResponseHead& head);
 
-/// `Cache-Control: no-transform` (RFC 9110 §7.7).
+/// Returns whether Cache-Control has `no-transform` (RFC 9110 §7.7).
 bool no_transform(const net::http1::HeadFields& fields);
 
-/// A stream of events: each is wanted at once.
+/// Returns whether the response is an event stream, whose events must be sent at once.
 bool is_event_stream(const net::http1::HeadFields& fields);
 
-/// Whether Vary names Accept-Encoding, or everything.
+/// Returns whether Vary contains Accept-Encoding or `*`.
 bool varies_by_encoding(const net::http1::HeadFields& fields);
 
 }  // namespace edge::runtime

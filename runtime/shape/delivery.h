@@ -1,5 +1,5 @@
-// Sends a response that lies here: one that was buffered until its upstream had ended (rule D7), or one of the cache,
-// which may still be growing.
+// Sends a response that the proxy has: one that was buffered until its upstream had ended (rule D7), or one from the
+// cache, which may still be growing.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace edge::runtime {
 
-/// All of it must live until it is delivered.
+/// The response to send. Must live until the delivery has ended.
 struct StoredResponse {
-  /// Status line, fields and the empty line, as an upstream sends them. What it says of the body's framing is passed
-  /// over: the source knows.
+  /// Status line, fields and the empty line, as an upstream sends them. Its framing fields are ignored: the source
+  /// knows the size.
   std::string_view head;
   BodySource& body;
   /// Further fields, as lines.
   std::string_view extra;
   /// Trailer fields, as lines.
   std::string_view trailers;
-  /// The source holds the beginning alone.
+  /// The source has only the beginning of the body.
   bool cut = false;
 };
 
-/// The client that a response goes to, and what is done to it on the way.
+/// The client that a response goes to, and what is changed on the way.
 struct ResponseTarget {
   const ResponseRules& rules;
   const Deadlines& deadlines;
@@ -43,21 +43,21 @@ class Delivery {
  public:
   Delivery(const ResponseTarget& target, const StoredResponse& stored);
 
-  /// `keep_client`: the client's connection stands at the end of its request.
+  /// Starts. `keep_client`: the request has been read to its end, so that the client's connection can be reused.
   void begin(bool keep_client);
   void advance();
-  /// It is with the client, whole; or it failed.
+  /// Whether everything has been sent, or the delivery failed.
   bool ended() const { return failed() || (done_ && !client_.outlet.blocked()); }
   bool failed() const { return static_cast<bool>(failure_); }
   const Failure& failure() const { return failure_; }
-  /// It goes on once the client takes more.
+  /// Whether the delivery waits until the client reads more.
   bool waits_for_client() const { return client_.outlet.blocked() || full_; }
-  /// The client takes more, and the source has none yet: asked for what becomes of it, see BodySource.
+  /// Whether the client could read more and the source has nothing yet: call `await`, see BodySource.
   bool starved() const { return starved_ && !client_.outlet.blocked() && !ended(); }
   BodySource::More await(const std::function<void()>& wake) { return stored_.body.await(at_, wake); }
   net::Time wait_until() const;
   void timed_out();
-  /// What is missing does not come.
+  /// Ends the delivery with a failure: the missing bytes will not arrive.
   void broke_off() { fail(Origin::kUpstream, FailureKind::kTruncated); }
   void cancel() { fail(Origin::kProxy, FailureKind::kCancelled); }
 
@@ -90,10 +90,10 @@ class Delivery {
   bool close_client_ = false;
 };
 
-/// Sends a response that lies here. `before`: how the request of the exchange was left.
+/// Sends a stored response. `before`: the state of the exchange's request.
 net::Task<ExchangeResult> deliver(const ResponseTarget& target, const StoredResponse& stored,
                                   const ExchangeResult& before);
-/// The response that was buffered, at the client's pace; its upstream serves others already. `extra`: further fields,
+/// Sends the buffered response at the client's pace; its upstream connection is free already. `extra`: further fields,
 /// as lines.
 net::Task<ExchangeResult> deliver_buffered(const ResponseTarget& target, std::string_view extra,
                                            const ExchangeResult& before);

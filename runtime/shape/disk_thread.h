@@ -1,4 +1,4 @@
-// Work with files, on a thread of its own: a disk that makes its users wait makes no loop wait.
+// A thread for file operations, so that a slow disk does not block event loops.
 #pragma once
 
 #include <condition_variable>
@@ -12,12 +12,12 @@ namespace edge::runtime {
 class DiskThread {
  public:
   DiskThread() = default;
-  /// Does what was posted, then ends.
+  /// Runs the posted jobs, then ends the thread.
   ~DiskThread();
   DiskThread(const DiskThread&) = delete;
   DiskThread& operator=(const DiskThread&) = delete;
 
-  /// Jobs are done one after the other, in their order. From any thread. The first starts the thread.
+  /// Posts a job; jobs run one after the other, in order. Any thread. The first job starts the thread.
   void post(std::function<void()> job);
 
  private:

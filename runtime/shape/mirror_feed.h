@@ -1,4 +1,4 @@
-// The body of a request on its way to the copies of it (runtime/upstream/mirror.h).
+// Passes the body of a request to its mirrored copies (runtime/upstream/mirror.h).
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@
 
 namespace edge::runtime {
 
-/// What the original hands over: the bytes of its body as they go to its own upstream. Shared by both.
+/// The bytes that the original request sends to its upstream, for one copy. Shared by both.
 class MirrorFeed {
  public:
-  /// Waiting for the copy to be sent; a copy that falls further behind is given up.
+  /// The most bytes that may wait for the copy's upstream; a copy that falls further behind is abandoned.
   static constexpr std::size_t kMostBehind = std::size_t{256} * 1024;
 
-  /// Bytes at `at` of the body, framing included. What was fed before is passed over: the original is tried again.
+  /// Adds the bytes at `at` of the body, framing included. Bytes that were added before are ignored: the original is
+  /// being retried.
   void feed(std::uint64_t at, std::string_view bytes);
-  /// The original will not go on.
+  /// Ends the feed: the original sends no more.
   void end();
 
-  /// For the copy. Empty and not over: more may come.
+  /// Takes bytes for the copy. Empty and not over: more may come.
   std::size_t take(std::span<char> into);
   bool over() const { return over_; }
   bool fell_behind() const { return fell_behind_; }
-  /// Told when there is something new; null: nobody is.
+  /// Sets the channel that is notified of new bytes; null: none.
   void tell(net::Channel* channel) { channel_ = channel; }
 
  private:
@@ -39,7 +40,7 @@ class MirrorFeed {
   bool fell_behind_ = false;
 };
 
-/// The feeds of one exchange; ends them with it.
+/// The feeds of one exchange; its destruction ends them.
 class MirrorFeeds {
  public:
   MirrorFeeds() = default;
@@ -55,7 +56,7 @@ class MirrorFeeds {
   std::vector<std::shared_ptr<MirrorFeed>> feeds_;
 };
 
-/// The client of a copy: its body comes from the feed, its answer goes nowhere.
+/// The client side of a copy: its body comes from the feed, its response is discarded.
 std::unique_ptr<net::Layer> client_of_copy(std::shared_ptr<MirrorFeed> feed);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// The body of a request: how it comes, what it is held to, and where it lies when it is buffered.
+// The body of a request: its framing, its limits, and its bytes when it is buffered.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ struct RequestBody {
   net::http1::Body framing;
   /// The client waits for `100 Continue`.
   bool expect_continue = false;
-  /// It comes from a client, who has to keep pace. Not so for a copy, nor for a message of gRPC's streams: they may
-  /// rest, and the server may speak first; over HTTP/2 they keep no connection from others.
+  /// Whether the minimum data rate applies: the body comes from a client. Not so for mirrored copies and gRPC streams:
+  /// those may be idle, the server may send first, and over HTTP/2 they block no other request.
   bool measured = true;
   const program::ClientLimitsRecord* limits = &program::kUsualClientLimits;
-  /// The body, whole, where the rule buffers requests and there is one.
+  /// The complete body, where the rule buffers requests and the request has one.
   std::unique_ptr<Spool> buffered;
-  /// Of the buffered body, as lines.
+  /// Trailer fields of the buffered body, as lines.
   std::string trailers;
-  /// The head to send, which then no longer stands in the thread's scratch.
+  /// The head to send, once it is no longer in the thread's scratch.
   net::Buffer head;
-  /// Who gets a copy of it.
+  /// The mirrored copies that get the body too.
   MirrorFeeds mirrors;
 
   bool none() const {
     using net::http1::BodyKind;
     return framing.kind == BodyKind::kNone || (framing.kind == BodyKind::kLength && framing.length == 0);
   }
-  /// All of it is still at hand after it was sent.
+  /// Whether the whole body is still available after it was sent, for a retry.
   bool replayable() const { return buffered != nullptr || none(); }
   program::ClientLimitsRecord pace() const {
     program::ClientLimitsRecord bounds = *limits;

@@ -1,5 +1,5 @@
-// How a response's body goes to the client: as it is, or coded (rule D6). The same for one that comes from an upstream
-// and for one that was held or stored.
+// How a response body is sent to the client: unchanged or encoded (rule D6), whether it comes from an upstream, a
+// buffer or the cache.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace edge::runtime {
 
 struct ResponsePlan {
   BodyChange change;
-  /// Null: the body is not coded, or there is none.
+  /// Null: the body is not encoded, or there is none.
   EncoderPool::Lease encoder;
 };
 
-/// Precondition: the gateway compresses. `length` of the body as far as it is known.
+/// Plans the body. Precondition: the gateway compresses. `length` of the body if known.
 ResponsePlan plan_response(const ResponseRules& rules, const net::http1::ResponseHead& head,
                            std::optional<std::uint64_t> length, EncoderPool& encoders);
 
-/// Whether the answer waits for more of a body whose length is not told: it may be too small to be coded. `body` is
-/// what is here of it; `length` becomes known when that is all.
+/// Returns whether to wait for more of a body of unknown length, because it may be too small to be compressed. `body`
+/// is what has arrived; sets `length` when that is all.
 bool size_undecided(const ResponseRules& rules, const net::http1::ResponseHead& head, std::string_view body,
                     std::optional<std::uint64_t>& length);
 

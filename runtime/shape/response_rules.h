@@ -1,4 +1,4 @@
-// What is done to the response of one request on its way to the client.
+// How the response of one request is changed on its way to the client.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace cache {
 class Transaction;
 }
 
-/// A response that is kept back until its upstream has ended (rule D7).
+/// A response that is buffered until its upstream has ended (rule D7).
 struct BufferedResponse {
   BufferedResponse(SpoolSpace& space, std::uint64_t limit) : space(space), limit(limit) {}
 
-  /// Begins anew, for another try.
+  /// Starts over, for a retry.
   void begin(std::string_view text) {
     head.release();
     head.append(text);
@@ -39,40 +39,41 @@ struct BufferedResponse {
   net::Buffer head;
   std::unique_ptr<Spool> body;
   std::string trailers;
-  /// It was larger than it may be: the rest was not read.
+  /// The body exceeds the limit: the rest was not read.
   bool cut = false;
 };
 
 struct ResponseRules {
-  // Of the request.
+  // From the request.
   net::http1::Method method = net::http1::Method::kOther;
   std::uint8_t minor = 1;
   bool keep_alive = false;
-  /// Major version of HTTP that the backend speaks.
+  /// Major version of HTTP of the backend's connection.
   std::uint8_t backend_http = 1;
 
-  /// The host's section, and the rule's filters in it.
+  /// The host's section of the program, and the rule's filters in it.
   const program::SectionView* section = nullptr;
   std::span<const program::FilterRecord> filters;
   std::string_view request_id;
-  /// What policies give to the response.
+  /// Fields that policies add to the response.
   AddedFields added;
 
-  /// The gateway's, null when it has none, or the request forbids it; and the section that it stands in.
+  /// The gateway's compression settings, null when it has none or the request forbids it; and the section that they are
+  /// in.
   const program::CompressionRecord* compression = nullptr;
   const program::SectionView* compression_section = nullptr;
-  /// The coding that this client takes (rule D6).
+  /// The coding chosen for this client (rule D6).
   std::optional<program::ContentCoding> coding;
-  /// Sees the response as it came, and may answer in its place; null: no cache does. Outlives the exchange.
+  /// Gets the response as received, and may answer in its place; null: no cache. Outlives the exchange.
   cache::Transaction* cache = nullptr;
   /// Set where the rule buffers responses.
   std::unique_ptr<BufferedResponse> buffered;
 
-  /// A response may go another way than straight to the client.
+  /// Whether a response may be sent in another way than straight to the client.
   bool reshapes() const { return compression != nullptr || cache != nullptr || buffered != nullptr; }
-  /// What filters do to its fields.
+  /// Returns the filters' edits of the response's fields.
   program::FieldEdits edits() const { return {*section, filters, program::Side::kResponse, request_id}; }
-  /// The Connection field: `close`, `keep-alive` for a client of HTTP/1.0, or none.
+  /// Returns the Connection field: `close`, `keep-alive` for a client of HTTP/1.0, or none.
   std::string_view connection_field(bool close) const { return close ? "close" : minor == 0 ? "keep-alive" : ""; }
 };
 

@@ -1,4 +1,4 @@
-// What is done to the bodies of one exchange, as far as the request and its rule tell. Most go as they come.
+// Plans how the bodies of one exchange are handled, from the request and its rule. Most are forwarded unchanged.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace edge::runtime {
 
-/// The largest body that a request may have; 0: any.
+/// Returns the largest request body allowed, in bytes; 0: unlimited.
 std::uint64_t body_limit(const program::TreatmentRecord& treatment);
 
 struct ShapingSettings {
   const program::TreatmentRecord& treatment;
-  /// The gateway's, and the section that it stands in; null: it does not compress.
+  /// The gateway's compression settings, null when it does not compress; and the section that they are in.
   const program::CompressionRecord* compression;
   const program::SectionView& section;
   SpoolSpace& spools;

@@ -1,5 +1,5 @@
-// The part of a held body that lies in a file, or is on its way there. The file has no name, so that it is gone with
-// its descriptor; it is opened, written, read and closed on the thread for files, never on a loop's.
+// The part of a buffered body that is in a file, or queued to be written. The file is unnamed, so that it is removed
+// with its descriptor; it is opened, written, read and closed on the disk thread, never on an event loop's.
 #pragma once
 
 #include <cstdint>
@@ -25,39 +25,40 @@ class SpoolFile : public std::enable_shared_from_this<SpoolFile> {
   SpoolFile& operator=(const SpoolFile&) = delete;
   ~SpoolFile();
 
-  // Of the owner's thread.
+  // For the owner's thread.
 
-  /// At the end of what is there. \returns false when the file can take no more.
+  /// Appends a block. \returns false when the file cannot take more.
   bool append(std::string block);
-  /// Of what was appended, written or not.
+  /// Returns the bytes appended, written or not.
   std::uint64_t size() const { return size_; }
-  /// As much as may be waits to be written: who fills the body had better wait.
+  /// Whether the limit of unwritten bytes is reached: the receiver of the body should wait.
   bool backlogged() const;
-  /// False when it is not backlogged any more; else `wake` is called once when that may have changed, from any thread.
+  /// Returns false when it is not backlogged any more; else calls `wake` once when that may have changed, from any
+  /// thread.
   bool await_room(const std::function<void()>& wake);
-  /// As BodySource. Good until the next read.
+  /// As BodySource. Valid until the next read.
   std::string_view read(std::uint64_t at, std::span<char> scratch);
   BodySource::More await(std::uint64_t at, const std::function<void()>& wake);
-  /// Nobody reads it any more.
+  /// Stops all work: the body will not be read any more.
   void abandon();
 
  private:
   using Block = std::shared_ptr<const std::string>;
 
-  // Of the thread for files.
+  // For the disk thread.
   void write_next();
   bool write(std::string_view bytes, std::uint64_t at) const;
   void fetch(std::uint64_t at, std::uint64_t size);
 
   SpoolSpace& space_;
   std::uint64_t size_ = 0;
-  /// What the last read gave a view of.
+  /// The block that the last read returned a view of.
   Block lent_;
 
   mutable std::mutex mutex_;
   net::Fd file_;
   std::uint64_t written_ = 0;
-  /// From `written_` on: on their way, or staying, where the file failed.
+  /// The blocks from `written_` on: to be written, or kept here where the file failed.
   std::deque<Block> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   Block fetched_;

@@ -1,6 +1,6 @@
-// Which fields of a trailer section go on. A request's trailer is read too late for the policies and
-// filters that look at a head, and many backends read one as if it had stood there: only what the backend asks for
-// passes, and never what something on the way decides (*safe*).
+// Which trailer fields are forwarded. Policies and filters that inspect a head have run before a request's trailer
+// arrives, and many backends treat its fields as if they had been in the head: only fields that the backend asks for
+// pass, and never those that the proxy decides by (*safe*).
 #pragma once
 
 #include <span>
@@ -14,24 +14,24 @@ namespace edge::runtime {
 class RequestEdits;
 struct ResponseRules;
 
-/// What decides over the trailer of one request.
+/// What determines the trailer fields of one request that pass.
 struct RequestTrailerRules {
-  /// Of the program that decided the request, and the section that it stands in.
+  /// The backend and its section in the program that matched the request.
   const program::BackendRecord& backend;
   const program::SectionView& backends;
   const program::SectionView& section;
   std::span<const program::FilterRecord> filters;
-  /// What authentication says of the client; null: nothing.
+  /// Edits from authentication; null: none.
   const RequestEdits* identity = nullptr;
   bool traced = false;
 };
 
-/// Whether a field of this name passes: the backend takes it, and neither a filter nor a policy of the request names it
-/// in any spelling, nor is it read as a field that means something before the body.
+/// Returns whether a request trailer field passes: the backend accepts it, no filter or policy of the request names it
+/// in any spelling, and it has no meaning that must be known before the body.
 bool passes_as_request_trailer(const RequestTrailerRules& rules, std::string_view name);
 
-/// The same for what the backend sends behind a response: all but what a filter or a policy removes or sets in its
-/// head.
+/// The same for a backend's response trailer: every field passes but those that a filter or a policy removes or sets in
+/// the head.
 bool passes_as_response_trailer(const ResponseRules& rules, std::string_view name);
 
 }  // namespace edge::runtime

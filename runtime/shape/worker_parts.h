@@ -1,4 +1,4 @@
-// What a worker lends to an exchange of its thread.
+// What a worker provides to the exchanges of its thread.
 #pragma once
 
 #include <string_view>
@@ -13,9 +13,9 @@ struct WorkerParts {
   net::Loop& loop;
   Scratch& scratch;
   EncoderPool& encoders;
-  /// For a response without one (RFC 9110 §6.6.1).
+  /// The Date for a response without one (RFC 9110 §6.6.1).
   std::string_view date;
-  /// True once the client's connection shall not be used again, whatever the client says: the server drains.
+  /// True when the server drains: the client's connection is not reused, whatever the client asks.
   const bool& closing;
 };
 

@@ -1,4 +1,4 @@
-// The answer to one request from a stored response: the whole of it, a part or several, or that nothing has changed.
+// The answer to one request from a stored response: all of it, one or several ranges, or 304.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace edge::runtime::cache {
 
-/// The body of an answer: bytes of what is stored, with text of our own between them where they are several parts.
+/// The body of an answer: ranges of the stored body, with the text of multipart/byteranges between them.
 class AnswerBody {
  public:
   struct Part {
-    std::string text;  ///< goes before the bytes
+    std::string text;  ///< precedes the bytes
     std::uint64_t first = 0;
     std::uint64_t size = 0;
   };
@@ -26,9 +26,10 @@ class AnswerBody {
   }
   std::uint64_t size() const { return size_; }
   const std::vector<Part>& parts() const { return parts_; }
-  /// What lies together from `at` on; empty at the end, and where `stored` has not come that far.
+  /// Returns the contiguous bytes from `at` on; empty at the end, and where `stored` has not grown that far.
   std::string_view read(const Body& stored, std::uint64_t at) const;
-  /// Where in what is stored the byte at `at` lies. Precondition: it is none of our own text.
+  /// Returns the position in the stored body of byte `at` of the answer. Precondition: it is not a byte of a part's
+  /// `text`.
   std::uint64_t stored_at(std::uint64_t at) const;
 
  private:
@@ -36,8 +37,8 @@ class AnswerBody {
   std::uint64_t size_ = 0;
 };
 
-/// Writes the head of the answer to `request`, to the empty line: as stored, 304, 206 or 416. Without what every answer
-/// is given anew (Connection, Via).
+/// Writes the head of the answer to `request`, to the empty line: as stored, 304, 206 or 416. Omits the fields that
+/// every answer is given anew (Connection, Via).
 AnswerBody write_answer(const Entry& entry, const Request& request, Seconds now, net::http1::HeadWriter& out);
 
 }  // namespace edge::runtime::cache

@@ -1,5 +1,5 @@
-// The bytes of a stored body, in pieces as they came: written once, by one thread, then shared and never changed. One
-// whose size is told beforehand may be read by others, of any thread, while it grows.
+// The bytes of a stored body, in pieces as they arrived: written once by one thread, then shared and immutable. A body
+// of known size may be read by any thread while it grows.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ class Body {
   enum class State : std::uint8_t {
     kGrowing,
     kWhole,
-    kBroken,  ///< no more comes
+    kBroken,  ///< ended early: no more bytes arrive
   };
 
   Body() = default;
-  /// Its size is told: the places of its pieces are made now, so that a reader meets nothing that moves.
+  /// For a body of known size: allocates the table of pieces now, so that it does not move under readers.
   explicit Body(std::uint64_t size) : told_(size) {
     pieces_.reserve(static_cast<std::size_t>((size + kLargest - 1) / kLargest));
     for (std::uint64_t at = 0; at < size; at += kLargest) {
@@ -31,13 +31,14 @@ class Body {
     }
   }
 
-  /// Of the whole of it; what is here, where that was not told.
+  /// Returns the size of the complete body; where that is unknown, the bytes received so far.
   std::uint64_t size() const { return told_.value_or(here()); }
   std::uint64_t here() const { return here_.load(std::memory_order_acquire); }
   State state() const { return state_.load(std::memory_order_acquire); }
-  /// Bytes of memory held, which is what counts against the bounds. Of the writer, and of a whole body.
+  /// Returns the bytes of memory allocated, which count against the limits. Called by the writer, or on a complete
+  /// body.
   std::size_t capacity() const { return capacity_; }
-  /// What lies together from `at` on; empty where nothing is here yet. Good as long as the body.
+  /// Returns the contiguous bytes from `at` on; empty where none have arrived yet. Valid as long as the body.
   std::string_view at(std::uint64_t at) const {
     const std::uint64_t here = this->here();
     if (at >= here) return {};
@@ -49,7 +50,7 @@ class Body {
     return {piece.data.get() + skipped, filled - skipped};
   }
 
-  /// No more than was told.
+  /// Appends bytes; no more in total than the size that was given.
   void append(std::string_view bytes) {
     while (!bytes.empty()) {
       const std::uint64_t here = here_.load(std::memory_order_relaxed);
@@ -61,7 +62,7 @@ class Body {
       bytes.remove_prefix(taken);
     }
   }
-  /// It is whole. Gives back what the last piece does not use.
+  /// Marks the body complete, and frees the unused part of the last piece.
   void close() {
     if (!told_ && !pieces_.empty()) shrink(pieces_.back());
     state_.store(State::kWhole, std::memory_order_release);
@@ -77,7 +78,7 @@ class Body {
   static constexpr std::size_t kSmallest = 4096;
   static constexpr std::size_t kLargest = std::size_t{64} * 1024;
 
-  /// The piece in which the next byte goes.
+  /// Returns the piece that the next byte is written to.
   Piece& writable(std::uint64_t here, std::size_t wanted) {
     if (told_) {
       Piece& piece = pieces_[static_cast<std::size_t>(here / kLargest)];

@@ -1,5 +1,5 @@
-// The cache of one gateway, shared by all threads: what is stored, and what is on its way in. Found by the gateway's
-// id, so that it outlives programs.
+// The response cache of one gateway, shared by all threads: stored responses and those being fetched. Keyed by the
+// gateway's id, so that it outlives programs.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace edge::runtime::cache {
 
-/// `spec.cache` of a gateway, as far as it shapes the store.
+/// The parts of a gateway's `spec.cache` that size the store.
 struct Sizes {
   std::uint64_t max_bytes = 0;
   std::uint64_t max_entry_bytes = 0;
@@ -33,10 +33,11 @@ class Cache {
   Fills& fills() { return fills_; }
   const Sizes& sizes() const { return sizes_; }
 
-  /// Everything that is stored of a target, or on its way in, is of the past (RFC 9111 §4.4). \returns how many.
+  /// Invalidates everything stored or being fetched of a target (RFC 9111 §4.4). \returns how many responses.
   std::size_t invalidate(std::string_view target);
 
-  /// Memory for what is not stored yet. False: others hold all there is, and this fill had better be given up.
+  /// Reserves memory for a response that is not stored yet. False: other fetches use all there is, and this response
+  /// should not be stored.
   bool reserve(std::size_t bytes);
   void release(std::size_t bytes) { filling_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -47,22 +48,23 @@ class Cache {
   std::atomic<std::size_t> filling_{0};
 };
 
-/// What to purge: all, or what a host pattern covers, or what came by a route (`name`, or `namespace/name`).
+/// Selects what to purge: everything, the hosts of a pattern, or the responses of a route (`name`, or
+/// `namespace/name`).
 struct Purge {
   bool all = false;
   HostPattern host;
   std::string route;
 };
 
-/// Of all gateways. Keeps none alive itself: the programs in force do, and a cache that no program names goes with the
-/// last request that uses it.
+/// The caches of all gateways, by weak reference: programs in force own them, and a cache that no program names is
+/// destroyed after the last request that uses it.
 class Caches {
  public:
   explicit Caches(std::uint64_t seed) : seed_(seed) {}
 
-  /// The cache of a gateway; a new one when there is none, or its sizes have changed.
+  /// Returns the cache of a gateway; a new one when there is none, or its sizes have changed.
   std::shared_ptr<Cache> of_gateway(std::uint64_t id, const Sizes& sizes);
-  /// \returns how many responses were removed. From any thread.
+  /// Removes the selected responses; any thread. \returns how many.
   std::size_t purge(const Purge& what);
   StoreStats stats() const;
 

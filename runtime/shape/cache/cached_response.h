@@ -1,5 +1,5 @@
-// The waits of the cache's phase: for another request that fetches the same, and for the client that takes what is
-// stored.
+// The waits of the cache phase: for another request that fetches the same response, and for the client while a stored
+// response is sent.
 #pragma once
 
 #include "net/task.h"
@@ -10,12 +10,12 @@
 
 namespace edge::runtime::cache {
 
-/// Waits as long as somebody else fetches the same. `plan`, kFetch, becomes kForward, or what can be done with what was
-/// fetched, or is being fetched. Not beyond `deadline`, and not long in any case.
+/// Waits while another request fetches the same response. Changes `plan` from kFetch to kForward, or to what can be
+/// done with the response that was or is being fetched. Waits until `deadline` at most, and a few seconds in any case.
 net::Task<Failure> join_fetch(Transaction& cache, Transaction::Plan& plan, const ClientEnd& client, net::Loop& loop,
                               net::Time deadline);
 
-/// Sends the stored response that was found. `before`: how the request of the exchange was left.
+/// Sends the stored response that was found. `before`: the state of the exchange's request.
 net::Task<ExchangeResult> deliver_stored(Transaction& cache, const ResponseTarget& target,
                                          const ExchangeResult& before);
 

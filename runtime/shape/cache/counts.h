@@ -1,4 +1,4 @@
-// What is counted of the cache.
+// Counters of the cache.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace edge::runtime::cache {
 
-/// Of one thread.
+/// The counters of one thread.
 struct Counts {
 #define EDGE_CACHE_COUNT(name, help) net::Counter name;
 #include "runtime/shape/cache/counts.def"
 #undef EDGE_CACHE_COUNT
 };
 
-/// Of all threads, and what is stored.
+/// The sum over all threads, and the store's size.
 struct Totals {
 #define EDGE_CACHE_COUNT(name, help) std::uint64_t name = 0;
 #include "runtime/shape/cache/counts.def"

@@ -1,8 +1,8 @@
 // Cache-Control of either side (RFC 9111 §5.2, RFC 5861), and CDN-Cache-Control in its place (RFC 9213), parsed once
 // and bounded.
 //
-// What cannot be understood never makes a response live longer: a bad number is 0, two different values are 0, and a
-// response's field with broken syntax means `no-store`. Unknown directives are passed over (§5.2.3).
+// Unparsable input never makes a response live longer: an invalid number is 0, two different values are 0, and a
+// response field with invalid syntax means `no-store`. Unknown directives are ignored (§5.2.3).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace edge::runtime::cache {
 /// Whole seconds: durations (delta-seconds, §1.2.2), or the time since 1970.
 using Seconds = std::int64_t;
 
-/// What a larger delta-seconds is taken for (§1.2.2).
+/// The value that a larger delta-seconds is clamped to (§1.2.2).
 inline constexpr Seconds kLongest = Seconds{1} << 31;
 
 /// §5.2.1. `max_stale` without a value is kLongest.
@@ -43,26 +43,26 @@ struct ResponseDirectives {
   bool must_revalidate = false;
   bool proxy_revalidate = false;
   bool must_understand = false;
-  /// Of CDN-Cache-Control: neither Cache-Control nor Expires counts (RFC 9213 §2.2).
+  /// From CDN-Cache-Control: Cache-Control and Expires are ignored (RFC 9213 §2.2).
   bool targeted = false;
   std::optional<Seconds> max_age;
   std::optional<Seconds> s_maxage;
   std::optional<Seconds> stale_while_revalidate;
   std::optional<Seconds> stale_if_error;
-  /// What stood between the quotes of `no-cache="..."` and `private="..."`: fields that are not kept. Views.
+  /// The quoted lists of `no-cache="..."` and `private="..."`: fields that are not stored. Views.
   std::array<std::string_view, kMaxLists> field_lists{};
   std::size_t field_list_count = 0;
 
   std::span<const std::string_view> lists() const { return {field_lists.data(), field_list_count}; }
 };
 
-/// All Cache-Control lines together; `Pragma: no-cache` where there is none (§5.4).
+/// Parses all Cache-Control lines together; `Pragma: no-cache` where there is none (§5.4).
 RequestDirectives read_request_directives(const net::http1::HeadFields& fields);
-/// Those of CDN-Cache-Control where it is a dictionary with a member; else all Cache-Control lines together.
+/// Parses CDN-Cache-Control where it is a dictionary with a member; else all Cache-Control lines together.
 ResponseDirectives read_response_directives(const net::http1::HeadFields& fields);
-/// Whether a name is in a comma-separated list of names, ignoring case.
+/// Returns whether a comma-separated list contains a name, ignoring case.
 bool list_has(std::string_view list, std::string_view name);
-/// delta-seconds; nullopt when it is none.
+/// Parses delta-seconds; nullopt when the text is not one.
 std::optional<Seconds> parse_delta(std::string_view text);
 
 }  // namespace edge::runtime::cache

@@ -1,4 +1,4 @@
-// One stored response: immutable, shared by those who answer from it and by the store, whoever lets go last.
+// One stored response: immutable, with ownership shared by the store and the requests that are answered from it.
 #pragma once
 
 #include <memory>
@@ -16,27 +16,27 @@ struct Entry {
   Key key;
   std::string selection;  ///< key.h
   std::uint16_t status = 0;
-  /// Status line and end-to-end fields, less those that are made anew for each answer: Content-Length, Age.
+  /// Status line and end-to-end fields, except those that each answer is given anew: Content-Length, Age.
   std::string head;
   std::string etag;
   std::string last_modified;
   Seconds date = 0;
   Freshness freshness;
-  /// May still be growing, where its size was told: then all but its bytes is settled.
+  /// May still be growing where its size is known: everything but its bytes is then final.
   std::shared_ptr<const Body> body;
 
   Representation representation() const { return {{etag, last_modified}, date, body->size()}; }
-  /// Memory with all that belongs to it.
+  /// Returns the memory used by the entry and everything it owns.
   std::size_t bytes() const;
 };
 
-/// What ends the lines of a stored head.
+/// The line terminator of a stored head.
 inline constexpr std::string_view kLineEnd = "\r\n";
 
-/// The next line of a stored head, with its end; `rest` loses it.
+/// Returns the next line of a stored head with its terminator, and removes it from `rest`.
 std::string_view next_line(std::string_view& rest);
 
-/// What was asked for: it settles selection and times.
+/// The request, its key and times, which determine selection and freshness.
 struct CacheRequest {
   const Key& key;
   const Request& request;
@@ -44,26 +44,26 @@ struct CacheRequest {
   Times times;
 };
 
-/// A stored response from one that has come, without its body; null when it may not be kept. `date` is the time as an
-/// IMF-fixdate, for a response that has none (RFC 9110 §6.6.1).
+/// Makes an entry without its body from a received response; null when it may not be stored. `date` is the current time
+/// as an IMF-fixdate, for a response without Date (RFC 9110 §6.6.1).
 std::shared_ptr<Entry> make_entry(const CacheRequest& cache_request, const net::http1::ResponseHead& head,
                                   std::string_view date);
 
-/// Whether a 304, or the answer to a HEAD, speaks of this entry (RFC 9111 §4.3.4, §4.3.5).
+/// Returns whether a 304, or the response to a HEAD, refers to this entry (RFC 9111 §4.3.4, §4.3.5).
 bool speaks_of(const Response& update, const net::http1::ResponseHead& head, const Entry& entry);
 struct Renewal {
-  /// What becomes of the entry that was renewed.
+  /// What to do with the entry that was updated.
   enum class Fate : std::uint8_t {
     kReplaced,
-    kStays,  ///< this is for the one request, whose answers are its own (no-store, Authorization, Cookie)
-    kEnds,   ///< what came forbids to keep it, and is for the one request
+    kStays,  ///< the update is for this request alone (no-store, Authorization, Cookie)
+    kEnds,   ///< the update forbids storing, and is for this request alone
   };
 
-  /// Shares the body: what the request is answered with. Null when the fields of both make no head.
+  /// The updated entry, which shares the body and answers the request. Null when the merged fields make no valid head.
   std::shared_ptr<Entry> entry;
   Fate fate = Fate::kEnds;
 };
-/// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2).
+/// Returns the entry with the fields of a 304 or of the response to a HEAD (RFC 9111 §3.2).
 Renewal renew_entry(const Entry& entry, const CacheRequest& cache_request, const net::http1::ResponseHead& head,
                     std::string_view date);
 

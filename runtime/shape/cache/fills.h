@@ -1,8 +1,8 @@
-// Requests that are under way to fill the cache: one a key in the whole process, and who waits for it (request
-// collapsing). A wait ends when the answer begins to come and may be read as it grows, when it is stored, or as soon as
-// it is known that it will not be: then those who waited go on themselves, all at once.
+// Fetches that fill the cache, at most one per key in the process, and the requests that wait for them (request
+// collapsing). A wait ends when the response starts to arrive and may be read as it grows, when it is stored, or as
+// soon as it is known that it will not be stored: then all waiting requests go to the upstream themselves, at once.
 //
-// Threads: any. A waiting one is woken through its own callback, which hands over to its thread.
+// Threads: any. A waiting request is woken by its own callback, which hands over to its thread.
 #pragma once
 
 #include <array>
@@ -28,21 +28,22 @@ class Fill;
 
 class Fills {
  public:
-  /// For so long nobody waits for a key whose answer could not be stored.
+  /// Seconds during which requests do not wait for a key whose response could not be stored.
   static constexpr Seconds kPassFor = 10;
 
   enum class Role : std::uint8_t { kLeader, kReads, kWaits, kGoesOn };
   struct Joined {
     Role role = Role::kGoesOn;
-    std::shared_ptr<Fill> fill;            ///< all but kGoesOn
-    std::shared_ptr<const Entry> growing;  ///< kReads: what is on its way in
+    std::shared_ptr<Fill> fill;            ///< set except for kGoesOn
+    std::shared_ptr<const Entry> growing;  ///< for kReads: the response being stored
   };
-  /// What somebody waits for who joins.
+  /// What a joining request waits for.
   enum class For : std::uint8_t { kBeginning, kEnd };
-  /// Begins the fill of `id`, or waits for the one that has begun: `wake` is called once, from any thread. Without
-  /// `wake` nobody waits. `target`: what `doom` names.
+  /// Starts the fill of `id` with the caller as leader, or waits for the one in progress: `wake` is called once, from
+  /// any thread. Without `wake` the caller does not wait. `target`: the name that `doom` uses.
   Joined join(const std::string& id, std::string_view target, Seconds now, For what, std::function<void()> wake);
-  /// Nothing that has begun for the target may be stored any more: it was changed meanwhile. Empty: nothing at all.
+  /// Forbids storing the results of all fills in progress for the target, because it changed meanwhile. Empty: of all
+  /// targets.
   void doom(std::string_view target);
   std::size_t size() const;
 
@@ -53,13 +54,13 @@ class Fills {
   std::atomic<std::uint64_t>& pass_mark(std::string_view id);
 
   mutable std::mutex mutex_;
-  /// What strangers ask for.
+  /// The fills in progress by key. Clients choose the keys, hence the keyed hash.
   std::unordered_map<std::string, std::shared_ptr<Fill>, KeyedHash, std::equal_to<>> fills_;
-  /// When keys that could not be stored may be waited for again, by hash: two keys that meet only wait less.
+  /// Until when requests for keys that could not be stored do not wait, by hash: a collision only shortens waits.
   std::array<std::atomic<std::uint64_t>, 4096> pass_until_{};
 };
 
-/// One that has begun. Its leader must end it, whatever happens.
+/// One fill in progress. Its leader must end it in all cases.
 class Fill {
  public:
   Fill(Fills& fills, std::string id, std::string target)
@@ -67,26 +68,30 @@ class Fill {
   Fill(const Fill&) = delete;
   Fill& operator=(const Fill&) = delete;
 
-  /// Of the leader: this is what comes, and may be read while its body grows. Wakes everybody.
+  /// Publishes the response being stored, so that waiting requests can read its body as it arrives. Called by the
+  /// leader; wakes all waiting requests.
   void publish(std::shared_ptr<const Entry> growing);
-  /// Of the leader: the body has grown, or will not any more. Wakes who reads it.
+  /// Wakes all readers: the body has grown, or has ended early. Called by the leader.
   void progress();
-  /// What becomes of the byte at `at` of the body, which was not there: see BodySource.
+  /// Returns whether the byte at `at` of the body, which was missing, has arrived or will: see BodySource.
   BodySource::More await(const Body& body, std::uint64_t at, const std::function<void()>& wake);
-  /// Of who reads: from now on it is fetched for this one as well. False: it is given up just now.
+  /// Registers a reader, for whom the fetch then continues even if its client leaves. False: the fill was just
+  /// abandoned.
   bool begin_reading();
   void end_reading() { readers_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Of the leader: `wake` is called when the first begins to read, by its thread.
+  /// Sets the callback for the first reader, called on that reader's thread. Called by the leader.
   void tell_of_readers(std::function<void()> wake);
   bool is_read() const { return readers_.load(std::memory_order_relaxed) != 0; }
-  /// Of the leader, who has no use for it any more: true when others read it. Else nobody will.
+  /// Called by a leader that does not need the response any more. Returns true when other requests read it; else no
+  /// request can begin to.
   bool withdraw();
 
-  /// Of the leader: the answer was stored, or is not worth waiting for. Wakes everybody.
+  /// Ends the fill: the response was stored, or is not worth waiting for. Called by the leader; wakes all waiting
+  /// requests.
   void end();
-  /// The same, and nobody waits for this key for a while.
+  /// As `end`; requests do not wait for this key for kPassFor seconds.
   void pass(Seconds now);
-  /// The target was changed, or purged, after this began.
+  /// Returns whether the target was changed or purged after the fill began.
   bool doomed() const { return doomed_.load(std::memory_order_acquire); }
 
  private:
@@ -96,7 +101,7 @@ class Fill {
   const std::string target_;
   std::atomic<bool> doomed_{false};
   std::atomic<std::uint32_t> readers_{0};
-  // Under the mutex of fills_.
+  // Guarded by the mutex of fills_.
   bool ended_ = false;
   std::shared_ptr<const Entry> growing_;
   std::vector<std::function<void()>> waiting_;

@@ -1,4 +1,4 @@
-// HTTP-date (RFC 9110 §5.6.7): all three forms that must be understood.
+// HTTP-date (RFC 9110 §5.6.7): the three formats that a recipient must accept.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace edge::runtime::cache {
 
-/// Seconds since 1970. `now` settles the century of a year of two digits. nullopt for everything else, among it the
-/// `0` that some send as Expires.
+/// Returns seconds since 1970. `now` determines the century of a two-digit year. nullopt for everything else, including
+/// the `0` that some servers send as Expires.
 std::optional<Seconds> parse_http_date(std::string_view text, Seconds now);
 
 }  // namespace edge::runtime::cache

@@ -1,4 +1,4 @@
-// What a stored response is an answer to. Compared whole, byte for byte: a hash only finds where to compare.
+// The cache key of a stored response. Compared byte for byte: a hash only finds candidates.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace edge::runtime::cache {
 
-/// The target URI as the client named it: what invalidation and purge go by.
+/// The target URI as the client sent it, by which invalidation and purging select.
 struct Target {
   std::string_view scheme;
   std::string_view host;  ///< canonical
@@ -19,7 +19,8 @@ struct Target {
   bool has_query = false;
 };
 
-/// The way that leads to the answer: another route, backend or rewrite may answer the same URI otherwise.
+/// The route, rule, backend and rewrite that lead to the response: the same URI may have another response by another
+/// way.
 struct Way {
   std::string_view name_space;
   std::string_view route;
@@ -27,17 +28,17 @@ struct Way {
   std::uint64_t backend = 0;
   std::string_view host;  ///< as forwarded
   std::string_view path;  ///< as forwarded
-  /// Among the rule's backends, where each is sent another head; one may stand there twice.
+  /// Index among the rule's backends, where each is sent a different head; a backend may occur twice.
   std::uint32_t position = 0;
   std::string_view origin{};  ///< see forwarded_origin
 };
 
-/// What else the backend is told of the URI that the client named, and may answer by (*safe*): by X-Forwarded-Host
-/// where `host`, which is forwarded, is not what the client wrote; and by what a trusted proxy says of host, scheme and
-/// port. Not the client's address.
+/// Returns what else the backend learns of the URI that the client sent, and may answer by (*safe*): X-Forwarded-Host
+/// where the forwarded `host` is not what the client wrote, and what a trusted proxy states of host, scheme and port.
+/// Not the client's address.
 std::string forwarded_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host);
 
-/// As text, so that equal texts are equal keys. `target` is the part that all ways share.
+/// As text, so that equal texts are equal keys. All ways share the part `target`.
 struct Key {
   std::string target;
   std::string way;
@@ -47,20 +48,20 @@ struct Key {
 };
 std::string target_text(const Target& target);
 Key make_key(const Target& target, const Way& way);
-/// What a key was made of. Views of it.
+/// Returns the target that a key was made from. Views of the key.
 Target target_of(const Key& key);
 std::string_view route_of(const Key& key);  ///< `namespace/name`
 
-/// The URI that a Location or Content-Location of `base` names, when it has the same origin (RFC 9111 §4.4); as
-/// target_text gives it.
+/// Returns the URI in a Location or Content-Location of `base` when it has the same origin (RFC 9111 §4.4); in the form
+/// of target_text.
 std::optional<std::string> same_origin_target(const Target& base, std::string_view reference);
 
-/// The values by which a response was chosen (RFC 9111 §4.1), as text; nullopt when they are too many or too long to
-/// keep, or no fields. Empty when the response does not vary.
+/// Returns the request's values of the fields that Vary names (RFC 9111 §4.1), as text; nullopt when they are too many
+/// or too long to store, or not valid field names. Empty when the response has no Vary.
 std::optional<std::string> selection_of(const net::http1::HeadFields& response, const net::http1::HeadFields& request);
-/// The same fields' values in another request.
+/// Returns the values of the same fields in another request.
 std::string reselect(std::string_view selection, const net::http1::HeadFields& request);
-/// Whether a request would have been given the response that has this selection.
+/// Returns whether the stored response with this selection matches a request.
 bool selects(std::string_view selection, const net::http1::HeadFields& request);
 
 }  // namespace edge::runtime::cache

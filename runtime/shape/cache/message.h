@@ -1,5 +1,5 @@
-// What the cache has to know of a request and of a response, read from their heads in one pass each. Views: valid as
-// long as the heads.
+// What the cache needs of a request and of a response, read from their heads in one pass each. Views: valid as long as
+// the heads.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace edge::runtime::cache {
 
-/// A field that may stand once. Twice makes it useless, whatever it says.
+/// A field that may occur once. A second occurrence makes it unusable, whatever its value.
 struct Single {
   std::string_view value;
   std::uint8_t count = 0;
@@ -24,12 +24,12 @@ struct Request {
   const net::http1::HeadFields* fields = nullptr;
   net::http1::Method method = net::http1::Method::kOther;
   RequestDirectives directives;
-  /// Whom it was for was established: by Authorization, or by a policy of ours (RFC 9111 §3.5).
+  /// The user was identified: by Authorization, or by a policy of this proxy (RFC 9111 §3.5).
   bool authorized = false;
-  /// It may say who asks, though nobody has established it.
+  /// The request has Cookie, which may identify the user, though no policy verified it.
   bool has_cookie = false;
   bool has_if_none_match = false;
-  /// If-Match or If-Unmodified-Since: for the origin alone to judge (RFC 9111 §4.3.2).
+  /// If-Match or If-Unmodified-Since: only the origin can evaluate it (RFC 9111 §4.3.2).
   bool guarded = false;
   Single if_modified_since;
   Single if_range;
@@ -39,7 +39,7 @@ struct Request {
 };
 Request read_request(net::http1::Method method, const net::http1::HeadFields& fields);
 
-/// RFC 9110 §8.8. Empty where a response has none, or several.
+/// RFC 9110 §8.8. Empty where the response has none, or several.
 struct Validators {
   std::string_view etag;
   std::string_view last_modified;
@@ -53,7 +53,7 @@ struct Response {
   ResponseDirectives directives;
   Validators validators;
   std::optional<Seconds> date;
-  std::optional<Seconds> expires;  ///< 0 where the field is there and says nothing (§5.3)
+  std::optional<Seconds> expires;  ///< 0 where the field is present and invalid (§5.3)
   Seconds age = 0;
   bool has_vary = false;
   bool vary_any = false;  ///< `Vary: *`

@@ -1,4 +1,4 @@
-// Conditions and ranges of a request, answered from a stored response (RFC 9110 §13, §14; RFC 9111 §4.3.2).
+// Conditional and range requests, answered from a stored response (RFC 9110 §13, §14; RFC 9111 §4.3.2).
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace edge::runtime::cache {
 
-/// What a condition compares with.
+/// The values of a stored response that a condition is compared with.
 struct Representation {
   Validators validators;
-  Seconds date = 0;  ///< Date of the response, or when it came
+  Seconds date = 0;  ///< the Date field, or the time of arrival
   std::uint64_t size = 0;
 };
 
-/// Weak comparison (RFC 9110 §8.8.3.2): `W/` aside.
+/// Compares weakly (RFC 9110 §8.8.3.2): ignores `W/`.
 bool same_etag(std::string_view a, std::string_view b);
 
-/// Whether a stored 200 is answered 304: If-None-Match alone when it is there, else If-Modified-Since.
+/// Returns whether a stored 200 is answered with 304: by If-None-Match alone when present, else by If-Modified-Since.
 bool not_modified(const Request& request, const Representation& stored, Seconds now);
 
 struct Range {
@@ -29,15 +29,15 @@ struct Range {
 struct RangeChoice {
   enum class Kind : std::uint8_t { kWhole, kParts, kUnsatisfiable };
   Kind kind = Kind::kWhole;
-  /// In the order in which they were asked for; none overlaps another.
+  /// In the order of the request, without overlaps.
   std::vector<Range> parts;
 };
-/// More ranges in one request are answered whole (RFC 9110 §17.15).
+/// A request for more ranges than this is answered with the whole body (RFC 9110 §17.15).
 inline constexpr std::size_t kMaxRanges = 16;
-/// Ranges with a gap smaller than this become one: what stands between two parts would be larger.
+/// Ranges with a smaller gap in bytes are merged: the headers between two parts would be larger.
 inline constexpr std::uint64_t kRangeGap = 80;
-/// Which parts of a stored 200 a GET asks for (RFC 9110 §14.2). Another unit, too many ranges and what is no range are
-/// answered whole, and so are those whose If-Range does not hold (§13.1.5).
+/// Returns which ranges of a stored 200 a GET asks for (RFC 9110 §14.2). Unknown units, too many ranges, invalid ranges
+/// and a failed If-Range (§13.1.5) are answered with the whole body.
 RangeChoice choose_ranges(const Request& request, const Representation& stored, Seconds now);
 
 }  // namespace edge::runtime::cache

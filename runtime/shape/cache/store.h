@@ -1,9 +1,8 @@
-// Stored responses within a bound of memory, found by their whole key. Eviction is S3-FIFO (Yang et al., SOSP 2023):
-// what comes new waits in a small queue and reaches the main one only when it is asked for again, so that a scan of
-// things that nobody asks for twice drives nothing out. A hit writes one small number, and moves nothing.
+// Stored responses within a memory limit, found by their full key. Eviction is S3-FIFO (Yang et al., SOSP 2023): new
+// entries enter a small queue and move to the main queue only when requested again, so that a scan of keys that are
+// requested once evicts nothing else. A hit writes one small counter, and moves nothing.
 //
-// Threads: any. One lock a shard, held for a lookup or an insertion; destruction of what was driven out is outside of
-// it.
+// Threads: any. One lock per shard, taken for a lookup or an insertion; evicted entries are destroyed outside of it.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +23,10 @@ struct StoreStats {
 
 class Store {
  public:
-  /// Variants of one target that are kept; the oldest goes for a further one. It also bounds what a lookup compares.
+  /// Stored variants of one target; a further one evicts the oldest. It also bounds the comparisons of a lookup.
   static constexpr std::size_t kMaxVariants = 16;
 
-  /// `seed` keeps strangers from choosing keys that meet in one chain.
+  /// `seed` prevents clients from choosing keys that collide in one chain.
   Store(std::size_t max_bytes, std::size_t max_entry_bytes, std::uint64_t seed);
   ~Store();
   Store(const Store&) = delete;
@@ -35,20 +34,20 @@ class Store {
 
   struct Found {
     std::shared_ptr<const Entry> entry;
-    /// Of the same key, for other values of what Vary names.
+    /// An entry of the same key for other values of the fields in Vary.
     std::shared_ptr<const Entry> sibling;
   };
-  /// The entry that `request` selects; of several the one with the latest Date (RFC 9111 §4.1).
+  /// Finds the entry that `request` selects; of several the one with the latest Date (RFC 9111 §4.1).
   Found find(const Key& key, const net::http1::HeadFields& request);
-  /// Replaces what has the same key and selection. False when it is too large for the store.
+  /// Inserts, replacing an entry of the same key and selection. False when the entry is too large for the store.
   bool insert(std::shared_ptr<const Entry> entry);
-  /// Puts `renewed` in the place of `entry`, if that is still there.
+  /// Replaces `entry` by `renewed`, if it is still stored.
   void replace(const Entry& entry, std::shared_ptr<const Entry> renewed);
-  /// Removes this one entry, if it is still there.
+  /// Removes this one entry, if it is still stored.
   void erase(const Entry& entry);
   /// Removes all ways and variants of a target.
   std::size_t erase_target(std::string_view target);
-  /// Removes what `chosen` says; looks at every entry.
+  /// Removes the entries for which `chosen` is true; visits every entry.
   std::size_t erase_if(const std::function<bool(const Entry&)>& chosen);
 
   StoreStats stats() const;

@@ -1,5 +1,5 @@
-// Dictionaries of structured fields (RFC 8941 §3.2, with the dates of RFC 9651), as targeted cache control has them
-// (RFC 9213 §2.1). Read member by member, without a copy.
+// Dictionaries of structured fields (RFC 8941 §3.2, with the dates of RFC 9651), as used by targeted cache control (RFC
+// 9213 §2.1). Parsed member by member, without copies.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,29 @@
 
 namespace edge::runtime::cache {
 
-/// One member, less its parameters. Views into the text.
+/// One member, without its parameters. Views into the text.
 struct StructuredMember {
   enum class Type : std::uint8_t {
-    kBoolean,  ///< also of a name that stands alone: true
+    kBoolean,  ///< also for a key without a value: true
     kInteger,
     kString,
-    kOther,  ///< a decimal, token, date, byte sequence or inner list: of no directive
+    kOther,  ///< a decimal, token, date, byte sequence or inner list: no directive has these
   };
 
   std::string_view name;
   Type type = Type::kBoolean;
   bool boolean = true;
   std::int64_t integer = 0;
-  std::string_view string;  ///< between its quotes, as it came
+  std::string_view string;  ///< between its quotes, escapes included
 };
 
 class StructuredDictionary {
  public:
   explicit StructuredDictionary(std::string_view text);
 
-  /// False at the end, and at the first fault.
+  /// Reads the next member. False at the end, and at the first syntax error.
   bool next(StructuredMember& out);
-  /// What stood before a fault does not count either (§4.2).
+  /// Whether a syntax error was found: members before it do not count either (§4.2).
   bool failed() const { return failed_; }
 
  private:

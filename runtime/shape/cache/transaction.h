@@ -1,14 +1,14 @@
-// One exchange and the cache: what is stored for its request, what is asked of the upstream, and what becomes of the
-// answer. The session asks `look_up` what to do, and does it:
+// The cache's part of one exchange: the stored response for its request, what to request from the upstream, and what to
+// do with the response. The session calls `look_up` and acts on its result:
 //
-//   look_up -> kReuse:   deliver `entry`, and start `refresh` when there is one
+//   look_up -> kReuse:   send `entry`, and start `refresh` if there is one
 //           -> kFetch:   `fetch` -> kWait: another request fetches the same; wait a bounded time, look up again
-//                                -> kForward, or kReuse after all: of what is stored, or of what another request
-//                                   fetches while it comes
-//           -> kForward: send `upstream_head`, with this shown the response; then `forwarded` says what is next
-//           -> kRefuse:  `only-if-cached`, and nothing is there: 504
+//                                -> kForward, or kReuse after all: from the store, or from the response that
+//                                   another request is fetching
+//           -> kForward: send `upstream_head`, pass the response to `head`, `body` and `end`, then call `forwarded`
+//           -> kRefuse:  `only-if-cached`, and nothing is stored: 504
 //
-// The request it judges by is the one that the upstream gets, filters applied: what may change the answer is in it.
+// Lookups use the request as the upstream gets it, after filters: it has everything that may change the response.
 #pragma once
 
 #include <cstdint>
@@ -25,92 +25,94 @@
 
 namespace edge::runtime::cache {
 
-/// A thread's own, lent to its transactions.
+/// Objects of the thread that its transactions use.
 struct CacheContext {
   net::http1::RequestHead& request;  ///< scratch; overwritten
   Counts& counts;
   const net::http1::HeadLimits& limits;
 };
 
-/// The time by the clock on the wall.
+/// Wall-clock time.
 struct Now {
   Seconds seconds = 0;
-  std::string_view date;  ///< the same as an IMF-fixdate
+  std::string_view date;  ///< the same as IMF-fixdate
 };
 
 class Transaction {
  public:
   enum class Plan : std::uint8_t { kReuse, kFetch, kWait, kForward, kRefuse };
 
-  /// `identified`: a policy knows who asks (RFC 9111 §3.5 then holds as if there were Authorization). `clock` is asked
-  /// whenever something comes.
+  /// `identified`: a policy has authenticated the user (RFC 9111 §3.5 then applies as with Authorization). `clock` is
+  /// called whenever a message arrives.
   Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& context,
               std::function<Now()> clock, Key key, bool identified);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  /// `head`: the request as it would be forwarded; its bytes must stay until `keep`.
+  /// Looks up the request. `head`: the request as it would be forwarded; its bytes must stay valid until `keep`.
   Plan look_up(std::string_view head);
-  /// The same once more, after a wait.
+  /// Looks up again, after a wait.
   Plan look_up() { return look_up(head_); }
-  /// After kFetch. `wake` is called from any thread when what is waited for has ended; with none, nothing is waited
-  /// for.
+  /// Called after kFetch. `wake` is called from any thread when the wait has ended; without it the request does not
+  /// wait.
   Plan fetch(const std::function<void()>& wake);
-  /// Before every wait: the head becomes our own.
+  /// Copies the head. To be called before every wait.
   void keep();
-  /// For the same request without a client: fetches what `look_up` found stale. Null unless nobody else does.
+  /// Returns a transaction without a client that revalidates what `look_up` found stale. Null if another request
+  /// already does.
   std::unique_ptr<Transaction> refresh();
 
-  /// What is to be sent: the head as it was given, or with conditions that validate what is stored.
-  /// Good until the next look-up.
+  /// Returns the head to send: as it was given, or with conditions that revalidate the stored response. Valid until the
+  /// next lookup.
   std::string_view upstream_head() const { return conditional_.empty() ? std::string_view(head_) : conditional_; }
 
-  /// What comes may yet be taken back: nobody is to read it while it does.
+  /// Forbids other requests to read the response as it arrives, because it may yet be discarded.
   void keep_to_itself() { may_share_ = false; }
-  /// There is no room for conditions: the whole answer is asked for.
+  /// Drops the conditions, for which there is no room: the full response is requested.
   void forget_conditions();
 
-  // The response, as it came from its upstream: shown on its way to the client.
+  // Called for the upstream's response on its way to the client.
 
   enum class Take : std::uint8_t {
-    kPass,     ///< nothing of it is of interest
-    kCopy,     ///< `body` and `end` are wanted while it goes to the client
-    kSwallow,  ///< it goes to nobody: a stored one answers the client when it has ended
+    kPass,     ///< the cache does not need it
+    kCopy,     ///< `body` and `end` are to be called while the response goes to the client
+    kSwallow,  ///< not for the client: a stored response answers it when this one has ended
   };
-  /// A final response's head, checked; `text` is the head as it came. Nothing of it was sent on.
+  /// Takes a validated final response head; `text` is the head as received. Nothing of it has been sent.
   Take head(const net::http1::ResponseHead& response, std::string_view text);
-  /// A piece of the body, without its framing.
+  /// Takes a piece of the body, without framing.
   void body(std::string_view data);
-  /// The body is complete. Not called for a response that broke off.
+  /// Marks the body complete. Not called for a response that ended early.
   void end();
-  /// Cache-Status (RFC 9211) of the answer: a line for the head when it goes on to the client. Good until the next
-  /// call.
+  /// Returns Cache-Status (RFC 9211) as a line for the head that goes to the client. Valid until the next call.
   std::string_view fields();
-  /// `wake` is called when somebody begins to read along what is copied, from any thread, and perhaps late.
+  /// Sets the callback for the first other request that reads the response as it is stored; called from any thread,
+  /// perhaps late.
   void tell_of_readers(std::function<void()> wake) {
     if (fill_ != nullptr) fill_->tell_of_readers(std::move(wake));
   }
-  /// Others read along: what comes is taken at once, not at the pace of this client. Asked when so many bytes are kept
-  /// for it; false where there is no memory for them.
+  /// Returns whether other requests read the response as it arrives: it is then received at full speed, not at this
+  /// client's pace. `kept`: bytes buffered for this client; false where there is no memory for them.
   bool shared(std::size_t kept);
-  /// The client has gone. True: others read along, and the rest is to come for them; else nobody will.
+  /// Called when the client has gone. True: other requests read the response, and the rest is to be received for them;
+  /// else none can begin to.
   bool outlives_client() { return incoming_ != nullptr && fill_ != nullptr && fill_->withdraw(); }
-  /// The exchange with the upstream is over. kForward: forward once more, since the upstream spoke of something else
-  /// than we asked for. `failed`: there was no answer, and none was given to the client.
+  /// Called when the exchange with the upstream is over. kForward: forward once more, because a 304 referred to another
+  /// response than the stored one. `failed`: no response came, and none was sent to the client.
   enum class Next : std::uint8_t { kDone, kReuse, kForward };
   Next forwarded(bool failed);
 
-  /// The stored response to answer with, and its head for this request.
+  /// Returns the stored response to answer with.
   std::shared_ptr<const Entry> entry() const { return found_; }
   AnswerBody write_head(net::http1::HeadWriter& out);
-  /// What becomes of the byte at `at` of the entry's body, where it is not there: see BodySource.
+  /// Returns whether the missing byte at `at` of the entry's body has arrived or will: see BodySource.
   BodySource::More await(std::uint64_t at, const std::function<void()>& wake);
-  /// The value of Cache-Status, known once the answer begins.
+  /// Returns the value of Cache-Status, final once the answer begins.
   std::string status() const;
 
  private:
-  /// How the request came to be forwarded (RFC 9211 §2.2).
+  /// Why the request was forwarded (RFC 9211 §2.2).
   enum class Forwarded : std::uint8_t { kNot, kBypass, kMethod, kUriMiss, kVaryMiss, kRequest, kStale };
 
   Transaction(const Transaction& stale, std::shared_ptr<Fill> fill);
@@ -141,12 +143,12 @@ class Transaction {
   std::string conditional_;
   std::string fields_;
   bool identified_;
-  bool client_gone_ = false;  ///< a refresh
+  bool client_gone_ = false;  ///< true for a refresh in the background
 
   std::shared_ptr<const Entry> found_;
-  std::shared_ptr<const Entry> sibling_;  ///< the same for another variant, when nothing was found
+  std::shared_ptr<const Entry> sibling_;  ///< another variant's entry, when no entry matched
   Forwarded forwarded_ = Forwarded::kNot;
-  Forwarded missed_ = Forwarded::kNot;  ///< why we would have gone, when we waited for another
+  Forwarded missed_ = Forwarded::kNot;  ///< why the request would have been forwarded, had it not waited for another
   bool stale_ = false;
   bool refreshable_ = false;
   bool validating_ = false;
@@ -156,12 +158,12 @@ class Transaction {
   std::uint16_t upstream_status_ = 0;
 
   Times times_;
-  std::shared_ptr<Fill> fill_;     ///< that we lead
-  std::shared_ptr<Fill> reading_;  ///< of another, whose entry we found
+  std::shared_ptr<Fill> fill_;     ///< that this request leads
+  std::shared_ptr<Fill> reading_;  ///< another request's, whose entry is being read
   std::shared_ptr<Entry> incoming_;
   std::shared_ptr<Body> incoming_body_;
   std::size_t reserved_ = 0;
-  std::size_t lent_ = 0;  ///< reserved as well, for what our client does not take
+  std::size_t lent_ = 0;  ///< also reserved, for bytes that this client has not taken yet
   bool is_storing_ = false;
   bool may_share_ = true;
 };
