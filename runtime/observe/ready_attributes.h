@@ -1,5 +1,5 @@
-// What spans of requests that go the same way say alike: method, status, gateway, route, backend and so on, composed
-// for OTLP once and copied from then on. Of one thread and one program, whose names stand in it.
+// Caches the span attributes that requests with the same destination and outcome have in common: method, status,
+// gateway, route, backend and so on, encoded for OTLP once and copied afterwards. Used by one thread for one program.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace edge::runtime {
 
 class ReadyAttributes {
  public:
-  /// By what ways are told apart: addresses of the program's records, null where there is none.
+  /// The cache key: addresses of the program's records, null where there is none.
   struct Way {
     const void* listener = nullptr;
     const void* action = nullptr;
@@ -22,20 +22,20 @@ class ReadyAttributes {
     int status = 0;
     std::uint16_t port = 0;
     net::http1::Method method = net::http1::Method::kOther;
-    /// As in ClientConnection, and of HTTP/1.
+    /// As in ClientConnection, and the minor version of HTTP/1.
     std::uint8_t http = 0;
     std::uint8_t minor = 0;
     bool secure = false;
     friend bool operator==(const Way&, const Way&) = default;
   };
   struct Texts {
-    /// Of the span; empty where it depends on more.
+    /// The span's name; empty where it depends on more than the key.
     std::string name;
     /// As Attributes::bytes.
     std::string attributes;
   };
 
-  /// `compose()` gives the Texts of a way that is not here. They are good until the next call.
+  /// Returns the texts of a key; `compose()` makes them when they are not cached. Valid until the next call.
   template <typename Compose>
   const Texts& find(const Way& way, Compose compose) {
     if (entries_.empty()) entries_.resize(kEntries);
@@ -49,8 +49,8 @@ class ReadyAttributes {
   }
 
  private:
-  /// Ways that meet in one place put each other out, which costs time and never memory: about 300 KB when all are
-  /// taken.
+  /// A direct-mapped cache: keys that collide replace each other, which costs time but no memory; about 300 KB when
+  /// full.
   static constexpr std::size_t kEntries = 512;
   struct Entry {
     Way way;

@@ -1,5 +1,4 @@
-// How one exchange ended, for those who look at it from outside: metrics, the access log, a trace. Told once, at its
-// end, whichever way it ended.
+// How an exchange ended, for metrics, the access log and traces. Reported once, at its end, in every case.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace edge::runtime {
 
-/// Where a request, or a connection, went, as far as it came. Records of the program that it pins.
+/// Where a request or connection was routed, as far as routing got. Records of the program that it pins.
 struct RouteTaken {
   const LoadedListener* listener = nullptr;
   const LoadedHost* host = nullptr;
@@ -23,24 +22,24 @@ struct RouteTaken {
 };
 
 struct RequestEnd {
-  /// That the client was sent; 0: none.
+  /// The status sent to the client; 0: none.
   int status = 0;
-  /// The word of X-Edge-Reason, or why an answer was broken off. Empty: the upstream's answer, or a stored one, whole.
-  /// Of static lifetime.
+  /// The value of X-Edge-Reason, or why a response was aborted. Empty: the upstream's or a stored response was sent
+  /// completely. Static lifetime.
   std::string_view reason{};
-  /// Of the bodies, without framing: what was taken of the client's, and given to it.
+  /// Bytes of the bodies, without framing: received from the client, and sent to it.
   std::uint64_t received = 0;
   std::uint64_t sent = 0;
-  /// Times that an endpoint was looked for; 0: none was asked.
+  /// How often an endpoint was chosen; 0: the request was not forwarded.
   std::uint32_t attempts = 0;
-  /// The answer was begun and broken off, and not by the client.
+  /// The response was begun and aborted, and not by the client.
   bool broken = false;
 };
 
-/// Once a thread and program for each combination that requests come to.
+/// Returns the names for the counters; called once per thread and program for each combination that occurs.
 TallyNames tally_names(const LoadedProgram& program, const RouteTaken& taken);
 
-/// Counts a request by the gateway, route and backend that it came to. Neither waits nor locks.
+/// Counts a request by its gateway, route and backend. Neither blocks nor locks.
 inline void count_request(RequestTally& tally, const LoadedProgram& program, const RouteTaken& taken,
                           const RequestEnd& end, net::Duration duration) {
   const TallyKey destination{taken.listener == nullptr ? nullptr : taken.listener->gateway, taken.route(),

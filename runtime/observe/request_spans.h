@@ -1,5 +1,5 @@
-// What the trace of a request tells of it (docs/tracing.md): its own span, and those of its steps. A request whose
-// gateway does not trace has no trace, and pays the look at a null pointer.
+// The spans of a request (docs/tracing.md): its own span, and those of its steps. A request whose gateway does not
+// trace has none, at the cost of one null pointer check.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@
 
 namespace edge::runtime {
 
-/// The trace of one request, or of a request that is sent for it.
+/// The trace of one request, or of a request that is sent on its behalf.
 struct RequestSpans {
-  /// Null: nobody is told; the rest is unset then.
+  /// Null: the request is not traced, and the other members are unset.
   trace::TracePointer trace;
-  /// Of the program that decided the request.
+  /// The program that matched the request.
   const LoadedProgram* program;
   ReadyAttributes* ready;
 
   bool recorded() const { return trace != nullptr && trace->recorded(); }
-  /// A step that has begun; empty where nobody is told.
+  /// Begins a step; empty where the request is not traced.
   trace::Step begin_step() const { return trace == nullptr ? trace::Step{} : trace->begin_step(); }
-  /// For a request that is sent beside this one. Its head was written for this request's first try.
+  /// Returns the spans for a request sent in addition to this one. Its head was written for this request's first try.
   RequestSpans branch() const {
     return trace == nullptr ? RequestSpans{} : RequestSpans{trace->branch(), program, ready};
   }
 };
 
-/// What of a request is there as long as its head is.
+/// The data of a request that is available as long as its head is.
 struct TracedRequest {
   const net::http1::RequestHead& head;
   std::string_view host;
@@ -46,7 +46,7 @@ struct TracedRequest {
 };
 void trace_request(trace::RequestTrace& trace, const TracedRequest& request);
 
-/// What the span of a request says at its end. `bind`: that it came in on; kNone: it listens there no more.
+/// The data for a request's span at its end. `bind`: where it came in; kNone: not in the program any more.
 struct TracedEnd {
   const RouteTaken& taken;
   const ClientConnection& connection;
@@ -56,24 +56,24 @@ struct TracedEnd {
 };
 void trace_end(const RequestSpans& spans, const TracedEnd& request, const RequestEnd& end);
 
-/// What an authentication policy said.
+/// The result of an authentication policy.
 struct TracedPolicy {
   program::PolicyType type;
   std::string_view outcome;
-  /// Of its answer; 0: the request passed.
+  /// The status of its response; 0: the request passed.
   int status = 0;
   std::string_view reason{};
-  /// Nobody could tell.
+  /// The policy could not decide, because of an error.
   bool failed = false;
 };
 void trace_policy(const RequestSpans& spans, const trace::Step& step, const TracedPolicy& policy);
-/// `outcome`: what was found in the cache.
+/// Records a cache lookup. `outcome`: its result.
 void trace_look_up(const RequestSpans& spans, const trace::Step& step, std::string_view outcome);
 
-/// Of a branch of a request's trace, which `name` says what it is for.
+/// Ends a branch of a request's trace; `name` states its purpose.
 void trace_branch(const RequestSpans& spans, std::string_view name, const Failure& failure);
 
-/// The tries of one request to reach a backend. Each is a span of its own, below which the backend's is.
+/// The tries of one request to reach a backend. Each has a span of its own, the parent of the backend's span.
 class TracedTries {
  public:
   TracedTries(const RequestSpans& spans, net::http1::Method method, const program::BackendRecord* backend)
@@ -82,11 +82,11 @@ class TracedTries {
   void begin() {
     if (spans_.trace != nullptr) step_ = spans_.trace->begin_try();
   }
-  /// `endpoint`: null where none was found. `status` 0: no answer.
+  /// Ends a try. `endpoint`: null where none was found. `status` 0: no response.
   void end(const net::SocketAddress* endpoint, int status, const Failure& failure) {
     if (step_) tell(endpoint, status, failure);
   }
-  /// Before another try: what is sent then, a head and perhaps more, tells of that one.
+  /// Called before a retry: rewrites the trace context in what is sent then, a head and perhaps more, for the new try.
   void renew(net::Buffer& text) const { renew_try(spans_, text); }
   static void renew_try(const RequestSpans& spans, net::Buffer& text) {
     if (spans.recorded()) rewrite(spans, text);

@@ -1,5 +1,6 @@
-// The access log of a process: threads that serve leave entries in rings of their own, one thread writes them as lines,
-// and keeps the latest for whoever asks. When it falls behind entries are dropped and counted; traffic is never held.
+// The access log of a process: serving threads put entries into rings of their own, one writer thread formats them as
+// lines and keeps the latest for admin requests. When the writer falls behind, entries are dropped and counted; traffic
+// never waits.
 #pragma once
 
 #include <atomic>
@@ -24,27 +25,28 @@
 namespace edge::runtime {
 
 struct AccessLogCounts {
-  std::uint64_t written = 0;         ///< lines that were written, or kept alone where there is no file
-  std::uint64_t dropped_busy = 0;    ///< entries for which a ring had no room: the writer was too slow
-  std::uint64_t dropped_output = 0;  ///< lines that the file or the pipe did not take
+  std::uint64_t written = 0;         ///< lines written, or only kept in memory where there is no file
+  std::uint64_t dropped_busy = 0;    ///< entries that found no room in the ring: the writer was too slow
+  std::uint64_t dropped_output = 0;  ///< lines that the file or the pipe did not accept
 };
 
 class AccessLog {
  public:
-  /// Opens the file; its thread starts with the first gateway that has a log. `reopen_on`: can be read when the file is
-  /// to be opened anew (a signalfd); invalid: `reopen` alone says so.
+  /// Opens the file; the writer thread starts with the first gateway that has a log. `reopen_on`: a descriptor that
+  /// becomes readable when the file is to be reopened (a signalfd); invalid: only `reopen` does so.
   static Result<std::unique_ptr<AccessLog>> open(LogFileOptions options, std::function<void(const std::string&)> tell,
                                                  net::Fd reopen_on = {});
-  /// Writes what is there still, as long as it goes in; waits a second at most. Who puts entries must have ended.
+  /// Writes the remaining entries as far as the output accepts them; waits a second at most. All Pens must be out of
+  /// use.
   ~AccessLog();
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
 
-  /// The way of a thread that serves; lives as long as the log.
+  /// A serving thread's access to the log; lives as long as the log.
   class Pen {
    public:
     explicit Pen(AccessLog& log) : log_(log) {}
-    /// Never waits, locks or allocates.
+    /// Queues an entry. Never blocks, locks or allocates.
     void write(const LogEntry& entry) {
       if (ring_.put(entry)) log_.wake_writer();
       if (ring_.crowded()) [[unlikely]] {
@@ -58,24 +60,25 @@ class AccessLog {
     LogRing ring_;
   };
 
-  // From any thread.
+  // Threads: any.
   Pen& add_thread();
-  /// A format by its text, read once. Lives as long as the log: entries name it on their way.
+  /// Returns the parsed format of a text; each text is parsed once. Lives as long as the log: queued entries refer to
+  /// it.
   const LogFormat& format(std::string_view text);
-  /// Opens the file anew, after it was renamed.
+  /// Reopens the file, after it was renamed.
   void reopen();
   AccessLogCounts counts() const;
-  /// The latest entries, as lines of JSON.
+  /// Returns the latest entries, as lines of JSON.
   std::string recent(const RecentQuery& query) const { return recent_.find(query); }
 
  private:
   explicit AccessLog(LogFile file);
   void wake_writer() {
-    // Looked at after the ring's own write (LogRing::put), both sequentially consistent, as the writer does it the
-    // other way round: either he sees the entry, or it is seen here that he sleeps.
+    // Read after the ring's own write (LogRing::put), both sequentially consistent, and the writer does it in the
+    // reverse order: either the writer sees the entry, or this thread sees that the writer sleeps.
     if (asleep_.load(std::memory_order_seq_cst) && asleep_.exchange(false)) ring_bell();
   }
-  /// Once for each time that it rests: half of a ring is left for what comes until it looks.
+  /// Wakes the writer once per sleep: half of the ring is left for entries until it runs.
   void hurry_writer() {
     if (!hurried_.load(std::memory_order_relaxed) && !hurried_.exchange(true)) ring_bell();
   }
@@ -92,20 +95,20 @@ class AccessLog {
   net::Fd bell_;
   net::Fd reopen_on_;
   std::atomic<bool> asleep_{false};
-  /// Since it rested last.
+  /// Whether the writer was woken early since its last sleep.
   std::atomic<bool> hurried_{false};
   std::atomic<bool> reopen_{false};
   std::atomic<bool> stop_{false};
   net::Counter written_;
   net::Counter dropped_output_;
-  /// Lines that the file did not take yet; what is before `flushed_` it did.
+  /// Lines that the file has not accepted yet; those before `flushed_` it has.
   std::string lines_;
   std::size_t flushed_ = 0;
-  /// Their number, and how large `lines_` is when the file is tried again.
+  /// The number of these lines, and the size of `lines_` at which writing is tried again.
   std::uint64_t waiting_ = 0;
   std::size_t try_at_ = 0;
 
-  mutable std::mutex mutex_;  ///< of what follows
+  mutable std::mutex mutex_;  ///< guards all that follows
   std::deque<Pen> pens_;
   std::deque<LogFormat> formats_;
   std::thread thread_;

@@ -1,4 +1,4 @@
-// Short texts on their way into a line: copied in place, since a call of memcpy costs more than most of them.
+// Copies short texts into a line inline, since a call of memcpy costs more than most of them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ Word copy_word(const char* from, char* to) {
   return word;
 }
 
-/// Nothing beyond the text is read, nothing beyond its size written: its ends are copied as words that overlap.
+/// Copies a text, reading and writing nothing beyond its size: its ends are copied as words that overlap.
 /// \returns the end.
 inline char* copy_text(std::string_view text, char* to) {
   struct Sixteen {

@@ -1,5 +1,5 @@
-// What a line of the access log is made from: of one exchange, or of a connection whose bytes were forwarded. As views,
-// or flat, as it waits between the thread that served and the thread that writes.
+// The data of one access log line, for an exchange or a forwarded connection. As views, or flat in the queue between
+// the serving thread and the writer.
 #pragma once
 
 #include <array>
@@ -32,10 +32,10 @@ enum class LogText : std::uint8_t {
 };
 inline constexpr std::size_t kLogTexts = 13;
 
-/// As a line calls it.
+/// The protocol as a line names it.
 enum class LoggedProtocol : std::uint8_t { kHttp10, kHttp11, kHttp2, kTcp, kTls };
 
-/// Numbers. Times in nanoseconds, -1 for a step that was not reached.
+/// The numbers of a line. Times in nanoseconds, -1 for a step that was not reached.
 struct LogFacts {
   const LogFormat* format = nullptr;
   std::uint64_t unix_milliseconds = 0;
@@ -62,11 +62,11 @@ struct LogEntry {
   std::string_view& operator[](LogText text) { return texts[static_cast<std::size_t>(text)]; }
   std::string_view operator[](LogText text) const { return texts[static_cast<std::size_t>(text)]; }
 
-  /// Bytes that it takes when flat; a multiple of eight.
+  /// Returns the size of the flat form in bytes; a multiple of eight.
   std::size_t flat_size() const;
-  /// `into` has flat_size() bytes, aligned to eight.
+  /// Writes the flat form. `into` has flat_size() bytes, aligned to eight.
   void flatten(std::span<char> into) const;
-  /// Views of the flat bytes.
+  /// Returns an entry with views of the flat bytes.
   static LogEntry of(std::span<const char> flat);
 };
 

@@ -15,10 +15,10 @@
 namespace edge::runtime {
 
 struct LogFileOptions {
-  /// `-`: standard output. Empty: nowhere.
+  /// `-`: standard output. Empty: no output.
   std::string path = "-";
-  /// A file that would grow over this many bytes is rotated; 0: never. Of a file that several processes write each
-  /// counts its own bytes.
+  /// A file that would exceed this many bytes is rotated; 0: never. Of a file shared by several processes each counts
+  /// its own bytes.
   std::uint64_t max_size = 0;
   /// Rotated files that are kept: PATH.1 (the youngest) to PATH.N.
   unsigned keep = 5;
@@ -29,18 +29,18 @@ class LogFile {
   /// Calls `tell` with a message for the operator when nothing can be written, and why.
   explicit LogFile(LogFileOptions options, std::function<void(const std::string&)> tell);
 
-  /// Opens the path. A FIFO that nobody reads yet is no fault: it is tried again.
+  /// Opens the path. A FIFO without a reader is no error: opening is retried.
   Status open();
   /// Reopens the path, after a rotation by somebody else. The open file is kept when that fails.
   void reopen();
 
   struct Wrote {
-    std::size_t bytes = 0;  ///< of the text, which are done with
-    bool lost = false;      ///< they went nowhere: the disk is full, nobody reads
+    std::size_t bytes = 0;  ///< bytes of the text that need not be written again
+    bool lost = false;      ///< they were lost: the disk is full, or the pipe has no reader
   };
-  /// Writes lines, each with its newline, as far as the output takes them now. Waits for the disk alone.
+  /// Writes lines, each with its newline, as many as the output accepts now. Blocks on the disk only.
   Wrote write(std::string_view lines);
-  /// Descriptor for poll(2) when the output takes nothing more; -1: nothing is open.
+  /// Returns a descriptor for poll(2) when the output accepts nothing more; -1: none is open.
   int fd() const { return fd_.get(); }
 
  private:
@@ -58,9 +58,9 @@ class LogFile {
   net::Fd fd_;
   std::uint64_t size_ = 0;
   bool regular_ = false;
-  /// The last byte was no newline.
+  /// The last byte written was not a newline.
   bool mid_line_ = false;
-  /// The rest of a line was lost behind its beginning.
+  /// The end of a partly written line was lost.
   bool torn_ = false;
   std::chrono::steady_clock::time_point told_at_{};
   std::chrono::steady_clock::time_point tried_at_{};

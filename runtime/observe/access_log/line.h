@@ -1,5 +1,5 @@
-// Formats lines of the access log. In every format, what a client sends can neither end a line nor a quoted field, nor
-// control the terminal that shows it.
+// Formats lines of the access log. In every format, text from a client cannot end a line or a quoted field, nor control
+// the terminal that shows it.
 #pragma once
 
 #include <array>
@@ -34,20 +34,20 @@ class LogFormat {
 /// Formats lines. Used by one thread: it caches the text of the last second.
 class LineWriter {
  public:
-  /// Appends the line that the entry's format makes of it, its newline included.
+  /// Appends the line for an entry in its format, with the newline.
   void write(const LogEntry& entry, std::string& out);
-  /// Appends a line of JSON, whatever the entry's format; with its number, where there is one.
+  /// Appends a line of JSON, whatever the entry's format; with the entry's number, if given.
   void write_json(const LogEntry& entry, std::optional<std::uint64_t> number, std::string& out);
 
  private:
-  /// Room for so much at `at` of line_, which may move. \returns where it is now.
+  /// Ensures `size` bytes at `at` of line_, which may move. \returns the new position.
   char* room(char* at, std::size_t size);
   char* piece(const program::LogPiece& piece, const LogEntry& entry, char* at);
   char* time(std::uint64_t unix_milliseconds, char* at);
   void look_at_second(std::uint64_t unix_milliseconds);
 
-  /// Where a line is made, so that its fields are written one behind the other without a look at how much room there
-  /// is.
+  /// The buffer in which a line is composed, so that its fields are written one after the other without checking for
+  /// room.
   std::vector<char> line_;
   std::uint64_t second_ = ~std::uint64_t{0};
   /// `2026-11-21T02:30:45.` and `21/Nov/2026:02:30:45 +0000`.

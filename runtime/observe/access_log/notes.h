@@ -1,5 +1,5 @@
-// What is recorded during an exchange for the access log of its gateway. Exchanges without a log have a null pointer in
-// its place.
+// What is recorded during an exchange for the access log of its gateway. The pointer to it is null in exchanges without
+// a log.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@ class LogFormat;
 
 class Notes {
  public:
-  /// Texts of a request's head that outlive it.
+  /// Texts of a request's head that must outlive it.
   enum class Text : std::uint8_t { kMethod, kHost, kPath, kQuery, kReferer, kUserAgent };
   static constexpr std::size_t kTexts = 6;
 
   Notes(const LogFormat& wanted, const program::GatewayRecord& of) : format(&wanted), gateway(&of) {}
 
-  /// Stores a text, cut to what a line takes. Values in queries, and in that of a referrer, that look like secrets are
-  /// left out.
+  /// Stores a text, cut to the length limit of a line. Redacts values in the query, and in the referrer's query, that
+  /// look like secrets.
   void keep(Text which, std::string_view text);
   std::string_view text(Text which) const {
     const Piece& piece = pieces_[static_cast<std::size_t>(which)];
@@ -43,22 +43,22 @@ class Notes {
   }
 
   const LogFormat* format;
-  /// Of the program that the exchange pins.
+  /// From the program that the exchange pins.
   const program::GatewayRecord* gateway;
-  /// Null: none takes the request.
+  /// Null: no listener takes the request.
   const program::ListenerRecord* listener = nullptr;
   IpAddress client;
   // Steps that were not reached stay at zero; of several tries the last counts.
-  net::Time head_at{};     ///< the head was whole
-  net::Time decided_at{};  ///< the rule is known, and its policies let the request pass
+  net::Time head_at{};     ///< the head was complete
+  net::Time decided_at{};  ///< the rule was found, and its policies let the request pass
   net::Time try_at{};
   net::Time connected_at{};
-  net::Time answered_at{};  ///< the head of the answer came
-  /// Port 0: none was found.
+  net::Time answered_at{};  ///< the head of the response arrived
+  /// Port 0: none was chosen.
   net::SocketAddress endpoint{};
 
  private:
-  /// Texts of most requests are no longer together, so that one allocation holds it all.
+  /// The texts of most requests are not longer than this together, so that one allocation holds everything.
   static constexpr std::size_t kInside = 512;
   struct Piece {
     std::uint16_t at = 0;
@@ -67,7 +67,7 @@ class Notes {
   };
   std::uint16_t used_ = 0;
   std::array<char, kInside> inside_;
-  /// What did not go in.
+  /// Text for which `inside_` has no room.
   std::string outside_;
   std::array<Piece, kTexts> pieces_{};
 };

@@ -1,5 +1,5 @@
-// Keeps the latest entries of the access log for admin requests. A reader names the number from which on it wants them,
-// so that no state of readers is kept.
+// Keeps the latest entries of the access log for admin requests. A reader states the number from which it wants
+// entries, so that no state per reader is kept.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct RecentQuery {
   /// 404, or the hundreds of a class: 4 for 4xx. 0: all.
   int status = 0;
   std::uint64_t since_unix_milliseconds = 0;
-  /// Those with a higher number, the oldest first. nullopt: the latest.
+  /// Entries with a higher number, the oldest first. nullopt: the latest.
   std::optional<std::uint64_t> after{};
   std::size_t limit = 1000;
 };
@@ -31,17 +31,17 @@ class RecentLog {
  public:
   static constexpr std::size_t kMaxEntries = 8192;
   static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
-  /// Limit of one answer.
+  /// Size limit of one answer, in bytes.
   static constexpr std::size_t kMaxAnswer = std::size_t{1} << 20;
 
-  /// Adds flat entries, the oldest first. Called by the one writing thread.
+  /// Adds flat entries, the oldest first. Called by the writer thread.
   void add(std::span<const std::span<const char>> entries);
-  /// Lines of JSON, each with its number as `seq`; the last one is {"next":N,"missed":M}: what to give as `after` to go
-  /// on from here, and how many entries after the given one are not kept any more. From any thread.
+  /// Returns lines of JSON, each with its number as `seq`; the last line is {"next":N,"missed":M}: the value of `after`
+  /// that continues from here, and how many entries after the given number are no longer kept. Any thread.
   std::string find(const RecentQuery& query) const;
 
  private:
-  /// Bytes ever kept before it, and its own.
+  /// Total bytes stored before the entry, and its size.
   struct Kept {
     std::uint64_t at = 0;
     std::size_t size = 0;
@@ -57,11 +57,11 @@ class RecentLog {
   }
 
   mutable std::mutex mutex_;
-  // Both are used round and round; null before the first entry comes.
+  // Both are circular buffers; null before the first entry.
   std::unique_ptr<char[]> bytes_;
   std::unique_ptr<Kept[]> kept_;
-  std::uint64_t end_ = 0;  ///< bytes ever kept
-  /// Numbered without gaps; the last is `newest_`.
+  std::uint64_t end_ = 0;  ///< total bytes ever stored
+  /// The number of the last entry; numbers have no gaps.
   std::uint64_t newest_ = 0;
   std::size_t count_ = 0;
 };

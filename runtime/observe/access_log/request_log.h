@@ -1,5 +1,5 @@
-// What the access log has of requests and connections: which gateways have one, notes taken while a request's head is
-// there, and the entry that is put together of them at its end.
+// The access log's part of requests and connections: which gateways have a log, what is recorded while a request's head
+// is available, and the entry composed at its end.
 #pragma once
 
 #include <cstdint>
@@ -21,47 +21,48 @@
 
 namespace edge::runtime {
 
-/// As one thread looks it up.
+/// One thread's table of the gateways that have a log.
 struct LoggedGateways {
-  /// By gateway; null: it has none. Empty: none has.
+  /// By gateway; null: it has no log. Empty: no gateway has one.
   std::vector<const LogFormat*> formats;
-  /// By bind: whose log takes requests that no listener does, such as one whose head cannot be read: that of the first
-  /// of its listeners that has one. kNone: nobody's.
+  /// By bind: the gateway whose log gets requests that belong to no listener, such as one with an unreadable head: the
+  /// first of its listeners' gateways that has a log. kNone: none.
   std::vector<std::uint32_t> of_bind;
-  /// Null: there is none to tell of.
+  /// Null: no gateway has a log.
   std::unique_ptr<DestinationTexts> destinations;
 
   bool any() const { return !formats.empty(); }
 };
 
-/// `log` null: nothing is logged.
+/// `log` null: no gateway has a log.
 LoggedGateways logged_gateways(const LoadedProgram& program, AccessLog* log);
 
-/// The logs of one program, and the bind that a request or a connection came in on (kNone: it listens there no more).
+/// The logs of one program, and the bind that a request or connection came in on (kNone: it is not in the program any
+/// more).
 struct LoggedBind {
   const LoadedProgram& program;
   const LoggedGateways& gateways;
   std::uint32_t bind;
 };
 
-/// What is noted of a request while its head is there.
+/// What is recorded of a request while its head is available.
 struct NotedRequest {
   const net::http1::RequestHead& head;
-  std::string_view host;  ///< canonical; empty: it was not found out
-  std::string_view path;  ///< normalised; empty: it was not found out
+  std::string_view host;  ///< canonical; empty: unknown
+  std::string_view path;  ///< normalised; empty: unknown
   const IpAddress& source;
   net::Time now;
 };
-/// Null: the request is not logged. Whose log it is, is that of the listener that the host belongs to, before any rule
-/// is looked for: what no rule takes is logged, too.
+/// Starts the record of a request; null: it is not logged. The log is that of the listener for the host, chosen before
+/// a rule is looked for, so that requests without a rule are logged too.
 std::unique_ptr<Notes> note_request(const LoggedBind& to, const NotedRequest& request);
 
-/// Of a head that cannot be read: whence it came, and what it asks for where the first line is whole. `head`: as far
-/// as it was parsed.
+/// Starts the record of a request with an unreadable head: the client's address, and method and target where the
+/// request line is complete. `head`: as far as it was parsed.
 std::unique_ptr<Notes> note_unreadable(const LoggedBind& to, const IpAddress& source,
                                        const net::http1::RequestHead& head);
 
-/// All that the entry of a request is put together of.
+/// Everything that the entry of a request is composed from.
 struct LoggedRequest {
   const LoadedProgram& program;
   const LoggedGateways& gateways;
@@ -69,9 +70,9 @@ struct LoggedRequest {
   const Notes& notes;
   const ClientConnection& connection;
   std::string_view request_id;
-  /// Null: not traced.
+  /// Null: the request is not traced.
   const trace::RequestTrace* trace;
-  /// Of the client's HTTP/1.
+  /// Minor version of the client's HTTP/1.
   std::uint8_t minor;
   net::Time began;
   net::Time ended;
@@ -79,22 +80,22 @@ struct LoggedRequest {
 };
 void log_request(const LoggedRequest& request, const RequestEnd& end, AccessLog::Pen& pen);
 
-/// A connection that is no HTTP, or not yet: who called, and where to.
+/// A connection that is not HTTP, or has not sent a request yet: the client, and the destination.
 struct LoggedConnection {
   const ClientConnection& connection;
-  std::string_view server_name;  ///< canonical, as far as it is known
+  std::string_view server_name;  ///< canonical; empty while unknown
   RouteTaken taken{};
 };
-/// Begins the entry. Without a listener what the client asks for is nobody's. False: it is not logged.
+/// Starts the entry of a connection. False: it is not logged. Without a listener the entry names no destination.
 bool begin_entry(const LoggedBind& to, const LoggedConnection& logged, LogEntry& entry);
 
-/// A connection that came to its end before anything was asked for or forwarded on it.
+/// A connection that ended before anything was requested or forwarded on it.
 struct LostConnection {
-  std::string_view server_name;  ///< canonical, as far as it is known
+  std::string_view server_name;  ///< canonical; empty while unknown
   std::string_view reason;
   net::Time began;
 };
-/// The time by the loop, and by the clock on the wall.
+/// The time of the event loop, and wall-clock time.
 struct LogTime {
   net::Time now;
   std::uint64_t unix_milliseconds;

@@ -1,4 +1,4 @@
-// The tallies of all threads, added up: what a scrape tells of requests.
+// The sum of all threads' tallies: the request metrics of a scrape.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// What one thread counts of its requests, by gateway, route and backend. No lock and, but for the first request that a
-// thread has for one of them, no allocation.
+// Counts the requests of one thread, by gateway, route and backend. Without locks and, except for the thread's first
+// request of a combination, without allocation.
 //
-// Counts outlive programs: they are kept by name. Within a program a place is found by where its records lie.
+// Counters outlive programs: they are stored by name. Within a program they are found by the addresses of its records.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace edge::runtime {
 inline constexpr std::size_t kDurationBuckets = std::size(metrics::kDurationBounds) + 1;
 inline constexpr std::size_t kSizeBuckets = std::size(metrics::kSizeBounds) + 1;
 
-/// Whose requests are counted: `namespace/name` each, empty where there is none.
+/// The labels of a counter: `namespace/name` each, empty where there is none.
 struct TallyNames {
   std::string gateway;
   std::string route;
@@ -35,7 +35,7 @@ struct TallyNames {
   friend auto operator<=>(const TallyNames&, const TallyNames&) = default;
 };
 
-/// By what a place is told apart within one program: addresses of its records, null where there is none.
+/// The key of a counter within one program: addresses of its records, null where there is none.
 struct TallyKey {
   const void* gateway = nullptr;
   const void* route = nullptr;
@@ -44,27 +44,27 @@ struct TallyKey {
 };
 
 struct FinishedRequest {
-  int status = 0;  ///< 0: nothing was answered
+  int status = 0;  ///< 0: no response was sent
   net::Duration duration{};
-  std::uint64_t request_bytes = 0;  ///< of the body, as all that follows
+  std::uint64_t request_bytes = 0;  ///< of the body, as the members below
   std::uint64_t response_bytes = 0;
 };
 
-/// Sizes of one gateway's bodies.
+/// Histogram of the body sizes of one gateway.
 struct SizeCounts {
   std::array<net::Counter, kSizeBuckets> requests;
   std::array<net::Counter, kSizeBuckets> responses;
 };
 
 struct RequestCounts {
-  std::array<net::Counter, 6> by_class;  ///< 0: nothing answered
+  std::array<net::Counter, 6> by_class;  ///< index 0: no response
   std::array<net::Counter, kDurationBuckets> durations;
   net::Counter nanoseconds;
   net::Counter request_bytes;
   net::Counter response_bytes;
 };
 
-/// Bounds are powers of four.
+/// Returns the histogram bucket. Bounds are powers of four.
 constexpr std::size_t size_bucket(std::uint64_t bytes) {
   if (bytes <= 256) return 0;
   return std::min<std::size_t>((static_cast<std::size_t>(std::bit_width(bytes - 1)) - 7) / 2, kSizeBuckets - 1);
@@ -72,15 +72,15 @@ constexpr std::size_t size_bucket(std::uint64_t bytes) {
 
 class RequestTally {
  public:
-  /// Of so many places at most; what is over it is counted as route `other`.
+  /// `most`: the most combinations counted separately; further ones are counted as route `other`.
   explicit RequestTally(std::size_t most) : most_(most) {}
   ~RequestTally();
   RequestTally(const RequestTally&) = delete;
   RequestTally& operator=(const RequestTally&) = delete;
 
-  // Of the thread that counts.
+  // For the counting thread.
 
-  /// `name_of()` gives the TallyNames of a place that was not met before in this program.
+  /// Counts a request. `name_of()` returns the TallyNames of a key that is new in this program.
   template <typename NameOf>
   [[gnu::always_inline]] void count(const TallyKey& tally_key, const FinishedRequest& request, NameOf name_of) {
     Cell* cell = find(tally_key);
@@ -90,7 +90,7 @@ class RequestTally {
     }
     add(*cell, request);
   }
-  /// Another program serves: addresses mean something else.
+  /// Forgets the keys, because another program serves and its records have other addresses. The counters are kept.
   void forget_places();
 
   struct Size {
@@ -106,10 +106,10 @@ class RequestTally {
     RequestCounts counts;
     std::atomic<Cell*> next{nullptr};
   };
-  /// Takes these out. Whoever reads must not read meanwhile, and may free them afterwards.
+  /// Removes the counters of these names. No reader may be active meanwhile; the caller may free them afterwards.
   std::vector<std::unique_ptr<Cell>> remove(std::span<const TallyNames> names);
 
-  // Of any thread; of one at a time, which is not about to `remove`.
+  // For any thread, one at a time, and not during `remove`.
 
   template <typename Visit>
   void each_cell(Visit visit) const {
@@ -122,7 +122,7 @@ class RequestTally {
   void each_size(Visit visit) const {
     for (const Size* size = sizes_.load(std::memory_order_acquire); size != nullptr; size = size->next) visit(*size);
   }
-  /// Requests counted as route `other`.
+  /// Returns the number of requests counted as route `other`.
   std::uint64_t folded() const { return folded_.value(); }
 
   static constexpr const char* kOther = "other";
@@ -153,12 +153,12 @@ class RequestTally {
   Size& size_of(const std::string& gateway);
 
   const std::size_t most_;
-  /// Open addressing, linear probing, a power of two of places, at most half of them taken.
+  /// Hash table with open addressing and linear probing; its size is a power of two, and at most half of it is used.
   std::vector<Known> known_;
   std::size_t known_count_ = 0;
   std::unordered_map<std::string, Cell*> by_name_;
   std::unordered_map<std::string, Size*> by_gateway_;
-  /// The newest first.
+  /// Linked lists, the newest first.
   std::atomic<Cell*> cells_{nullptr};
   std::atomic<Size*> sizes_{nullptr};
   Cell* other_ = nullptr;

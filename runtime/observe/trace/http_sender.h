@@ -9,10 +9,10 @@
 
 namespace edge::runtime::trace {
 
-/// The target of an endpoint that names none.
+/// The path for an endpoint URL without one.
 inline constexpr std::string_view kTracesPath = "/v1/traces";
 
-/// Keeps a connection. `authorities`: null believes nobody.
+/// Makes a sender that keeps its connection open. `authorities`: trusted CAs; null: no certificate is trusted.
 std::unique_ptr<SpanSender> make_http_sender(net::client::Url url, const SenderFields& fields,
                                              std::shared_ptr<const net::tls::Authorities> authorities);
 

@@ -9,14 +9,14 @@
 
 namespace edge::runtime::trace {
 
-/// Who tells: attributes such as `service.name`.
+/// The resource that produces the spans: attributes such as `service.name`.
 using Resource = std::vector<std::pair<std::string, std::string>>;
 
-/// What of every message is the same, made once.
+/// The parts that are equal in every message, encoded once.
 class MessageFrame {
  public:
   explicit MessageFrame(const Resource& resource);
-  /// What of an ExportTraceServiceRequest stands before so many bytes of spans, as append_span writes them.
+  /// Returns the bytes of an ExportTraceServiceRequest that precede `spans` bytes of spans in the form of append_span.
   std::string head(std::size_t spans) const;
 
  private:
@@ -24,7 +24,7 @@ class MessageFrame {
   std::string scope_;
 };
 
-/// What an ExportTraceServiceResponse says of spans that were not taken. Bytes at fault say nothing.
+/// The rejected spans in an ExportTraceServiceResponse. Malformed bytes count as none.
 struct PartialSuccess {
   std::uint64_t rejected = 0;
   std::string why{};

@@ -1,8 +1,8 @@
-// Where the threads that serve leave their spans, and the exporter fetches them. Bounded: what nobody fetches in time
-// is dropped and counted, and holds nobody up.
+// Buffers in which serving threads store their finished spans for the exporter. Bounded: spans that are not fetched in
+// time are dropped and counted, and never delay a request.
 //
-// A thread writes into a chunk of memory, and the exporter sends from there: nobody copies, and only a chunk that is
-// full takes a lock.
+// A thread writes into a chunk of memory, and the exporter sends from there: spans are not copied, and a lock is taken
+// for full chunks only.
 #pragma once
 
 #include <atomic>
@@ -18,27 +18,27 @@
 
 namespace edge::runtime::trace {
 
-/// What the exporter was given of one chunk. Good until the next `take`.
+/// Spans that the exporter took from one chunk. Valid until the next `take`.
 struct TakenSpans {
   std::string_view bytes{};
   std::size_t count = 0;
 };
 
-/// Of one thread that serves.
+/// The spans of one serving thread.
 class SpanBuffer {
  public:
   using Taken = TakenSpans;
-  /// Of the thread; as much again may be on its way.
+  /// The limit for unsent spans of the thread; as many bytes again may be in the exporter's hands.
   static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
-  /// So much is not kept waiting for the next turn, and goes as one message: what a message costs beside its bytes, two
-  /// threads that are woken and sent to sleep, is as much as a hundred requests' spans.
+  /// A full chunk is sent at once as one message instead of at the next interval: the overhead of a message, waking two
+  /// threads, costs as much as the spans of a hundred requests.
   static constexpr std::size_t kChunk = std::size_t{1} << 20;
 
   explicit SpanBuffer(const std::function<void()>& many) : many_(many) {}
 
-  // Of the thread that serves.
+  // For the serving thread.
 
-  /// Room for `count` spans of `size` bytes together, all or none; null: there is none, and they are counted.
+  /// Reserves `size` bytes for `count` spans, all or none; null: there is no room, and they are counted as dropped.
   char* room(std::size_t size, std::size_t count) {
     if (filling_ == nullptr || filling_->size - filled_.bytes < size) [[unlikely]] {
       if (!change_chunk(size)) {
@@ -48,19 +48,19 @@ class SpanBuffer {
     }
     return filling_->bytes.get() + filled_.bytes;
   }
-  /// They were written there, as SpanMessage does.
+  /// Commits the reserved bytes, written as by SpanMessage.
   void wrote(std::size_t size, std::size_t count) {
     filled_.bytes += static_cast<std::uint32_t>(size);
     filled_.count += static_cast<std::uint32_t>(count);
     filling_->filled.store(filled_, std::memory_order_release);
     added_.add(count);
   }
-  /// The same for spans that were composed elsewhere.
+  /// Adds spans that were encoded elsewhere.
   void add(std::string_view spans, std::size_t count);
 
-  // Of the exporter.
+  // For the exporter.
 
-  /// Appends what came since the last time. What was given out then is written over.
+  /// Appends the spans added since the last call. Memory returned by that call is reused.
   void take(std::vector<Taken>& taken);
 
   std::uint64_t added() const { return added_.value(); }
@@ -77,40 +77,41 @@ class SpanBuffer {
     explicit Chunk(std::size_t of) : size(of), bytes(std::make_unique_for_overwrite<char[]>(of)) {}
     const std::size_t size;
     const std::unique_ptr<char[]> bytes;
-    /// Whole requests: what lies behind it is still being written.
+    /// Complete requests only: bytes after it are still being written.
     std::atomic<Amount> filled{};
-    /// The exporter had it. Guarded by the lock.
+    /// How much the exporter has taken. Guarded by the mutex.
     Amount taken{};
   };
   static_assert(std::atomic<Amount>::is_always_lock_free);
 
-  /// Goes on in a chunk that has room for `size`. \returns false when nothing more may wait.
+  /// Continues in a chunk that has room for `size`. \returns false when the limit is reached.
   bool change_chunk(std::size_t size);
   std::unique_ptr<Chunk> unused_chunk(std::size_t size);
   static void take_from(Chunk& chunk, std::vector<Taken>& taken);
 
   const std::function<void()>& many_;
-  // Of the thread that serves.
+  // For the serving thread.
   Chunk* filling_ = nullptr;
   Amount filled_{};
   net::Counter added_;
   net::Counter dropped_;
 
   std::mutex mutex_;
-  // Guarded by it. The last one that waits is the one that is filled.
+  // Guarded by it. The last waiting chunk is the one being filled.
   std::vector<std::unique_ptr<Chunk>> waiting_;
   std::vector<std::unique_ptr<Chunk>> sending_;
   std::vector<std::unique_ptr<Chunk>> unused_;
 };
 
-/// Of the process.
+/// The buffers of the process.
 class SpanBuffers {
  public:
-  /// From any thread; it lives as long as these do.
+  /// Adds a buffer, which lives as long as this object. Threads: any.
   SpanBuffer& add_thread();
-  /// All that came since the last time, in the place of what `taken` held, which is written over.
+  /// Replaces `taken` by all spans added since the last call, whose memory is reused.
   void take(std::vector<SpanBuffer::Taken>& taken);
-  /// `many` is called, from threads that serve, when there is enough for a message. Once, before any of them serves.
+  /// Sets the callback for when there is enough for a message, called by serving threads. Called once, before any of
+  /// them serves.
   void on_many(std::function<void()> many) { many_ = std::move(many); }
 
   std::uint64_t added() const;

@@ -1,5 +1,5 @@
-// Sends what SpanBuffers hold to a collector of traces: in batches, from a thread of its own. A collector that is slow,
-// away or silent costs spans, which are counted, and nothing else.
+// Sends buffered spans to a trace collector: in batches, from a thread of its own. A slow or unreachable collector
+// costs spans, which are counted, and nothing else.
 #pragma once
 
 #include <chrono>
@@ -16,48 +16,48 @@ namespace edge::runtime::trace {
 
 struct ExporterOptions {
   Resource resource{};
-  /// Between two looks at the buffers, unless they hold much.
+  /// Interval between two reads of the buffers, unless they fill up sooner.
   std::chrono::milliseconds interval = std::chrono::seconds(1);
-  /// For one message.
+  /// Timeout of one message.
   std::chrono::milliseconds patience = std::chrono::seconds(10);
-  /// Doubled from the first to the second with every failure; a collector's own word (Retry-After) goes before, up to
-  /// the third.
+  /// The backoff after failures doubles from first_pause to longest_pause; the collector's Retry-After takes
+  /// precedence, up to longest_asked.
   std::chrono::milliseconds first_pause = std::chrono::milliseconds(500);
   std::chrono::milliseconds longest_pause = std::chrono::seconds(15);
   std::chrono::milliseconds longest_asked = std::chrono::seconds(60);
-  /// What was fetched at once, and nobody took for so long, makes room for what is newer.
+  /// Spans that could not be sent for so long are dropped for newer ones.
   std::chrono::milliseconds keep = std::chrono::seconds(30);
-  /// For all that is left at the end.
+  /// Time limit for sending the remaining spans in stop().
   std::chrono::milliseconds at_end = std::chrono::seconds(1);
-  /// Takes a line when sending begins to fail, and when it goes again. From the exporter's thread.
+  /// Called with a log line when sending begins to fail, and when it works again; on the exporter's thread.
   std::function<void(const std::string&)> tell{};
 };
 
 struct SpanCounts {
-  std::uint64_t recorded = 0;     ///< what requests left, dropped ones included
-  std::uint64_t exported = 0;     ///< taken by the collector
+  std::uint64_t recorded = 0;     ///< spans of finished requests, including dropped ones
+  std::uint64_t exported = 0;     ///< accepted by the collector
   std::uint64_t full = 0;         ///< dropped: the thread's buffer had no room
-  std::uint64_t refused = 0;      ///< dropped: the collector would not have them
-  std::uint64_t unreachable = 0;  ///< dropped: nobody took them in time
+  std::uint64_t refused = 0;      ///< dropped: the collector rejected them
+  std::uint64_t unreachable = 0;  ///< dropped: not accepted in time
   std::uint64_t at_end = 0;       ///< dropped: the process ended first
 };
 
 class SpanExporter {
  public:
-  /// A message holds no more bytes of spans than this, or a single span: collectors take 4 MiB.
+  /// The most bytes of spans in a message, unless a single span is larger: collectors accept 4 MiB.
   static constexpr std::size_t kMaxBatch = std::size_t{1} << 20;
 
-  /// Before any thread serves.
+  /// To be created before any thread serves.
   SpanExporter(std::shared_ptr<SpanBuffers> buffers, std::unique_ptr<SpanSender> sender, ExporterOptions options);
-  /// stop().
+  /// Calls stop().
   ~SpanExporter();
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;
 
-  /// Sends what is there once more; waits for it about twice `at_end` at the most. No request may come to its end
-  /// after it: it would not be told.
+  /// Sends the remaining spans; waits about twice `at_end` at most. Requests must not end after it: their spans would
+  /// be lost.
   void stop();
-  /// From any thread.
+  /// Threads: any.
   SpanCounts counts() const;
 
  private:

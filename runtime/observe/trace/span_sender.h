@@ -1,4 +1,4 @@
-// How messages of spans reach a collector. There are two ways: OTLP over HTTP (http_sender.h) and over gRPC.
+// The transport of span messages to a collector: OTLP over HTTP (http_sender.h) or over gRPC.
 #pragma once
 
 #include <chrono>
@@ -10,25 +10,25 @@
 
 namespace edge::runtime::trace {
 
-/// Names and values of fields (or metadata) that go with every message: credentials. Never told to anybody else.
+/// Names and values of the fields (or metadata) sent with every message: credentials. Never logged or sent elsewhere.
 using SenderFields = std::vector<std::pair<std::string, std::string>>;
 
 struct Sent {
   enum class How : std::uint8_t {
     kTaken,
-    kRefused,  ///< and would be again
-    kLater,    ///< nobody took it now
+    kRefused,  ///< rejected; sending again would not help
+    kLater,    ///< not accepted now; may be sent again
   };
   How how = How::kLater;
-  /// kTaken: as many spans were not (partial success).
+  /// For kTaken: the number of spans rejected (partial success).
   std::uint64_t rejected = 0;
-  /// kLater: what the collector asks for; 0: it does not say.
+  /// For kLater: the delay that the collector asks for; 0: none stated.
   std::chrono::nanoseconds after{};
-  /// Why not, in words.
+  /// The reason, as text.
   std::string why{};
 };
 
-/// In two pieces, so that nobody has to join them: a request of the collector is one behind the other.
+/// A message in two parts, to save joining them: the request is their concatenation.
 struct Message {
   std::string_view head;
   std::string_view spans;
@@ -39,9 +39,9 @@ class SpanSender {
  public:
   using Time = std::chrono::steady_clock::time_point;
   virtual ~SpanSender() = default;
-  /// Blocks, until `until` at the most. From one thread.
+  /// Sends a message. Blocks, until `until` at most. Called from one thread.
   virtual Sent send(const Message& message, Time until) = 0;
-  /// Breaks a `send` off that is under way. From any thread.
+  /// Aborts a `send` in progress. Any thread.
   virtual void cancel() = 0;
 };
 

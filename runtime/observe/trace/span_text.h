@@ -1,5 +1,5 @@
-// Spans as OTLP has them (opentelemetry-proto 1.x, trace.proto), written where they end: whoever exports them only
-// joins what he finds. Nothing here allocates once its buffers have grown.
+// Spans in OTLP's encoding (opentelemetry-proto 1.x, trace.proto), written by the thread that ends them: the exporter
+// only concatenates. Nothing here allocates once its buffers have grown.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace edge::runtime::trace {
 
-/// The numbers are OTLP's.
+/// Values as in OTLP.
 enum class SpanKind : std::uint8_t { kInternal = 1, kServer = 2, kClient = 3 };
 
-/// The name of an attribute, as far as the tag of its value, encoded where it is compiled.
+/// An attribute's name, encoded at compile time up to the tag of its value.
 class AttributeName {
  public:
   static constexpr std::size_t kMax = 29;
@@ -36,16 +36,16 @@ class AttributeName {
   static constexpr char kKey = 1 << 3 | 2;
   static constexpr char kValue = 2 << 3 | 2;
 
-  /// Copied as a whole, which is two moves of the processor.
+  /// Copied as a whole, which is two instructions.
   std::array<char, 32> bytes_{};
   std::uint8_t size_;
 };
 
-/// Bytes that are composed in memory which is used again: as large as it had to be so far, and only its beginning in
-/// use. Nothing is cleared that is written over.
+/// A buffer for encoded bytes that is reused: it keeps its largest size, and only its beginning is in use. Bytes that
+/// will be overwritten are not cleared.
 class Composed {
  public:
-  /// Where to write, so much and a bit more.
+  /// Returns the write position, with room for `size` bytes and kSpare more.
   char* room(std::size_t size) {
     if (bytes_.size() - size_ < size + kSpare) [[unlikely]]
       grow(size + kSpare);
@@ -56,7 +56,7 @@ class Composed {
   void clear() { size_ = 0; }
 
  private:
-  /// An AttributeName is copied as a whole.
+  /// Room for an AttributeName, which is copied as a whole.
   static constexpr std::size_t kSpare = 64;
   void grow(std::size_t size);
 
@@ -64,13 +64,13 @@ class Composed {
   std::size_t size_ = 0;
 };
 
-/// What is said of a span, as fields `attributes` of a Span.
+/// The attributes of a span, as fields `attributes` of a Span.
 class Attributes {
  public:
-  /// Longer texts are cut.
+  /// Longer texts are truncated.
   static constexpr std::size_t kMaxText = 512;
 
-  /// Bytes that are no UTF-8, which a text of protocol buffers must be, become `?`.
+  /// Adds an attribute. Invalid UTF-8, which protocol buffers do not allow in a string, becomes `?`.
   void add(const AttributeName& name, std::string_view text);
   void add(const AttributeName& name, std::int64_t number);
   std::string_view bytes() const { return composed_.view(); }
@@ -82,7 +82,7 @@ class Attributes {
   Composed composed_;
 };
 
-/// A span but for its attributes.
+/// A span without its attributes.
 struct SpanHead {
   TraceId trace;
   SpanId id = 0;
@@ -92,16 +92,16 @@ struct SpanHead {
   /// Nanoseconds since 1970.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  /// Why it failed, a short word; empty: it did not.
+  /// The reason of a failure, a short word; empty: none.
   std::string_view error{};
 };
 
-/// The span as a field `spans` of a ScopeSpans. `ready`: attributes that were composed before, as Attributes::bytes.
+/// The span as a field `spans` of a ScopeSpans. `ready`: attributes encoded before, as Attributes::bytes.
 struct SpanMessage {
   SpanMessage(const SpanHead& of, const Attributes& with, std::string_view ready = {});
 
   std::size_t size() const { return whole; }
-  /// \returns where it ends.
+  /// Writes the span. \returns the end.
   char* write(char* at) const;
 
   const SpanHead& head;
@@ -115,7 +115,7 @@ struct SpanMessage {
 };
 void append_span(const SpanHead& head, const Attributes& attributes, std::string& out);
 
-/// The size of the first such field of `spans`, which append_span wrote.
+/// Returns the size of the first field in `spans`, as written by append_span.
 std::size_t first_span_size(std::string_view spans);
 
 }  // namespace edge::runtime::trace

@@ -1,5 +1,5 @@
-// Whose trace a request belongs to, as its head says: W3C Trace Context (traceparent, tracestate) and B3, in one field
-// or in several. Read from clients, told to backends.
+// The trace that a request belongs to, from its head: W3C Trace Context (traceparent, tracestate) and B3, in one field
+// or in several. Read from clients, propagated to backends.
 #pragma once
 
 #include <array>
@@ -16,37 +16,38 @@ namespace edge::runtime::trace {
 struct TraceId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  /// All zeros are no id.
+  /// All zeros are not a valid id.
   bool none() const { return high == 0 && low == 0; }
   friend bool operator==(const TraceId&, const TraceId&) = default;
 };
 /// 0: none.
 using SpanId = std::uint64_t;
 
-/// Digits of base 16, lower case.
+/// Lowercase hexadecimal digits.
 using TraceText = std::array<char, 32>;
 using SpanText = std::array<char, 16>;
 TraceText text_of(const TraceId& id);
 SpanText text_of(SpanId id);
 
 struct TraceContext {
-  /// none(): it begins with us.
+  /// none(): the trace begins here.
   TraceId trace{};
   /// The sender's span.
   SpanId parent = 0;
-  /// The sender's decision; nullopt: it is left to us.
+  /// The sender's sampling decision; nullopt: not decided.
   std::optional<bool> sampled{};
-  /// B3's word for "whatever the rate is".
+  /// B3's debug flag, which overrides the sampling rate.
   bool debug = false;
-  /// Forms that were there and well formed beside traceparent: backends that know no other are told in them, too.
+  /// Which B3 forms were present and valid besides traceparent: the context is propagated in them too, for backends
+  /// that know only those.
   bool b3_single = false;
   bool b3_multi = false;
-  /// B3: the id came with half of its digits.
+  /// B3: the trace id had 64 bits.
   bool short_id = false;
-  /// tracestate, to be handed on as it is; empty: none.
+  /// tracestate, propagated unchanged; empty: none.
   std::string state{};
 
-  /// The ids stay, the sender's decision goes: also that of `tracestate`, where vendors write theirs.
+  /// Keeps the ids and drops the sender's sampling decision, and with it `tracestate`, where vendors encode theirs.
   void leave_decision() {
     sampled.reset();
     debug = false;
@@ -54,22 +55,22 @@ struct TraceContext {
   }
 };
 
-/// In lower case, traceparent first.
+/// Lowercase, traceparent first.
 inline constexpr std::array<std::string_view, 8> kTraceFieldNames = {"traceparent",  "tracestate",  "b3",
                                                                      "x-b3-traceid", "x-b3-spanid", "x-b3-parentspanid",
                                                                      "x-b3-sampled", "x-b3-flags"};
 
-/// traceparent goes before b3, and that before X-B3-*. What is malformed, or there twice, counts as not there (W3C
-/// Trace Context §3.2.2, §3.3): a request is never at fault for it.
+/// Parses the trace context. traceparent takes precedence over b3, and b3 over X-B3-*. Malformed or repeated fields
+/// count as absent (W3C Trace Context §3.2.2, §3.3): they never make a request fail.
 TraceContext read_trace_context(const net::http1::HeadFields& fields);
-/// Whether a field is one of these, `_` written for `-` included: where we take part in a trace they are dropped, and
-/// written anew.
+/// Returns whether a field is one of these, also with `_` for `-`: where the proxy takes part in a trace they are
+/// removed and written anew.
 bool tells_of_trace(std::string_view name);
 
-/// Some of the fields, a bit each.
+/// A set of the fields, one bit each.
 using TraceFields = std::uint8_t;
-/// Those of which `named`, asked with a name in lower case, is true. All of them with traceparent: the others would
-/// speak of another trace.
+/// Returns the fields for which `named`, called with the lowercase name, is true. All of them where traceparent is
+/// among them: the others would name another trace.
 template <typename Named>
 TraceFields trace_fields(Named named) {
   TraceFields fields = 0;
@@ -79,13 +80,13 @@ TraceFields trace_fields(Named named) {
   return (fields & 1) != 0 ? static_cast<TraceFields>(~0U) : fields;
 }
 
-/// What is told to a backend: `span` is what the backend's own hangs below, `parent` what that hangs below.
+/// The context propagated to a backend: `span` is the parent of the backend's span, `parent` the parent of `span`.
 struct PropagatedContext {
   const TraceContext& context;
   SpanId parent;
   SpanId span;
   bool sampled;
-  /// Not told.
+  /// Fields not to write.
   TraceFields others = 0;
 };
 void write_trace_context(const PropagatedContext& propagated, net::http1::HeadWriter& out);

@@ -1,5 +1,5 @@
-// Traces of one thread's requests: an exchange has a RequestTrace where its gateway traces, whether or not the request
-// is sampled, since the ids go on to the backend in any case.
+// Traces of one thread's requests: an exchange has a RequestTrace where its gateway traces, sampled or not, since the
+// ids are propagated to the backend in any case.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@
 
 namespace edge::runtime::trace {
 
-/// Ids of one thread: xoshiro256** of Blackman and Vigna, whose 256 bits of state come from the system, so that no two
-/// threads of a fleet ever give the same. They name things, and keep nothing secret.
+/// Generates ids for one thread: xoshiro256** of Blackman and Vigna, seeded with 256 bits from the system, so that no
+/// two threads of a fleet generate the same. The ids are identifiers, not secrets.
 class IdSource {
  public:
   IdSource();
   explicit IdSource(const std::array<std::uint64_t, 4>& seed) : state_(seed) {}
-  /// Never 0: that is no id.
+  /// Returns the next id; never 0, which is invalid.
   std::uint64_t next();
 
  private:
@@ -35,7 +35,7 @@ class IdSource {
 struct GiveBack;
 class Tracer;
 
-/// A step of a request that has begun. One that nobody is told of is empty.
+/// A step of a request that has begun; empty where no span is recorded for it.
 struct Step {
   SpanId id = 0;
   std::uint64_t begin = 0;
@@ -44,37 +44,38 @@ struct Step {
 
 class RequestTrace {
  public:
-  /// Sampled, and exported: only then is there anything to say.
+  /// Returns whether spans are recorded: the request is sampled, and an exporter is configured.
   bool recorded() const { return recorded_; }
   const TraceId& id() const { return context_.trace; }
   TraceText id_text() const { return text_of(context_.trace); }
 
-  /// The fields for a backend, but for those that somebody else has a word on. What it does hangs below the first try,
-  /// whose id is known already.
+  /// Writes the trace context for a backend, except the fields in `others`, which other settings decide. The backend's
+  /// span becomes a child of the first try, whose id is fixed already.
   void write(TraceFields others, net::http1::HeadWriter& out) const {
     write_trace_context({context_, span_, next_try_, sampled_, others}, out);
   }
 
-  /// Of the request's own span. Only when recorded.
+  /// Returns the attributes of the request's own span. Only when recorded.
   Attributes& attributes() { return attributes_; }
-  /// The request is over. `name` and `error` are as in SpanHead; `ready` are attributes that were composed before.
+  /// Ends the request's span. `name` and `error` as in SpanHead; `ready` are attributes that were encoded before.
   void end(std::string_view name, std::string_view error, std::string_view ready = {});
 
-  /// Empty when not recorded.
+  /// Begins a step; empty when not recorded.
   Step begin_step();
-  /// One that a backend sees: its id is the one that `write` has told, also when it begins once more before it ends.
+  /// Begins a step that the backend sees as its parent: it has the id that `write` propagated, also when begun again
+  /// before its end.
   Step begin_try();
-  /// Before the request is tried once more: the try gets an id of its own, and `head`, which was written with the last
-  /// one's, tells it.
+  /// Called before a retry: gives the new try an id of its own, and puts it into `head`, which was written with the
+  /// last try's.
   void renew_try(std::span<char> head);
-  /// Attributes of the step that ends next.
+  /// Returns the attributes of the step that ends next.
   Attributes& step_attributes();
   void end_step(const Step& step, SpanKind kind, std::string_view name, std::string_view error,
                 std::string_view ready = {});
 
-  /// What goes on for this request when it may be over itself: a copy of it, the refresh of what a cache had for it.
-  /// Has a span below this one's, told when it ends, and tries of its own. A head that was written for this one's first
-  /// try tells of the branch's, too: of two that are sent one has to have it renewed (renew_try).
+  /// Returns a trace for work that may outlive this request: a mirrored copy, a background refresh of the cache. It has
+  /// a span that is a child of this one's, reported when it ends, and tries of its own. A head written for this
+  /// request's first try also names the branch's first try: when both are sent, one head must be renewed (renew_try).
   std::unique_ptr<RequestTrace, GiveBack> branch();
 
  private:
@@ -85,53 +86,53 @@ class RequestTrace {
   std::uint64_t batch_began() const;
   void tell(const Step& step, SpanId parent, SpanKind kind, std::string_view name, std::string_view error,
             std::string_view ready = {});
-  /// What was told goes to the exporter.
+  /// Passes the finished spans to the exporter's buffer.
   void leave();
 
   Tracer* tracer_ = nullptr;
   TraceContext context_;
   SpanId span_ = 0;
   SpanId next_try_ = 0;
-  /// There is a span with the id of next_try_.
+  /// A span with the id of next_try_ has ended.
   bool try_ended_ = false;
   bool sampled_ = false;
   bool recorded_ = false;
   /// Of the request's own span.
   SpanKind kind_ = SpanKind::kServer;
-  /// By the wall's clock, when it began, and how far that is before the one that nobody sets.
+  /// The wall-clock time of the beginning, and its difference to the monotonic clock then.
   std::uint64_t began_ = 0;
   std::uint64_t ahead_ = 0;
-  /// When the clock was read last for it.
+  /// When the clock was last read for this request.
   std::uint64_t read_at_ = 0;
   Attributes attributes_;
-  /// Spans that have ended: those of a request go to the exporter at once, all or none.
+  /// Spans that have ended: those of a request are passed on together, all or none.
   Composed told_;
   std::size_t told_count_ = 0;
 };
 
-/// Gives it back to its thread's, whose memory is used again.
+/// Returns a trace to its thread's tracer, which reuses the memory.
 struct GiveBack {
   void operator()(RequestTrace* trace) const;
 };
 using TracePointer = std::unique_ptr<RequestTrace, GiveBack>;
 
-/// Calls that a step of a request makes, before its backend is asked: each a span below the step's.
+/// The calls that a step of a request makes before the backend is called: each has a span below the step's.
 class StepCalls {
  public:
-  /// Nobody traces.
+  /// The request is not traced.
   StepCalls() = default;
-  /// `trace`, which may be null, must outlive it.
+  /// `trace`, which may be null, must outlive this object.
   StepCalls(RequestTrace* trace, const Step& step) : trace_(trace), step_(step.id) {}
 
-  /// Somebody is to be told of the trace, recorded or not.
+  /// Returns whether the trace context is to be propagated, recorded or not.
   explicit operator bool() const { return trace_ != nullptr; }
-  /// Empty when not recorded.
+  /// Begins a call; empty when not recorded.
   Step begin() const { return trace_ == nullptr ? Step{} : trace_->begin_step(); }
-  /// Whole lines for who is called: what it does hangs below `call`, else below the request's own span. But for
-  /// `others`.
+  /// Returns the trace context for the called service, as complete header lines, without the fields in `others`: its
+  /// span becomes a child of `call`, else of the request's own span.
   std::string fields(const Step& call, TraceFields others) const;
   Attributes& attributes() const { return trace_->step_attributes(); }
-  /// Only of one that has begun.
+  /// Ends a call; only for one that has begun.
   void end(const Step& call, std::string_view name, std::string_view error) const {
     trace_->tell(call, step_, SpanKind::kClient, name, error);
   }
@@ -143,16 +144,17 @@ class StepCalls {
 
 class Tracer {
  public:
-  /// `buffer`: null where nobody exports. `loop`: its time, which was read for the whole batch, is when a request of
+  /// `buffer`: null where nothing is exported. `loop`: its time, read once per batch of events, is when a request of
   /// the batch begins; null: the clock is read. Both must outlive this.
   explicit Tracer(SpanBuffer* buffer, const net::Loop* loop = nullptr) : buffer_(buffer), loop_(loop) {}
 
-  /// Who sent a request.
+  /// Whether the sender of a request is trusted with the sampling decision.
   enum class Sender : std::uint8_t {
-    kBelieved,  ///< whether it is sampled is the sender's to say
-    kStranger,  ///< names a trace to be part of, and decides nothing
+    kBelieved,  ///< trusted proxy: its sampling decision applies
+    kStranger,  ///< any other client: its trace id is used, its decision is not
   };
-  /// `percent`: of the requests whose sender leaves it to us, or is not believed.
+  /// Begins the trace of a request. `percent`: sampling rate for requests whose sender leaves the decision open or is
+  /// not trusted.
   TracePointer begin(const net::http1::HeadFields& fields, Sender sender, unsigned percent);
 
  private:
@@ -161,10 +163,10 @@ class Tracer {
   static constexpr std::size_t kMostKept = 256;
 
   std::unique_ptr<RequestTrace> unused();
-  /// By the clock that nobody sets, in nanoseconds: now, and when the batch began.
+  /// Monotonic clock, in nanoseconds: now, and at the start of the batch.
   static std::uint64_t now();
   std::uint64_t batch_began() const;
-  /// What that clock has to be put forward by to be the wall's. Asked once a second.
+  /// Returns the difference from the monotonic clock to wall-clock time. Determined once a second.
   std::uint64_t ahead(std::uint64_t now);
 
   SpanBuffer* buffer_;
@@ -172,7 +174,7 @@ class Tracer {
   std::uint64_t ahead_ = 0;
   std::uint64_t asked_at_ = 0;
   IdSource ids_;
-  /// Of the step that ends: between two waits.
+  /// Attributes of the step that ends next; used between two suspensions.
   Attributes step_;
   std::vector<std::unique_ptr<RequestTrace>> unused_;
 };
