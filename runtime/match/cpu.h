@@ -1,4 +1,4 @@
-// Whether this machine runs the native code of a program's target.
+// Whether this machine can run the native code of a program's target.
 #pragma once
 
 #include "program/format/format.h"

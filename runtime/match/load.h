@@ -1,4 +1,4 @@
-// Makes a checked program ready to decide: signature verified, native code opened, regex databases at hand.
+// Prepares a checked program for serving: verifies the signature, opens native code, registers regex databases.
 #pragma once
 
 #include <array>
@@ -17,10 +17,11 @@ namespace edge::runtime {
 
 class RegexSet;
 
-/// A host's path table (program/evaluate/path_table.h): all that most requests need of a host, in one cache line. In a
-/// large program every further line is a miss, so those of all hosts lie side by side, apart from the rest.
+/// A host's path table (program/evaluate/path_table.h): everything that most requests need of a host, in one cache
+/// line. In a large program each further line is a cache miss, so the tables of all hosts are contiguous, apart from
+/// the rest.
 struct alignas(64) HostPaths {
-  /// So many displacements (program/evaluate/path_hash.h) lie here; of larger hosts LoadedHost has them.
+  /// The number of displacements (program/evaluate/path_hash.h) stored here; LoadedHost has those of larger hosts.
   static constexpr std::size_t kNearDisplacements = 32;
 
   const std::byte* records = nullptr;
@@ -28,9 +29,9 @@ struct alignas(64) HostPaths {
   std::uint64_t prefix_depths = 0;
   std::uint32_t places = 0;    ///< 0: no paths
   std::uint8_t width = 0;      ///< bytes of a record
-  std::uint8_t near_mask = 0;  ///< number of displacements, less one, unless they are far
-  bool far = false;            ///< there are more of them than fit here
-  bool ascends = false;        ///< hashes collide: a path is searched for (program/evaluate/path_table.h)
+  std::uint8_t near_mask = 0;  ///< number of displacements, less one, unless `far`
+  bool far = false;            ///< the displacements do not fit here
+  bool ascends = false;        ///< hashes collide: a path is found by search (program/evaluate/path_table.h)
   std::array<std::uint8_t, kNearDisplacements> near{};
 };
 static_assert(sizeof(HostPaths) == 64);
@@ -51,16 +52,16 @@ struct LoadedHost {
   program::SectionView view;
   /// Null: its groups are interpreted.
   const program::NativeHost* native = nullptr;
-  /// One a RegexSetRecord.
+  /// One per RegexSetRecord.
   RegexSet* const* regex_sets = nullptr;
-  /// One a group: bit i set when a predicate of the group asks for a pattern of set i (63: of set 63 or a later one).
+  /// One per group: bit i set when a predicate of the group needs a pattern of set i (63: of set 63 or a later one).
   /// Null when the host has no patterns.
   const std::uint64_t* group_sets = nullptr;
-  /// Bit (length mod 64) set for the name of each header slot: most headers of a request are passed over by it.
+  /// Bit (length mod 64) set for the name of each header slot: most headers of a request are skipped by it.
   std::uint64_t header_lengths = 0;
 };
 
-/// A NameTable (program/format/format.h) with its places resolved.
+/// A NameTable (program/format/format.h) with resolved addresses.
 struct NameLookup {
   const std::byte* section = nullptr;
   const std::uint32_t* slots = nullptr;
@@ -73,36 +74,37 @@ struct NameLookup {
 struct LoadedListener {
   const program::ListenerRecord* record = nullptr;
   const program::GatewayRecord* gateway = nullptr;
-  /// The gateway's; null: off.
+  /// The gateway's settings; null: off.
   const program::CompressionRecord* compression = nullptr;
   const program::CacheRecord* cache = nullptr;
   const program::TracingRecord* tracing = nullptr;
-  /// The gateway's, or the usual ones.
+  /// The gateway's limits, or the default ones.
   const program::ClientLimitsRecord* limits = &program::kUsualClientLimits;
-  /// One a HostEntry, and the paths of each.
+  /// One per HostEntry, and the paths of each.
   std::span<const LoadedHost> hosts;
   std::span<const HostPaths> host_paths;
   std::span<const program::HostEntry> entries;
   NameLookup host_names;
 };
 
-/// What a thread's MatchScratch must have room for.
+/// The capacity that a thread's MatchScratch needs.
 struct MatchRoom {
   std::size_t slots = 0;
   std::size_t regexes = 0;
   std::size_t regex_sets = 0;
 };
 
-/// Immutable; shared by every thread, but for regex databases, which are deserialised when they are first searched with
-/// (atomically: a program of 100,000 routes loads in milliseconds, and a host that nobody asks for costs no memory).
-/// A request pins the one it began with (shared_ptr, taken once a batch).
+/// Immutable; shared by all threads, except that regex databases are deserialised at the first search (atomically: a
+/// program of 100,000 routes loads in milliseconds, and hosts without traffic use no memory). A request pins the
+/// program that it began with (shared_ptr, taken once a batch).
 class LoadedProgram {
  public:
-  /// Loads native code only after `key` verified the signature. A null key accepts any program: for tests and for
-  /// `--allow-unsigned`. What `previous` holds under the same section hash is shared, not loaded again. Native code for
-  /// another CPU or ABI is passed over: the tables alone say the same, slower.
+  /// Loads a program; native code only after `key` verified the signature. A null key accepts any program: for tests
+  /// and for `--allow-unsigned`. Sections with the same hash are shared with `previous`. Native code for another CPU or
+  /// ABI is ignored: the tables are equivalent, and slower.
   ///
-  /// \returns kUnauthenticated when `key` did not sign it; kDataLoss when native code or a regex database is none.
+  /// \returns kUnauthenticated when the signature is not by `key`; kDataLoss when native code or a regex database is
+  /// invalid.
   static Result<std::shared_ptr<const LoadedProgram>> load(program::ProgramView view, const program::VerifyKey* key,
                                                            std::shared_ptr<const LoadedProgram> previous = nullptr);
   ~LoadedProgram();
@@ -115,17 +117,17 @@ class LoadedProgram {
   const program::SectionView& listeners_section() const { return listeners_section_; }
   const LoadedListener& listener(std::uint32_t index) const { return listeners_[index]; }
   std::size_t listener_count() const { return listeners_.size(); }
-  /// Host name to index of listener, one a bind.
+  /// Returns the map from host name to listener index, one per bind.
   const NameLookup& bind_names(std::uint32_t bind) const { return bind_names_[bind]; }
   const MatchRoom& room() const { return room_; }
-  /// Whether predicates run as machine code rather than being interpreted.
+  /// Returns whether predicates run as machine code instead of being interpreted.
   bool has_native_code() const;
   std::span<const program::BackendRecord> backends() const { return backends_; }
   const program::SectionView& backends_section() const { return backends_section_; }
   const program::SectionView& policies_section() const { return view_.policies().view; }
-  /// The hosts of all listeners. What else is resolved for each of them once stands in the same order.
+  /// Returns the hosts of all listeners. Other per-host tables use the same order.
   std::span<const LoadedHost> hosts() const;
-  /// Index into backends(), kNone when there is none.
+  /// Returns the index into backends(), kNone when there is none.
   std::uint32_t backend_index(std::uint64_t backend_id) const;
 
  private:

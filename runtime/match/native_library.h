@@ -1,4 +1,4 @@
-// A kNative section, opened: machine code of a shard of hosts.
+// An opened kNative section: the machine code of a shard of hosts.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace edge::runtime {
 
-/// Runs the code of whoever made the bytes: open what a signature vouches for alone.
+/// Executes the code in the bytes: only to be opened after the signature was verified.
 class NativeLibrary {
  public:
-  /// kDataLoss when the bytes are no shared object with a sound index of this ABI.
+  /// Opens a section. kDataLoss when the bytes are not a shared object with a valid index of this ABI.
   static Result<std::shared_ptr<const NativeLibrary>> open(std::span<const std::byte> shared_object);
   ~NativeLibrary();
   NativeLibrary(const NativeLibrary&) = delete;
   NativeLibrary& operator=(const NativeLibrary&) = delete;
 
-  /// Null when the shard does not hold the host.
+  /// Returns the host's code; null when the shard does not have the host.
   const program::NativeHost* find(std::uint64_t host_id) const;
 
  private:

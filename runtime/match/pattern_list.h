@@ -1,4 +1,4 @@
-// The patterns of a set that has no database: each is searched for by itself, in the portable engine.
+// The patterns of a set without a database: each is searched for separately, by the portable engine.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class PatternList {
   explicit PatternList(std::vector<std::string> texts) : texts_(std::move(texts)) {}
 
   /// Sets bit (first + i) of `hits` for each of the first `count` patterns that is found in `subject`. The first call
-  /// compiles them. \returns false when one of them cannot be compiled.
+  /// compiles them. \returns false when a pattern does not compile.
   bool search(std::string_view subject, std::uint32_t first, std::uint32_t count, std::uint64_t* hits);
 
  private:

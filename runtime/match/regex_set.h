@@ -1,5 +1,5 @@
-// A kRegex section at run time: deserialised when it is first searched with, shared between the programs that hold it.
-// One that is empty has no database yet: its patterns are searched for one by one, with the same outcome.
+// A kRegex section at run time: deserialised at the first search, shared between the programs that have it. An empty
+// section has no database yet: its patterns are searched for one by one, with the same results.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct hs_scratch;
 
 namespace edge::runtime {
 
-/// A deserialised database with the number of sets that hold it.
+/// A deserialised database with its reference count.
 struct RegexDatabase {
   hs_database* database;
   std::atomic<std::uint32_t> holders;
@@ -32,18 +32,18 @@ class RegexSet {
   RegexSet(const RegexSet&) = delete;
   RegexSet& operator=(const RegexSet&) = delete;
 
-  /// Takes the bytes, which must outlive the set, the hash that the manifest lists for them, and the set's number in
-  /// its program. \returns false when they are no database for this Hyperscan and CPU; says nothing of its inside.
+  /// Sets the bytes, which must outlive the set, their hash from the manifest, and the set's number in its program.
+  /// \returns false when they are not a database for this Hyperscan version and CPU; the contents are not checked.
   bool assign(std::span<const std::byte> serialised, const program::Hash& hash, std::uint32_t index);
   std::uint32_t index() const { return index_; }
-  /// Whether it has neither a database nor patterns.
+  /// Returns whether the set has neither a database nor patterns.
   bool lacks_patterns() const { return serialised_.empty() && patterns_ == nullptr; }
-  /// Sets what a set without a database is searched for by.
+  /// Sets the patterns of a set without a database.
   void put_patterns(std::vector<std::string> patterns);
-  /// Shares what `other`, a set of the same bytes, has deserialised; nothing happens when that is nothing.
+  /// Shares the database that `other`, a set of the same bytes, has deserialised, if any.
   void share(const RegexSet& other);
 
-  /// Null when the bytes are damaged (they have another hash) or memory ran out.
+  /// Returns the database; null when the bytes are damaged (their hash differs) or memory ran out.
   const hs_database* database();
   /// Null when there is a database.
   PatternList* patterns() const { return patterns_.get(); }
@@ -64,17 +64,16 @@ class RegexScratch {
   RegexScratch(const RegexScratch&) = delete;
   RegexScratch& operator=(const RegexScratch&) = delete;
 
-  /// Begins to remember which of a program's sets the scratch has room for. Programs are told apart by their hashes:
-  /// equal hash, equal databases.
+  /// Starts to track which of a program's sets the scratch is large enough for. Programs are identified by hash: equal
+  /// hash, equal databases.
   void remember(const program::Hash& program, std::size_t sets);
 
-  /// Sets bit (first + id) of `hits` for each pattern found in `subject`.
-  /// \returns false when that could not be told.
+  /// Sets bit (first + id) of `hits` for each pattern found in `subject`. \returns false when the search failed.
   bool scan(const program::Hash& program, RegexSet& set, std::string_view subject, std::uint32_t first,
             std::uint32_t count, std::uint64_t* hits);
 
  private:
-  /// Which sets of a program fit; programs overlap in time while a new one is taken up.
+  /// The sets of a program that fit; two programs are tracked, since they overlap in time during an update.
   struct Known {
     program::Hash program{};
     std::vector<bool> fits;

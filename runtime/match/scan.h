@@ -1,4 +1,4 @@
-// Finding and comparing bytes of short texts: hosts, paths, names. Never reads outside of them.
+// Finds and compares bytes in short texts: hosts, paths, names. Never reads outside of them.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ inline std::uint64_t mask16(const char* text, __m128i byte) {
   const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(block, byte)));
 }
-/// The first and the last eight bytes of a text of 8..16, as one register.
+/// Loads the first and the last eight bytes of a text of 8..16 as one register.
 inline std::uint64_t mask8to16(const char* text, std::size_t size, __m128i byte) {
   std::int64_t first;
   std::int64_t last;
@@ -39,7 +39,8 @@ inline std::uint64_t mask8to16(const char* text, std::size_t size, __m128i byte)
 
 }  // namespace scan_detail
 
-/// Bit i set when text[i] is `byte`. Precondition: size <= kScanBlock. The loads of a longer text overlap.
+/// Returns a mask with bit i set when text[i] is `byte`. Precondition: size <= kScanBlock. The loads of a longer text
+/// overlap.
 inline std::uint64_t byte_mask(const char* text, std::size_t size, char byte) {
 #if defined(__SSE2__)
   using namespace scan_detail;
@@ -54,7 +55,7 @@ inline std::uint64_t byte_mask(const char* text, std::size_t size, char byte) {
   return scan_detail::bytewise_mask(text, size, byte);
 }
 
-/// memcmp without the call, for texts that are mostly short.
+/// memcmp without the call, for mostly short texts.
 inline bool same_bytes(const char* a, const char* b, std::size_t size) {
   std::uint64_t x;
   std::uint64_t y;

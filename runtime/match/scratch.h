@@ -1,4 +1,4 @@
-// What a MatchScratch holds.
+// The members of a MatchScratch.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace edge::runtime {
 
 struct MatchScratch::Impl {
   std::vector<program::SlotValue> slots;
-  /// Header slots whose fields were joined: further fields of that name were taken already.
+  /// Header slots whose fields were joined: further fields of that name are in the value already.
   std::vector<std::uint8_t> joined;
   std::vector<std::uint64_t> hits;
   std::unique_ptr<char[]> storage;
@@ -23,8 +23,8 @@ struct MatchScratch::Impl {
   std::uint64_t faults = 0;
 };
 
-/// Fills the slots of a host with the values of a request (program/evaluate/evaluate.h, SlotValues, says which).
-/// \returns false when they exceed the scratch: nothing may be decided on them.
+/// Fills the slots of a host with the values of a request (program/evaluate/evaluate.h, SlotValues, defines them).
+/// \returns false when they exceed the scratch: the request cannot be matched.
 bool fill_slots(const LoadedHost& host, const program::RequestView& request, MatchScratch::Impl& scratch);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// What is known of a client's connection; the streams of one of HTTP/2 share it.
+// A client's connection; the streams of an HTTP/2 connection share it.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace edge::runtime {
 
-/// What the handshake told.
+/// The results of the TLS handshake.
 struct TlsFacts {
-  /// Asked for with SNI, canonical (base/hostname.h); empty: none.
+  /// The SNI, canonical (base/hostname.h); empty: none.
   std::string server_name;
-  /// As OpenSSL calls them; of static lifetime.
+  /// OpenSSL's names; static lifetime.
   std::string_view version;
   std::string_view cipher;
 };
@@ -29,14 +29,14 @@ struct ClientConnection {
   bool secure() const { return tls != nullptr; }
   std::string_view scheme() const { return secure() ? "https" : "http"; }
   std::string_view peer_text() const { return {peer_text_.data(), peer_text_size_}; }
-  /// The address that a proxy before us told of.
+  /// Sets the address that a proxy in front reported.
   void set_peer(const IpAddress& address);
 
-  /// The listening socket, as Worker::listen numbers it.
+  /// The listening socket, as numbered by Worker::listen.
   std::uint32_t slot;
   IpAddress peer;
   std::uint16_t peer_port = 0;
-  /// What the client connected to, where a backend is told of it; else port 0.
+  /// The address that the client connected to, where a backend is sent it; else port 0.
   net::SocketAddress local{};
   /// Null: plain text.
   std::shared_ptr<const TlsFacts> tls;
@@ -48,16 +48,16 @@ struct ClientConnection {
   std::array<char, 45> peer_text_;
 };
 
-/// The client's side of an exchange: where the body of the request comes from and the response goes.
+/// The client side of an exchange: where the request's body is read from and the response is written to.
 struct ClientEnd {
   net::Channel& channel;
   net::Inlet& inlet;
   net::Outlet& outlet;
-  /// The one place where the exchange waits.
+  /// The only waiter of the exchange.
   net::Waiter& waiter;
 };
 
-/// The PROXY header for a connection to `backend` on behalf of this client; empty: it wants none.
+/// Returns the PROXY header for a connection to `backend` on behalf of this client; empty: the backend uses none.
 std::string header_for(const program::BackendRecord& backend, const ClientConnection& connection);
 
 }  // namespace edge::runtime

@@ -1,5 +1,4 @@
-// A wait that another thread may end: its wake-up is posted to the waiter's loop, and reaches nobody once the wait is
-// over.
+// A wake-up from another thread: posted to the waiter's loop, and ignored once the wait is over.
 #pragma once
 
 #include <functional>
@@ -9,7 +8,7 @@
 
 namespace edge::runtime {
 
-/// Of the waiter's thread; stands beside the wait.
+/// For the waiter's thread; declared next to the wait.
 class CrossThreadWake {
  public:
   CrossThreadWake(net::Waiter& waiter, net::Loop& loop)
@@ -18,7 +17,7 @@ class CrossThreadWake {
   CrossThreadWake& operator=(const CrossThreadWake&) = delete;
   ~CrossThreadWake() { *waiter_ = nullptr; }
 
-  /// May be called from any thread, as long as the loop is there.
+  /// Returns the callback: any thread, as long as the loop exists.
   std::function<void()> callback() const {
     return [waiter = waiter_, &loop = loop_] {
       loop.post([waiter] {

@@ -1,4 +1,4 @@
-// How long the exchange with one client may take, and its parts.
+// Time limits of an exchange with one client, and of its parts.
 #pragma once
 
 #include <chrono>
@@ -7,32 +7,32 @@
 
 namespace edge::runtime {
 
-/// For how long a peer may take nothing of what it is sent, where the route sets no idleTimeout. How long it may say
-/// nothing is not bounded then: one that is gone is found by probes (net::keep_alive).
+/// The longest time in which a peer accepts no data, where the route sets no idleTimeout. The time in which it sends
+/// none is then unlimited: keep-alive probes detect a dead peer (net::keep_alive).
 inline constexpr net::Duration kWriteStall = std::chrono::seconds(60);
 
 struct Deadlines {
-  /// Of the whole exchange.
+  /// For the whole exchange.
   net::Time until = net::kNever;
-  /// An endpoint that was called before this time has had its share of what there was until the deadline, and is at
-  /// fault when that passes; one that was called later is not.
+  /// An endpoint called before this time has had its share of the time until the deadline, and is blamed when the
+  /// deadline passes; one called later is not.
   net::Time fault_before = net::Time::min();
   /// The route's idleTimeout; 0: none.
   net::Duration idle{};
 
-  /// The time that the settings give the exchange, of which an endpoint has to have at least half.
+  /// Applies the configured timeout, of which an endpoint must have at least half.
   void bound(net::Time now, net::Time deadline) {
     until = deadline;
     fault_before = now + (deadline - now) / 2;
   }
-  /// The time that the client gives: whatever it is too short for is no endpoint's fault.
+  /// Applies the client's own timeout: no endpoint is blamed where that is too short.
   void bound_by_client(net::Time deadline) {
     if (deadline >= until) return;
     until = deadline;
     fault_before = net::Time::min();
   }
-  /// Until when nothing may move, if the route bounds that. `writes`: a peer or a disk does not take what it is given,
-  /// which is bounded in any case.
+  /// Returns the deadline for progress, if the route has one. `writes`: a peer or a disk does not accept data, which is
+  /// limited in any case.
   net::Time idle_until(net::Time now, bool writes) const {
     if (idle != net::Duration(0)) return now + idle;
     return writes ? now + kWriteStall : net::kNever;

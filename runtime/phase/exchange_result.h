@@ -1,4 +1,4 @@
-// How an exchange, or the part of it that a phase carried out, ended.
+// How an exchange, or one phase of it, ended.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace edge::runtime {
 
-/// Whether the request's body still stands between its head and the next request.
+/// Whether the request's body has been read, or is still unread before the next request.
 enum class BodyState : std::uint8_t { kUnread, kRead };
 
 struct ExchangeResult {
   Failure failure;
   int status = 0;
-  /// Some of a response went to the client.
+  /// Part of a response was sent to the client.
   bool answered = false;
   BodyState body = BodyState::kUnread;
   /// The client's connection may carry another request.
   bool reusable = false;
-  /// The client's connection ends with a reset.
+  /// The client's connection is ended by a reset.
   bool reset = false;
-  /// The response is here and not with the client, who waits to be answered.
+  /// The response is in a buffer or the cache, and the client has not been answered yet.
   bool withheld = false;
-  /// As RequestEnd has them; the reason where nothing failed.
+  /// As in RequestEnd; the reason where nothing failed.
   std::string_view reason{};
   std::uint32_t attempts = 0;
   std::uint64_t received = 0;

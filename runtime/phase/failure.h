@@ -1,4 +1,4 @@
-// What went wrong in one exchange. Decides the answer, whether a retry is safe, and the log's reason.
+// What failed in one exchange. Decides the answer, whether a retry is safe, and the log's reason.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,42 @@ enum class FailureKind : std::uint8_t {
   kCircuitOpen,
   kOverloaded,
   kConnectFailed,
-  kTlsFailed,        ///< no handshake, or none that shows the endpoint to be the one that is meant
-  kUpstreamReset,    ///< gone before the response head was complete
+  kTlsFailed,        ///< the handshake failed, or did not authenticate the endpoint
+  kUpstreamReset,    ///< the connection ended before the response head was complete
   kBadResponse,      ///< a response that RFC 9112 forbids
-  kRetriedAnswer,    ///< answered so that it is tried once more; nothing was sent on
-  kTryTimeout,       ///< one try took too long
+  kRetriedAnswer,    ///< a response with a status to retry on; none of it was forwarded
+  kTryTimeout,       ///< one try timed out
   kUpstreamRefused,  ///< an HTTP/2 peer did not process it (RFC 9113 §8.7)
-  kTruncated,        ///< gone within the response's body
-  kRequestTimeout,   ///< the whole request took too long
-  kUpstreamStalled,  ///< nothing came, or nothing was taken, for too long
+  kTruncated,        ///< the connection ended within the response's body
+  kRequestTimeout,   ///< the whole request timed out
+  kUpstreamStalled,  ///< no data arrived, or none was accepted, for too long
   kClientStalled,
-  kBodyTooSlow,  ///< the request's body comes with less than the least rate
+  kBodyTooSlow,  ///< the request's body arrives below the minimum rate
   kClientGone,
-  kBadBody,    ///< chunked coding at fault
-  kTooLarge,   ///< a chunked body grew over the limit
-  kNotCached,  ///< the client wants nothing that is not in the cache
-  kNoSpool,    ///< a body that was to be held could not be
+  kBadBody,    ///< invalid chunked coding
+  kTooLarge,   ///< a chunked body exceeded the limit
+  kNotCached,  ///< the client wants only a stored response, and there is none
+  kNoSpool,    ///< a body that had to be buffered could not be
   kCancelled,
 };
 
 struct Failure {
   Origin origin = Origin::kNone;
   FailureKind kind = FailureKind::kNone;
-  /// Nothing of the request can have had an effect, or it may have it twice, and all of it is still at hand.
+  /// The request cannot have had an effect, or it is idempotent, and all of it is still available.
   bool replayable = false;
 
   explicit operator bool() const { return kind != FailureKind::kNone; }
 };
 
-/// The answer for a failure before the response head; 0: none can be given, the connection is just closed.
+/// The answer for a failure before the response head; 0: none is possible, the connection is just closed.
 struct FailureAnswer {
   int status;
   std::string_view reason;
   std::string_view text;
 };
 FailureAnswer answer_for(FailureKind kind);
-/// Why an exchange was broken off that cannot be answered, or was before; the log's word.
+/// Returns the access log's reason for an exchange that ended without an answer, or after its beginning.
 std::string_view loss_of(FailureKind kind);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// Request ids: UUIDv7 (RFC 9562 §5.7), so that they sort by time. For correlation, not for secrets.
+// Request ids: UUIDv7 (RFC 9562 §5.7), so that they sort by time. For correlation, not secret.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace edge::runtime {
 
-/// A fast generator of one thread (wyrand), seeded by the system.
+/// A fast generator for one thread (wyrand), seeded by the system.
 class Random {
  public:
   Random();
@@ -18,14 +18,15 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Text of an id: a fresh one, or one that a trusted peer sent.
+/// A request id: generated here, or sent by a trusted peer.
 class RequestId {
  public:
   static constexpr std::size_t kMaxSize = 64;
 
   std::string_view text() const { return {text_.data(), size_}; }
   void generate(std::uint64_t unix_milliseconds, Random& random);
-  /// \returns false for what is empty, longer than kMaxSize or not of visible ASCII; then nothing changed.
+  /// Uses an id from a peer. \returns false for one that is empty, longer than kMaxSize or not visible ASCII; then
+  /// nothing changed.
   bool keep(std::string_view incoming);
 
  private:

@@ -1,4 +1,4 @@
-// Working memory of one thread, used between two waits and by nobody across one.
+// Working memory of one thread; never kept across a suspension.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ struct Scratch {
         head_(std::make_unique_for_overwrite<char[]>(head_size)),
         path_(std::make_unique_for_overwrite<char[]>(limits.max_bytes + 1)) {}
 
-  /// Where bytes from clients and from upstreams are received.
+  /// Buffers for receiving from clients and from upstreams.
   std::span<char> client() { return {client_.get(), client_size}; }
   std::span<char> upstream() { return {upstream_.get(), kTransfer}; }
-  /// Where heads are composed: room for a head and all that filters add to it.
+  /// The buffer for composing heads: room for a head and all that filters add to it.
   std::span<char> head() { return {head_.get(), head_size}; }
   char* path() { return path_.get(); }
 

@@ -1,5 +1,5 @@
-// What is found out about a request's head before a rule is looked for: where it was sent, and who sent it. Valid as
-// long as the head is, which a phase that waits has kept.
+// What is determined from a request's head before a rule is looked for: its destination and its client. Valid as long
+// as the head, which a suspended phase keeps.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct Arrival {
   std::string_view path;
   IpAddress source;
   bool peer_trusted = false;
-  /// The client's connection is encrypted, or that with the trusted proxy before us.
+  /// The client's connection, or the one to the trusted proxy in front, is encrypted.
   bool secure = false;
   std::uint32_t bind = program::kNone;
-  /// Set only where some listener of the bind asks something before a rule is looked for.
+  /// Set only where a listener of the bind has settings that apply before a rule is looked for.
   const LoadedListener* listener = nullptr;
-  /// The request's head, once a phase had to wait: what is parsed of it lies here then.
+  /// A copy of the request's head, made when a phase had to wait: what was parsed points into it then.
   std::unique_ptr<net::Buffer> kept;
 };
 
@@ -38,27 +38,26 @@ Reply bad_request(std::string_view reason, std::string_view text);
 Reply no_route();
 bool claims_https(const net::http1::RequestHead& head);
 
-// Phases tell whether the request goes on; where it does not, `ending` has the reply. One place for all of them is
+// A phase returns whether the request goes on; where it does not, `ending` has the reply. One object for all phases is
 // cheaper than a reply that each returns.
 
-/// Where a request has come from, and to: host and path in the form that everything after this compares, the listener,
-/// the client's address.
+/// Determines the request's normalised host and path, the listener and the client's address.
 bool locate(const ThreadProgram& program, const ClientConnection& connection, Scratch& scratch, Arrival& arrival,
             std::optional<Reply>& ending);
 
-/// A request in plain text where the listener wants another scheme. Rule D9: whoever says that it came by TLS is
-/// believed, trusted or not; it gets what it would have got by TLS, and no proxy that was not listed sends it in
-/// circles.
+/// Replies to a plain-text request where the listener redirects to another scheme. Rule D9: the claim of any peer,
+/// trusted or not, that the request came by TLS is accepted; the client gets no more than by TLS, and a proxy that is
+/// not listed as trusted causes no redirect loop.
 bool redirect_scheme(const LoadedProgram& program, const ClientConnection& connection,
                      const net::http1::RequestHead& head, const Arrival& arrival, std::optional<Reply>& ending);
 
-/// Keeps a request's head, which lies where other requests leave theirs, over the wait of a phase.
+/// Preserves a request's head, which is in memory that other requests reuse, while a phase waits.
 class HeadOverWaits {
  public:
   HeadOverWaits(Scratch& scratch, net::Inlet& inlet, Arrival& arrival)
       : scratch_(scratch), inlet_(inlet), arrival_(arrival) {}
 
-  /// Awaits a phase, or a part of one: `T result = co_await heads.over(task)`. A task that is ready costs nothing more.
+  /// Awaits a phase, or a part of one: `T result = co_await heads.over(task)`. A task that is ready adds no cost.
   template <typename T>
   auto over(net::Task<T>& task) {
     struct Awaiter {
@@ -79,9 +78,9 @@ class HeadOverWaits {
     return Awaiter{*this, task};
   }
 
-  /// Before a phase that uses the scratch without having waited, and after it.
+  /// Copies the head, and below restores it: around a phase that uses the scratch without having waited.
   void keep();
-  /// Parsed once more from the same bytes by the same limits: what was found sound is.
+  /// Parses the copy once more under the same limits, which cannot fail.
   void restore();
 
  private:

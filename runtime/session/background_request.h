@@ -1,4 +1,4 @@
-// A request that no client waits for: the copy of one (filter RequestMirror), or one that refreshes a stored response.
+// A request without a waiting client: a mirrored copy (filter RequestMirror), or the refresh of a stored response.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,15 @@ class Worker;
 
 class BackgroundRequest final : public ClientSession {
  public:
-  /// What the server's drain does to it.
+  /// What happens to it when the server drains.
   enum class Drain : std::uint8_t { kGoOn, kCancel };
 
-  /// `client` stands where a client would be.
+  /// `client` takes the place of the client's connection.
   BackgroundRequest(Worker& worker, ProgramPin program, std::unique_ptr<net::Layer> client, Drain drain);
 
   ForwardRequest& request() { return request_; }
   net::Channel& client() { return client_; }
-  /// Each runs until the request has ended, then has the worker forget it.
+  /// Each runs until the request has ended, then has the worker free it.
   net::Detached copy(std::shared_ptr<MirrorFeed> feed);
   net::Detached refresh(std::unique_ptr<cache::Transaction> cache);
 
@@ -47,10 +47,10 @@ class BackgroundRequest final : public ClientSession {
   Drain drain_;
 };
 
-/// Copies of a request that is about to be forwarded, to the backends of its rule's mirrors.
+/// Starts the mirrored copies of a request that is about to be forwarded.
 void mirror_in_background(Worker& worker, const ProgramPin& program, const LoadedHost& host, ForwardRequest& request);
 
-/// RFC 5861 §3: the same request once more, for nobody but the cache.
+/// Starts the request again in the background, to update the cache (RFC 5861 §3).
 void refresh_in_background(Worker& worker, const ProgramPin& program, const ForwardRequest& request,
                            std::unique_ptr<cache::Transaction> refresh);
 

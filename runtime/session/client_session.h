@@ -1,5 +1,5 @@
-// What a worker keeps of each client: a session of HTTP/1.1, or of one stream of HTTP/2; a connection of HTTP/2; a
-// handshake; a tunnel.
+// The base of what a worker keeps per client: an HTTP/1.1 session or one HTTP/2 stream, an HTTP/2 connection, a
+// handshake, a tunnel.
 #pragma once
 
 #include "net/loop.h"
@@ -7,16 +7,16 @@
 
 namespace edge::runtime {
 
-/// Lives from Worker::keep to Worker::forget, which it calls itself when it has ended.
+/// Lives from Worker::keep to Worker::forget, which the object calls itself when it has ended.
 class ClientSession : public net::Retirable {
  public:
-  /// Ends as soon as nothing is in flight. May end it at once.
+  /// Ends as soon as nothing is in flight; possibly at once.
   virtual void drain() = 0;
   /// Ends now, whatever it waits for.
   virtual void cancel() = 0;
 
  protected:
-  /// Among what the connection's source has; a stream of HTTP/2 has none of its own.
+  /// The connection's part of its source's count; a stream of HTTP/2 has none.
   Sources::Part& part() { return part_; }
 
  private:
@@ -24,7 +24,7 @@ class ClientSession : public net::Retirable {
   ClientSession* previous_ = nullptr;
   ClientSession* next_ = nullptr;
   Sources::Part part_;
-  /// Stands for a connection among those that are counted; a stream of HTTP/2 does not.
+  /// Whether it counts as a connection; a stream of HTTP/2 does not.
   bool counted_ = false;
 };
 

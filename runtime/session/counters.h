@@ -1,4 +1,4 @@
-// What one thread counts of its sessions.
+// Counters of one thread's sessions.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ struct Counters : ForwardCounts {
   net::Counter active;
   net::Counter refused;
   net::Counter requests;
-  net::Counter tls_handshakes;    ///< that came to an end
-  net::Counter tls13_handshakes;  ///< of these; the others are TLS 1.2
+  net::Counter tls_handshakes;    ///< completed
+  net::Counter tls13_handshakes;  ///< of tls_handshakes; the others are TLS 1.2
   net::Counter tls13_resumed;
-  net::Counter tls_resumed;      ///< of these
-  net::Counter tls_failures;     ///< broken off, by either side or by time
-  net::Counter tls_handshaking;  ///< under way
-  /// Those that no rule takes, or that a rule denies, or that do not begin as they must.
+  net::Counter tls_resumed;      ///< of tls_handshakes
+  net::Counter tls_failures;     ///< aborted by either side, or timed out
+  net::Counter tls_handshaking;  ///< in progress
+  /// Connections without a matching rule, denied by a rule, or with an invalid beginning.
   net::Counter tunnels_refused;
-  /// Copies of requests: begun, under way; not begun, or given up since their backend was too slow.
+  /// Mirrored copies: started; in progress; not started, or abandoned because their backend was too slow.
   net::Counter mirrors;
   net::Counter mirrors_active;
   net::Counter mirrors_dropped;
   cache::Counts cache;
-  /// By type (the first is BasicAuth's), and by how it ended.
+  /// By policy type (the first is BasicAuth's), and by outcome.
   std::array<std::array<net::Counter, auth::kOutcomes>, kAuthTypes> authentication;
 };
 

@@ -1,4 +1,4 @@
-// How connections to a listening socket begin: found out once a program, so that a connection need not ask.
+// How connections to a listening socket begin: determined once per program, so that connections need not compute it.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,37 @@
 namespace edge::runtime {
 
 struct Entrance {
-  /// Index of the BindRecord; kNone where the program listens no more.
+  /// Index of the BindRecord; kNone where the program does not listen any more.
   std::uint32_t bind = program::kNone;
   program::Protocol protocol = program::Protocol::kHttp;
-  /// A PROXY header comes first, from trusted proxies alone.
+  /// A PROXY header comes first, accepted from trusted proxies only.
   bool proxy_header = false;
-  /// Some listener does not decrypt: what the client asks for is looked at before anything is answered.
+  /// Some listener does not decrypt: the ClientHello is parsed before anything is answered.
   bool looks_for_name = false;
-  /// The largest of the gateways', none where one has none: they share the socket.
+  /// The highest limit among the gateways that share the socket, none where one has none.
   std::uint32_t max_connections_per_source = 0;
   std::uint32_t max_streams_per_source = 0;
-  /// Of the listeners; each a peer has to be trusted by.
+  /// The gateways of the listeners; a peer must be trusted by all of them.
   std::vector<const program::GatewayRecord*> gateways;
 
-  /// HTTP from the first byte on.
+  /// Whether connections are HTTP from the first byte on.
   bool plain() const { return protocol == program::Protocol::kHttp && !proxy_header; }
-  /// TLS from the first byte on, for us.
+  /// Whether connections are TLS from the first byte on, and are decrypted here.
   bool decrypts() const {
     const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
     return encrypted && !proxy_header && !looks_for_name;
   }
   bool raw() const { return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls; }
-  /// Whether each gateway that a connection may be of has switched X-Edge-Reason off.
+  /// Returns whether all gateways that a connection may belong to have X-Edge-Reason switched off.
   bool hides_reasons() const;
-  /// Whether a peer may send a PROXY header here.
+  /// Returns whether a peer may send a PROXY header here.
   bool trusts(const LoadedProgram& program, const IpAddress& peer) const;
 };
 
-/// Whether a listener forwards TLS without decrypting it.
+/// Returns whether a listener forwards TLS without decrypting it.
 bool passes_through(const LoadedProgram& program, const LoadedListener& listener);
 
-/// One a listening slot.
+/// Returns one Entrance per listening slot.
 std::vector<Entrance> entrances_of(const LoadedProgram& program, const std::vector<std::uint32_t>& bind_of_slot);
 
 }  // namespace edge::runtime

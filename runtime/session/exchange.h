@@ -1,4 +1,4 @@
-// One request and its response on the main path. Each phase is given the part of it that it works on.
+// One request and its response on the main path. Each phase gets the parts that it works on.
 #pragma once
 
 #include <memory>
@@ -15,22 +15,22 @@
 namespace edge::runtime {
 
 struct Exchange {
-  /// Keeps alive what the rest points into.
+  /// Keeps the program alive, which the other members point into.
   ProgramPin program;
-  /// When the first byte of its head came.
+  /// When the first byte of the request's head arrived.
   net::Time began{};
   RequestId id;
   RouteTaken taken;
   ReplyForm reply_form = ReplyForm::kText;
-  /// A copy goes to other backends.
+  /// Mirrored copies go to other backends.
   bool mirrored = false;
   /// Null where no policy authenticates the client.
   const PolicyChain* authentication = nullptr;
-  /// What authentication makes of the request's fields.
+  /// The changes that authentication makes to the request's fields.
   std::unique_ptr<RequestEdits> identity;
   /// Null where the gateway has no cache.
   std::unique_ptr<cache::Transaction> cache;
-  /// What is sent to the backend, and what comes of it.
+  /// What is sent to the backend, and its response.
   ForwardRequest forward;
 
   const program::TreatmentRecord& treatment() const { return *forward.treatment; }

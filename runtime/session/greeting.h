@@ -1,10 +1,10 @@
-// The beginning of a connection that is not plain HTTP from its first byte on: the PROXY header of a proxy before us,
-// the name that a TLS client asks for. Then somebody else goes on with it.
+// The beginning of a connection that is not plain HTTP from its first byte on: the PROXY header of a proxy in front,
+// the server name in a TLS ClientHello. A session, a handshake or a tunnel then takes over.
 //
-//   accept ─> [PROXY header] ─> [ClientHello, only looked at] ─> Session | TlsHandshake | Tunnel
+//   accept ─> [PROXY header] ─> [ClientHello, only peeked at] ─> Session | TlsHandshake | Tunnel
 //
-// What comes first is shown by the kernel and left there, so a connection that waits for the rest costs no memory, and
-// whoever decrypts finds the bytes where they were.
+// The bytes are peeked at and left in the kernel, so that a connection with an incomplete beginning uses no memory, and
+// the next stage reads them from the start.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ class Greeting final : public ClientSession {
  public:
   Greeting(Worker& worker, ClientConnection connection, net::Fd client);
 
-  /// Runs until the connection is handed on, or closed, then has the worker forget it.
+  /// Runs until the connection is handed over or closed, then has the worker free it.
   void start() { run(); }
   void drain() override { waiter_.wake(net::Wake::kReady); }
   void cancel() override { waiter_.cancel(); }
 
  private:
   net::Detached run();
-  // \returns why the connection is closed, as a word of the access log; empty: it is not.
+  // \returns why the connection is closed, as the access log's reason; empty: it is not.
   net::Task<std::string_view> take_header();
   bool count_source();
   net::Task<std::string_view> look_for_name();
@@ -51,7 +51,7 @@ class Greeting final : public ClientSession {
   const Entrance& entrance_;
   net::Time began_;
   net::Time until_;
-  /// Nothing came of the client: it may only look whether somebody is there.
+  /// The client has sent nothing: it may be a port check.
   bool silent_ = true;
   ClientHello hello_;
 };

@@ -1,4 +1,4 @@
-// What is particular about calls of gRPC: what our own answers say to them, and the time that a caller gives.
+// The specifics of gRPC calls: the status of the proxy's own answers, and the caller's timeout.
 // https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace edge::runtime {
 
-/// By Content-Type: `application/grpc`, alone or with a `+` and the name of a coding. Not gRPC-Web.
+/// Returns whether Content-Type is `application/grpc`, alone or with `+` and the name of a coding. Not gRPC-Web.
 bool is_grpc(const net::http1::HeadFields& fields);
 
-/// The code that stands for a status of HTTP. Decision 32.
+/// Returns the gRPC code for an HTTP status (decision 32).
 int grpc_status(int http_status);
 
-/// The field `grpc-timeout`; nullopt when there is none, or none that can be read.
+/// Returns `grpc-timeout`; nullopt when it is absent or invalid.
 std::optional<net::Duration> grpc_timeout(const net::http1::HeadFields& fields);
 
 }  // namespace edge::runtime

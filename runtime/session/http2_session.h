@@ -1,4 +1,4 @@
-// A client connection of HTTP/2, each of whose streams a Session serves.
+// An HTTP/2 client connection; a Session serves each of its streams.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ class Worker;
 
 class Http2Session final : public ClientSession, net::http2::ServerLink::Host {
  public:
-  /// `unread`: bytes that were received already, the preface first of them.
+  /// `unread`: bytes that were received already, beginning with the preface.
   Http2Session(Worker& worker, ClientConnection connection, net::Transport transport, std::string_view unread);
 
-  /// Runs until the connection ends, then has the worker forget it.
+  /// Runs until the connection ends, then has the worker free it.
   void start() { run(); }
-  /// Says GOAWAY; ends when the streams have.
+  /// Sends GOAWAY; ends when the streams have ended.
   void drain() override { link_.drain(); }
   void cancel() override { link_.cancel(); }
 

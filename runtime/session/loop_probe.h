@@ -1,5 +1,5 @@
-// How late a thread comes to what is due: four times a second a timer looks how long after its time it was called. That
-// long any event had to wait for the thread. Requests have no part in it.
+// Measures the scheduling delay of an event loop: four times a second a timer compares its due time with the time of
+// its call. All events waited that long for the thread. Requests do not take part.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace edge::runtime {
 
-/// In the buckets of metrics::kDurationBounds.
+/// By the buckets of metrics::kDurationBounds.
 struct LoopLag {
   std::array<std::uint64_t, std::size(metrics::kDurationBounds) + 1> counts{};
   std::uint64_t nanoseconds = 0;
@@ -23,11 +23,11 @@ class LoopProbe final : private net::TimerNode {
  public:
   explicit LoopProbe(net::Loop& loop) : loop_(loop) {}
 
-  /// Before the loop runs, or on its thread.
+  /// Called before the loop runs, or on its thread.
   void begin();
-  /// One look; `late`: of which the loop's clock cannot tell less than a tick.
+  /// Counts one sample; delays below a tick of the loop's clock cannot be measured.
   void count(net::Duration late);
-  /// From any thread.
+  /// Any thread.
   void add_to(LoopLag& sum) const;
 
  private:

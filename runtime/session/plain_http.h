@@ -1,4 +1,4 @@
-// HTTP in plain text on a port that speaks TLS: its client is answered 400, with words that say so.
+// Plain-text HTTP on a TLS port: answered with 400 and an explanation.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@ namespace edge::runtime {
 
 class Worker;
 
-/// The access log's word.
+/// The reason in the access log.
 inline constexpr std::string_view kPlainHttp = "plain-http";
 
 enum class PlainHttp : std::uint8_t {
   kNo,
-  kPerhaps,  ///< as far as it has come
+  kPerhaps,  ///< the bytes so far do not tell
   kYes,
 };
-/// Whether a connection begins as a request of HTTP/1 does: by a method of capital letters and a space.
+/// Returns whether a connection begins as an HTTP/1 request does: with a method of capital letters and a space.
 PlainHttp begins_as_http(std::string_view bytes);
 
-/// Sends the answer, as far as it goes at once, and takes what the client has sent. The caller closes.
+/// Sends the answer, as far as possible without waiting, and discards what the client has sent. The caller closes the
+/// connection.
 void refuse_plain_http(Worker& worker, int client, bool hides_reasons);
 
 }  // namespace edge::runtime

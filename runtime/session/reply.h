@@ -1,4 +1,4 @@
-// Answers of the proxy itself: a status, a short reason word, one line of text.
+// The proxy's own answers: a status, a short reason word, one line of text.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ struct Reply {
   /// For X-Edge-Reason and the access log.
   std::string_view reason;
   std::string_view text;
-  /// Redirects.
+  /// Location, for redirects.
   std::string location;
-  /// The message cannot be trusted to end where it seems to, or its body is not wanted.
+  /// The connection is closed after it: the end of the request is uncertain, or its body is not wanted.
   bool close = false;
-  /// Further field lines, whole.
+  /// Further field lines, each complete.
   std::string fields{};
-  /// In place of the text, as it is; its Content-Type stands in `fields`.
+  /// Replaces the text; its Content-Type is in `fields`.
   std::string body{};
 };
 
-/// Puts the reply where the phases of a request leave the one that ends it. \returns false: the request does not go on.
+/// Stores the reply that ends the request. \returns false: the request does not go on.
 bool end_with(std::optional<Reply>& ending, Reply reply);
 
-/// As what an answer is understood.
+/// The format of an answer.
 enum class ReplyForm : std::uint8_t {
   kText,
   kProblem,  ///< application/problem+json (RFC 9457)
-  kGrpc,     ///< status 200 and `grpc-status`: a call of gRPC looks at nothing else
+  kGrpc,     ///< status 200 and `grpc-status`: gRPC clients look at nothing else
 };
 
 struct ReplyContext {
@@ -43,16 +43,16 @@ struct ReplyContext {
   /// Value of the Connection field, empty for none.
   std::string_view connection;
   std::string_view date;
-  /// Whether the answer tells its reason in X-Edge-Reason.
+  /// Whether X-Edge-Reason is sent.
   bool shows_reason = true;
-  /// What policies give to the response; null for none.
+  /// Fields that policies add to the response; null for none.
   const AddedFields* added = nullptr;
 };
 
-/// A call of gRPC by its Content-Type; a problem where an Accept field names it, and not with q=0.
+/// Returns kGrpc for a gRPC call by its Content-Type; kProblem where Accept names that type, without q=0.
 ReplyForm reply_form(const net::http1::HeadFields& fields);
 
-/// The whole response, body included.
+/// Writes the complete response, body included.
 void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// One client connection, or one stream of it: reads heads, serves requests one after the other, ends. Holds no buffer
+// One client connection, or one stream of it: reads heads, serves requests one after the other, ends. Has no buffer
 // while it is idle.
 #pragma once
 
@@ -33,9 +33,9 @@ class Session final : public ClientSession, private net::server::Http1Conversati
 
   Session(Worker& worker, ClientConnection connection, net::Transport transport, Kind kind);
 
-  /// Runs until the connection ends, then has the worker forget it.
+  /// Runs until the connection ends, then has the worker free it.
   void start();
-  /// Ends if it waits for a request; else its next response says so.
+  /// Ends the session if it waits for a request; else its next response closes the connection.
   void drain() override;
   void cancel() override { waiter_.cancel(); }
 
@@ -43,7 +43,7 @@ class Session final : public ClientSession, private net::server::Http1Conversati
   friend class net::server::Http1Conversation<Session>;
   using Next = net::server::AfterRequest;
 
-  // session.cc: what the conversation needs
+  // session.cc: hooks of the conversation
   net::Loop& loop();
   std::span<char> room();
   const net::http1::HeadLimits& head_limits() const;
@@ -62,24 +62,24 @@ class Session final : public ClientSession, private net::server::Http1Conversati
 
   // authenticate.cc
   net::Task<bool> authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending);
-  /// The request's body, for the policies that want to see it; nothing is taken of it.
+  /// Copies the request's body for the policies that inspect it; the body is still forwarded.
   net::Task<bool> copy_body_for_policies(Exchange& exchange, HeadOverWaits& heads, std::string& body,
                                          std::optional<Reply>& ending);
-  /// For a policy whose service is a backend.
+  /// Calls the backend that a policy uses as a service.
   net::Task<net::client::Answer> call_service(const Exchange& exchange, std::uint64_t balance_key,
                                               auth::ServiceCall call);
 
-  // answer.cc: its end
+  // answer.cc: the end of a request
   net::Task<Next> refuse_head();
   Next refuse(const Reply& reply, Exchange& exchange, const Arrival& arrival);
   Next conclude(const ExchangeResult& result, const Exchange& exchange);
-  /// `end`: what is known of it apart from the reply.
+  /// Sends a reply. `end`: the facts for log and metrics that are not in the reply.
   Next answer(const Reply& reply, const Exchange& exchange, BodyState body, RequestEnd end = {});
   void ended(const Exchange& exchange, const RequestEnd& end);
 
   Worker& worker_;
   ClientConnection connection_;
-  /// Between requests, where the last one's rule says how long; else as the server's options have it.
+  /// How long the session waits between requests: as the last request's rule says, else the server's option.
   net::Duration rest_time_{};
 };
 

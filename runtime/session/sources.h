@@ -1,8 +1,8 @@
-// What each source has at once: connections to a listening socket, and streams of HTTP/2 on them. One client must not
-// have all that a process can hold; the bounds are the gateways' (ClientLimitsRecord).
+// Counts the connections per source to a listening socket, and their HTTP/2 streams, so that one client cannot use up
+// the process's resources; the limits are the gateways' (ClientLimitsRecord).
 //
-// A source is an address, of IPv6 a /64: whoever has one address there has all of them. Touched when a connection comes
-// or goes, and when one has more streams than ever before; never by a request. Threads: any.
+// A source is an IPv4 address or an IPv6 /64, since a client usually controls the whole /64. Updated when a connection
+// opens or closes, and when one has more streams than ever before; never by a request. Threads: any.
 #pragma once
 
 #include <array>
@@ -22,16 +22,16 @@
 namespace edge::runtime {
 
 class Sources {
-  /// Of one source. Lives as long as it has connections.
+  /// The counts of one source. Lives as long as the source has connections.
   struct Counts {
     Sources& sources;
     std::string key;
     std::atomic<std::uint32_t> streams{0};
-    std::uint32_t connections = 0;  ///< under the lock of its shard
+    std::uint32_t connections = 0;  ///< guarded by the lock of its shard
   };
 
  public:
-  /// One connection's part. Empty: it is not counted.
+  /// One connection's share of its source's counts. Empty: the connection is not counted.
   class Part {
    public:
     Part() = default;
@@ -44,11 +44,12 @@ class Sources {
       return *this;
     }
 
-    /// Whether the connection may have so many streams at once. What it once had stays its own until `rest`.
+    /// Returns whether the connection may have so many concurrent streams. Streams once admitted stay reserved until
+    /// `rest`.
     bool admits(std::size_t streams, std::uint32_t most) {
       return streams <= streams_ || counts_ == nullptr || most == 0 || take(streams, most);
     }
-    /// It has no stream.
+    /// Returns the reserved streams: the connection has none now.
     void rest() {
       if (streams_ != 0) give_streams();
     }

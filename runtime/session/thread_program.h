@@ -1,4 +1,4 @@
-// A program as one thread serves by it.
+// A program with what one thread needs to serve it.
 #pragma once
 
 #include <cstdint>
@@ -18,31 +18,32 @@
 
 namespace edge::runtime {
 
-/// A program as one thread serves by it, with the thread's pools in the order of its backends. Counted without atomics:
-/// it never leaves its thread.
+/// A program with what one thread needs to serve it, among it the thread's pools in the order of the program's
+/// backends. Reference counted without atomics: it never leaves its thread.
 struct ThreadProgram {
   std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<const Policies> policies;
   std::shared_ptr<const auth::Authentication> authentication;
   std::shared_ptr<const TlsStore> tls;
   std::vector<std::shared_ptr<BackendPool>> pools;
-  /// By listening slot: index of the BindRecord, kNone where this program listens no more.
+  /// By listening slot: index of the BindRecord, kNone where this program does not listen.
   std::vector<std::uint32_t> bind_of_slot;
   /// By listening slot: how its connections begin.
   std::vector<Entrance> entrances;
-  /// By bind: some listener on it asks something of a request before a rule is looked for, trusted proxies or another
-  /// scheme.
+  /// By bind: whether a listener on it has settings that apply before a rule is looked for, trusted proxies or a scheme
+  /// redirect.
   std::vector<bool> listener_asks;
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;
   LoggedGateways logged;
-  /// Written by who only reads the rest: it holds what was composed of it.
+  /// A cache that is written through const pointers to this program: it holds attributes composed from the other
+  /// members.
   std::unique_ptr<ReadyAttributes> ready_attributes = std::make_unique<ReadyAttributes>();
-  /// Some backend is told where connections come from and went to.
+  /// Whether a backend is sent the addresses of client connections (PROXY protocol).
   bool announces = false;
   std::uint32_t pins = 0;
 
-  /// Whose access log has what came in on a listening slot.
+  /// Returns the access logs for what came in on a listening slot.
   LoggedBind logged_bind(std::uint32_t slot) const { return {*program, logged, entrances[slot].bind}; }
 };
 

@@ -1,5 +1,5 @@
-// The beginning of a connection that is decrypted here: the handshake, with a deadline; then whoever speaks what was
-// agreed on goes on with it.
+// The TLS handshake of a connection that is decrypted here, with a deadline; a session of the negotiated protocol then
+// takes over.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,14 @@ class TlsHandshake final : public ClientSession {
   TlsHandshake(Worker& worker, ClientConnection connection, net::Fd client,
                std::shared_ptr<const net::tls::Sites> sites);
 
-  /// Runs until the connection is handed on, or closed, then has the worker forget it.
+  /// Runs until the connection is handed over or closed, then has the worker free it.
   void start() { run(); }
   void drain() override;
   void cancel() override { waiter_.cancel(); }
 
  private:
   net::Detached run();
-  /// \returns why it failed, as a word of the access log; empty: it did not.
+  /// \returns why the handshake failed, as the access log's reason; empty: it succeeded.
   net::Task<std::string_view> shake_hands();
   void hand_on();
   void tell_failure(std::string_view reason);
@@ -36,7 +36,7 @@ class TlsHandshake final : public ClientSession {
   net::Channel client_;
   net::Waiter waiter_;
   ClientConnection connection_;
-  /// Of the channel, which owns it.
+  /// Owned by the channel.
   net::tls::RecordLayer& layer_;
   std::shared_ptr<const net::tls::Sites> sites_;
   net::Time began_;

@@ -1,5 +1,5 @@
-// A connection whose bytes are not read here: TCP, and TLS that somebody else decrypts, or that was decrypted before
-// and is no HTTP. One decision when it begins, one endpoint until it ends.
+// A connection that is forwarded as bytes: TCP, TLS passthrough, or decrypted TLS that is not HTTP. Routed once at its
+// beginning, to one endpoint until its end.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class Worker;
 
 class Tunnel final : public ClientSession {
  public:
-  /// `server_name`: what the client asked for by SNI, canonical; empty: nothing.
+  /// `server_name`: the SNI, canonical; empty: none.
   Tunnel(Worker& worker, ClientConnection connection, net::Transport client, std::string_view server_name);
 
-  /// Runs until the connection ends, then has the worker forget it.
+  /// Runs until the connection ends, then has the worker free it.
   void start() { run(); }
-  /// Goes on until the drain's deadline: nobody knows where its messages end.
+  /// Continues until the drain's deadline: message boundaries are unknown.
   void drain() override {}
   void cancel() override { waiter_.cancel(); }
 
@@ -38,7 +38,7 @@ class Tunnel final : public ClientSession {
   net::Task<Acquired> connect(BackendPool& pool, std::string_view header);
   net::Task<void> pump(BackendPool& pool, Acquired acquired, net::Duration idle);
   void refuse(std::string_view reason);
-  /// Its line in the access log, at its end.
+  /// Writes its access log line at the end.
   void log();
 
   Worker& worker_;
@@ -49,7 +49,7 @@ class Tunnel final : public ClientSession {
   ClientConnection connection_;
   ProgramPin program_;
   std::string server_name_;
-  /// What there is to tell of it.
+  /// The route, for the access log.
   std::optional<Decision> decision_;
   const program::BackendRecord* backend_ = nullptr;
   net::SocketAddress endpoint_{};

@@ -1,5 +1,5 @@
-// One thread of the data plane: its loop, its listening sockets, its pools, its sessions. Shares nothing on the request
-// path but the counts that a policy of least load needs.
+// One thread of the data plane: its loop, its listening sockets, its pools, its sessions. On the request path threads
+// share only the counts that least-load balancing needs.
 #pragma once
 
 #include <atomic>
@@ -41,27 +41,27 @@
 
 namespace edge::runtime {
 
-/// Of all threads together.
+/// State shared by all threads.
 struct SharedState {
   ServerOptions options;
   unsigned threads = 1;
-  /// Touched when a connection comes or goes, never by a request.
+  /// Updated when a connection opens or closes, never by a request.
   std::atomic<std::size_t> connections{0};
   Sources sources;
-  /// Touched by handshakes that fail: who makes them fail must not fill the log.
+  /// Used by failed handshakes: clients must not be able to flood the log.
   LogLimit handshake_lines{5, std::chrono::seconds(10)};
-  /// Touched when connections cannot be accepted.
+  /// Used when connections cannot be accepted.
   LogLimit accept_lines{1, std::chrono::seconds(10)};
-  /// What is known of each backend; written by a request only where it fails, or where load is weighed.
+  /// The state of each backend; written by a request only where it fails, or where load is weighed.
   Backends backends;
-  /// Touched by requests to routes with a rate limit.
+  /// Used by requests to routes with a rate limit.
   RateLimitTable rate_limits;
   RateLimitCounts rate_limit_counts;
-  /// Touched by requests to gateways with a cache: a lock of one of its shards, for as long as a look-up takes.
+  /// Used by requests to gateways with a cache: the lock of one shard during a lookup.
   cache::Caches caches{Random().next()};
-  /// Touched by requests whose bodies are held.
+  /// Used by requests whose bodies are buffered.
   std::optional<SpoolSpace> spools;
-  /// Touched by requests that are authenticated.
+  /// Used by requests that are authenticated.
   std::optional<auth::Stores> authentication;
 };
 
@@ -73,9 +73,9 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // From the server's thread.
+  // For the server's thread.
   void start();
-  /// Ends every session and the loop; returns when the thread is gone.
+  /// Ends every session and the loop; returns when the thread has ended.
   void stop();
   /// Runs `work` on the thread and waits for it.
   void call(const std::function<void()>& work);
@@ -85,17 +85,17 @@ class Worker {
   const RequestTally& tally() const { return tally_; }
   const LoopProbe& probe() const { return probe_; }
 
-  // On the worker's own thread.
+  // For the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
   void take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
             std::shared_ptr<const TlsStore> tls, std::shared_ptr<const auth::Authentication> authentication,
             std::vector<std::uint32_t> bind_of_slot);
-  /// One more socket of the slot.
+  /// Adds one more socket to the slot.
   void listen(std::uint32_t slot, net::Fd listener);
   void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
   void close_listener(std::uint32_t slot);
   void refresh_endpoints() { pools_.refresh(); }
-  /// `on_empty` is called once, when the last session has gone.
+  /// `on_empty` is called once, when the last session has ended.
   void drain(std::function<void()> on_empty);
   void cancel_sessions();
 
@@ -106,13 +106,13 @@ class Worker {
   net::http2::ServerEngine& http2() { return http2_; }
   Counters& counters() { return counters_; }
   RequestTally& tally() { return tally_; }
-  /// For those whose gateway has one.
+  /// For sessions whose gateway has an access log.
   AccessLog::Pen& access_log() { return *access_log_; }
   trace::Tracer& tracer() { return tracer_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
-  /// For one request's authentication, which waits on `waiter` as long as `asker` is not broken.
+  /// Returns the context for one request's authentication, which waits on `waiter` until `asker` hangs up.
   auth::AuthContext auth_context(net::Waiter& waiter, net::Channel& asker) {
     const auto unix_now = static_cast<std::int64_t>(unix_milliseconds() / 1000);
     return {loop_, waiter, calls_, *shared_.authentication, unix_now, &asker};
@@ -124,28 +124,28 @@ class Worker {
   const ServerOptions& options() const { return shared_.options; }
   LogLimit& handshake_lines() { return shared_.handshake_lines; }
   const bool& draining() const { return draining_; }
-  /// IMF-fixdate of this second (RFC 9110 §5.6.7), and the time in milliseconds.
+  /// Returns the IMF-fixdate of this second (RFC 9110 §5.6.7); below, the time in milliseconds.
   std::string_view date();
   std::uint64_t unix_milliseconds();
   void accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
-  /// Counts one more connection of the source. \returns nullopt when it has too many: the connection is to be closed.
+  /// Counts one more connection of the source. \returns nullopt when it has too many: the connection must be closed.
   std::optional<Sources::Part> admit(const IpAddress& source, std::uint32_t slot);
-  /// Tells the access log, where the program has one, of a connection that came to its end too early.
+  /// Logs a connection that ended before a request, where the program has an access log.
   void log_lost(const ThreadProgram& program, const ClientConnection& connection, const LostConnection& lost);
-  /// Takes over a session that is not among those of accepted connections: a stream's.
+  /// Adds a session that is not an accepted connection's: a stream's.
   void keep(ClientSession& session);
-  /// `to` goes on with the connection of `from`, which is forgotten next.
+  /// Transfers the connection of `from` to `to`; `from` is freed next.
   void hand_over(ClientSession& from, ClientSession& to);
-  /// The session has ended and is freed at the end of the batch.
+  /// Removes a session that has ended; it is freed at the end of the batch.
   void forget(ClientSession& session);
 
  private:
   class Listener;
   void read_wall_clock();
-  /// The process is out of descriptors (`error`, of accept): one client of `listener` is refused with the one that was
-  /// kept back, so that it does not wait in vain. False: nobody could be.
+  /// Called when the process is out of descriptors (`error`, of accept): accepts and closes one client of `listener`
+  /// with the spare descriptor, so that the client does not wait in vain. False: none could be accepted.
   bool refuse_one(int listener, int error);
-  /// `visit` may end the session that it is given, or others: what has ended is freed at the end of the batch.
+  /// Calls `visit` for each session; it may end this session or others: they are freed at the end of the batch.
   template <typename Visit>
   void for_each_session(Visit visit) {
     for (ClientSession* session = sessions_; session != nullptr;) {
@@ -162,7 +162,7 @@ class Worker {
   Counters counters_;
   trace::Tracer tracer_;
   RequestTally tally_;
-  /// Null: the process keeps none, whatever a program says.
+  /// Null: the process keeps no access log, whatever a program says.
   AccessLog::Pen* access_log_;
   Random random_;
   SplitSequence split_;
@@ -178,7 +178,7 @@ class Worker {
   ClientSession* sessions_ = nullptr;
   std::function<void()> on_empty_;
   bool draining_ = false;
-  net::Fd spare_;  ///< kept back for `refuse_one`
+  net::Fd spare_;  ///< reserved for `refuse_one`
   net::Time wall_read_at_{};
   std::uint64_t wall_milliseconds_ = 0;
   std::array<char, 30> date_{};

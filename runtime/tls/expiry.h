@@ -1,4 +1,4 @@
-// When a certificate that listeners or backends are shown is over.
+// The expiry of a certificate used by listeners or for backends.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// A program's TLS with the secrets that it names: what listeners show to clients, and how backends are called.
+// A program's TLS contexts, made from the secrets that it names: for listeners and for backends.
 //
-// Made apart from the program, as secrets change without it; every thread takes one with the program that it is of. A
-// secret that is missing or at fault is told of, and touches its own names alone: nothing is served in plain text, or
-// unchecked, for it.
+// Made apart from the program, because secrets change without it; every thread switches to a store together with its
+// program. A missing or invalid secret is reported, and affects only the names that use it: nothing falls back to plain
+// text or to unverified TLS.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,25 @@ namespace edge::runtime {
 
 class TlsStore {
  public:
-  /// What `previous` holds of the same secrets and settings is shared, not made again: sessions with backends go on.
-  /// `tickets` seal what clients come back with.
+  /// Makes a store. Contexts of equal secrets and settings are shared with `previous`, so that sessions with backends
+  /// can be resumed. `tickets` encrypt the session tickets.
   static std::shared_ptr<const TlsStore> make(const LoadedProgram& program, const program::SecretSet& secrets,
                                               std::shared_ptr<net::tls::TicketKeys> tickets, const TlsStore* previous);
 
-  /// The listeners of a bind that decrypt; null where none does.
+  /// Returns the decrypting listeners of a bind; null where there are none.
   const std::shared_ptr<const net::tls::Sites>& sites(std::uint32_t bind) const { return sites_[bind]; }
-  /// One a BackendRecord. Null: no TLS, or, where the record asks for it, no connection may be made.
+  /// Returns one context per BackendRecord. Null: no TLS, or, where the record requires TLS, no connection is allowed.
   std::span<const std::shared_ptr<const net::tls::ClientContext>> backends() const { return backends_; }
-  /// The listener (an index into the program's) decrypts, and has no certificate to show: every handshake is refused.
+  /// Returns whether a listener (by index in the program) decrypts but has no certificate: every handshake is refused.
   bool shows_nothing(std::uint32_t listener) const { return shows_nothing_[listener]; }
-  /// One line a secret that cannot be used, and what comes of it. No values.
+  /// Returns one line per unusable secret, with the consequence. Without values.
   const std::vector<std::string>& faults() const { return faults_; }
-  /// One a secret with a certificate that is used, ascending by name.
+  /// Returns one entry per secret with a certificate in use, ascending by name.
   std::vector<CertificateExpiry> expiries() const;
 
  private:
   friend class TlsStoreBuilder;
-  /// A pair of texts and what was read from them.
+  /// Certificate and key as text, and what was parsed from them.
   struct KnownCertificate {
     std::string chain;
     std::string key;
@@ -55,7 +55,7 @@ class TlsStore {
   std::vector<bool> shows_nothing_;
   std::vector<std::string> faults_;
   std::map<Name, KnownCertificate> certificates_;
-  /// By everything that they were made of.
+  /// By everything that they were made from.
   std::map<std::string, std::shared_ptr<const net::tls::Authorities>> authorities_;
   std::map<std::string, std::shared_ptr<const net::tls::ServerContext>> server_contexts_;
   std::map<std::string, std::shared_ptr<const net::tls::ClientContext>> client_contexts_;
