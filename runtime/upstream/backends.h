@@ -1,5 +1,5 @@
-// The backends of the process, by their stable ids. What is known of one is kept as long as a program names it, or a
-// request pins one that did.
+// The backends of the process, by their stable ids. The state of a backend is kept while a program names it, or a
+// request pins a program that did.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@
 
 namespace edge::runtime {
 
-/// Any thread may call.
+/// Threads: any.
 class Backends {
  public:
-  /// That of the threads that serve, where it is not the steady clock. Before anything else.
+  /// Sets the clock of the serving threads, where it is not the steady clock. To be called first.
   void measure_by(const net::Clock& clock) { clock_ = &clock; }
-  /// The backends of the program that is served from now on, and the section that they stand in; `tls`, one a backend:
-  /// how its endpoints are called.
+  /// Sets the backends of the program to serve, and their section; `tls`, one per backend: the context for its
+  /// endpoints.
   void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
                  std::span<const std::shared_ptr<const net::tls::ClientContext>> tls);
-  /// By backend id: endpoints in the place of those that a set has.
+  /// By backend id: endpoints that replace those of the endpoint set.
   using Resolved = std::map<std::uint64_t, std::vector<program::Endpoint>>;
-  /// `resolved`: of backends with names, all that there are.
+  /// `resolved`: the endpoints of all backends with names.
   void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints, Resolved resolved);
-  /// Of these backends alone.
+  /// Replaces the resolved endpoints of these backends only.
   void change_resolved(Resolved changed);
 
-  /// Made when it is not there.
+  /// Returns the state of a backend; made when it is missing.
   std::shared_ptr<BackendState> of(std::uint64_t id);
-  /// Of the program that is served, in the order of their ids.
+  /// Returns the status of the served program's backends, ordered by id.
   std::vector<BackendStatus> status() const;
 
  private:
   struct Entry {
     std::shared_ptr<BackendState> state;
-    /// Null: no active checks.
+    /// Null: no active health checks.
     std::shared_ptr<const CheckSettings> check;
     bool served = false;
   };

@@ -1,4 +1,4 @@
-// One address of a backend as one thread sees it: its idle connections, what it carries, how fast it answers.
+// One endpoint of a backend as one thread uses it: its idle connections, its load, its latency.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace edge::runtime {
 class SharedConnection;
 class UpstreamConnection;
 
-/// Moving average of the time to a response's head that believes bad news at once and good news slowly ("peak EWMA").
-/// What is old weighs less, so that an endpoint that was slow once is tried again.
+/// Moving average of the time to a response's head that rises at once and falls slowly ("peak EWMA"). It decays with
+/// time, so that an endpoint that was slow once is tried again.
 class PeakLatency {
  public:
   static constexpr net::Duration kMemory = std::chrono::seconds(10);
@@ -33,7 +33,7 @@ class PeakLatency {
     value_ = std::max(nanoseconds, value_ * kept + nanoseconds * (1 - kept));
     stamp_ = now;
   }
-  /// In nanoseconds, faded by its age.
+  /// Returns nanoseconds, decayed by the age of the measurement.
   double at(net::Time now) const { return value_ * weight(now); }
 
  private:
@@ -47,26 +47,27 @@ class PeakLatency {
 
 struct UpstreamEndpoint {
   net::SocketAddress address;
-  /// What all threads know of it.
+  /// The state shared by all threads.
   std::shared_ptr<EndpointState> state;
   PeakLatency latency;
-  /// Its share beside the others'; at least 1.
+  /// Its weight among the endpoints; at least 1.
   std::uint16_t weight = 1;
-  /// Most recently used first. Linked through the connections, so that one can leave from the middle.
+  /// Most recently used first. A doubly linked list through the connections, so that one can be removed from the
+  /// middle.
   UpstreamConnection* idle = nullptr;
-  /// The last TLS session with it; null before the first.
+  /// The last TLS session with the endpoint; null before the first.
   std::shared_ptr<net::tls::Resumption> resumption;
   std::uint32_t idle_count = 0;
-  /// HTTP/2: connections that take streams, or did.
+  /// HTTP/2: the connections that accept streams, or did.
   std::vector<SharedConnection*> shared{};
-  /// A request that waits for a connection that another one is making.
+  /// A request that waits for a connection that another request is making.
   struct Joiner {
     net::Waiter* waiter;
     bool failed = false;
   };
   std::vector<Joiner*> joiners{};
   bool connecting = false;
-  /// When it came into use beside others: the beginning of its slow start. Zero: with them.
+  /// When it was added to a running backend: the beginning of its slow start. Zero: no slow start.
   net::Time since{};
   /// No longer an endpoint of the backend: its connections are closed when their requests end.
   bool gone = false;

@@ -1,4 +1,4 @@
-// Forwards a request whose response a cache takes part in.
+// Forwards a request whose response may be stored in the cache.
 #pragma once
 
 #include "net/task.h"
@@ -7,8 +7,7 @@
 
 namespace edge::runtime {
 
-/// Makes of `refresh` what fetches a stale response anew (RFC 5861 §3): the same request once more, for nobody but the
-/// cache.
+/// Makes `refresh` the request that revalidates a stale response in the background (RFC 5861 §3).
 void make_refresh(const ForwardRequest& original, net::Time now, ForwardRequest& refresh);
 
 /// The result, and whether the client is to be answered from the cache.
@@ -16,8 +15,8 @@ struct Fetched {
   ExchangeResult result;
   bool stored = false;
 };
-/// Forwards, with the cache looking on, which may take what comes for itself. All arguments must live until it has
-/// ended.
+/// Forwards the request and passes its response to the cache, which may keep it from the client. All arguments must
+/// stay valid until the task has ended.
 net::Task<Fetched> fetch(cache::Transaction& cache, ForwardRequest& request, const ForwardFor& on_behalf);
 
 }  // namespace edge::runtime

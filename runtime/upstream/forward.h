@@ -1,4 +1,4 @@
-// Forward: a connection from the pool, the request over it, and further tries (rule D10).
+// Forwards a request: takes a connection from the pool, sends the request, retries (rule D10).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace edge::runtime {
 
-/// On whose behalf a request is forwarded: a client's connection, and the thread that serves it.
+/// The client's connection for which a request is forwarded, and the thread that serves it.
 struct ForwardFor {
   ClientEnd client;
   WorkerParts worker;
@@ -21,7 +21,8 @@ struct ForwardFor {
   Random& random;
 };
 
-/// Has the backend answer, and the client get the answer. Both arguments must live until it has ended.
+/// Forwards the request to its backend, and the response to the client. Both arguments must stay valid until the task
+/// has ended.
 net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFor& on_behalf);
 
 }  // namespace edge::runtime

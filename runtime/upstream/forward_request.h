@@ -1,4 +1,4 @@
-// A request as a backend is to answer it: a client's, the copy of one, or one that refreshes a stored response.
+// A request to a backend: a client's, a mirrored copy, or one that refreshes a stored response.
 #pragma once
 
 #include <cstdint>
@@ -18,44 +18,45 @@
 
 namespace edge::runtime {
 
-/// What a request asks of the connection by which it goes.
+/// Requirements on the connection that a request uses.
 struct ConnectionTerms {
-  /// The PROXY header that the backend wants of the client's connection; empty: none. A connection that began with it
-  /// carries no other client's requests.
+  /// The PROXY header that the backend expects for the client's connection; empty: none. A connection that began with
+  /// it carries no other client's requests.
   std::string proxy_header;
   /// The client's session; null where the rule has no session persistence.
   std::unique_ptr<Affinity> affinity;
 };
 
 struct ForwardRequest {
-  /// Where it goes. The pool may serve a later program's record of the backend; `backend` is this one's.
+  /// The destination. The pool may have the backend's record of a later program; `backend` is of this one.
   const LoadedProgram* program = nullptr;
   BackendPool* pool = nullptr;
   const program::BackendRecord* backend = nullptr;
   const program::TreatmentRecord* treatment = nullptr;
-  /// What keyed balancing keeps together: the client's address.
+  /// The key for keyed balancing: the client's address.
   std::uint64_t balance_key = 0;
-  /// Null where it may go to any endpoint, by any connection.
+  /// Null where any endpoint and any connection will do.
   std::unique_ptr<ConnectionTerms> terms;
   Deadlines deadlines;
 
-  /// As it is sent; in the thread's scratch until the first wait, unless the body is buffered.
+  /// The head to send; in the thread's scratch until the first suspension, unless the body is buffered.
   std::string_view head;
   RequestBody body;
-  /// The client asked to go on with WebSocket, and the upstream is told so.
+  /// The client asked to upgrade to WebSocket, and the upstream is asked too.
   bool websocket = false;
-  /// A call of gRPC, whose caller looks for the status in trailers.
+  /// A gRPC call, whose client expects the status in trailers.
   bool grpc = false;
-  /// What authentication says of the client; null: nothing.
+  /// Edits from authentication; null: none.
   const RequestEdits* identity = nullptr;
 
   ResponseRules response;
 
-  /// Null where it is not logged.
+  /// Null where the request is not logged.
   std::unique_ptr<Notes> notes;
   RequestSpans spans;
 
-  /// Makes of this a request by the same rule as `original`, for which no client waits. Where it goes is its own.
+  /// Sets what the rule of `original` decides, for a request without a waiting client. The destination is set by
+  /// `send_to`.
   void take_rule_of(const ForwardRequest& original) {
     program = original.program;
     treatment = original.treatment;
@@ -78,12 +79,12 @@ struct ForwardRequest {
     return *terms;
   }
 
-  /// May be sent twice (RFC 9110 §9.2.2).
+  /// Whether it may be sent twice (RFC 9110 §9.2.2).
   bool idempotent() const {
     using net::http1::Method;
     return response.method != Method::kOther && response.method != Method::kPost && response.method != Method::kPatch;
   }
-  /// Others than the two peers may hold it up: who reads along, a disk.
+  /// Whether the exchange may wait for others than its two peers: readers of the response from the cache, a disk.
   bool waits_for_others() const {
     return response.cache != nullptr || response.buffered != nullptr || body.buffered != nullptr;
   }

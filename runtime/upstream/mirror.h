@@ -1,7 +1,7 @@
-// A copy of a request on its way to another backend (filter RequestMirror), whose answer is thrown away.
+// Sends a mirrored copy of a request to another backend (filter RequestMirror), and discards the response.
 //
-// It is a request of its own: a relay like any other, whose client is not a socket but what the original request
-// sends on. So it can neither delay nor fail the original: what it does not take in time is the end of it.
+// The copy is a request of its own: a relay whose client is not a socket but the feed of the original's body. It can
+// neither delay nor fail the original: a copy that falls behind is abandoned.
 #pragma once
 
 #include "net/task.h"
@@ -9,10 +9,10 @@
 
 namespace edge::runtime {
 
-/// Makes of `copy` the copy of a request for one more backend, which it is to be sent to.
+/// Makes `copy` the mirrored copy of a request, for one more backend.
 void make_copy(const ForwardRequest& original, net::Time now, ForwardRequest& copy);
 
-/// Sends it once, and reads the answer. Both arguments must live until it has ended.
+/// Sends the copy once, and reads the response. Both arguments must stay valid until the task has ended.
 net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_behalf);
 
 }  // namespace edge::runtime

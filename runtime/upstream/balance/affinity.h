@@ -1,5 +1,5 @@
-// Session persistence: the client itself says which endpoint had its first request, by a cookie or header that only the
-// controller's agents can make or read. Nothing is kept here, so that any agent, at any time, knows where it belongs.
+// Session persistence: the client stores the endpoint of its session, in a cookie or header that only agents of the
+// controller can make or read. The proxy keeps no state, so that any agent can continue a session.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +14,41 @@
 
 namespace edge::runtime {
 
-/// Where a session's requests go.
+/// The endpoint of a session.
 struct SessionEndpoint {
   std::uint64_t backend_id = 0;
   net::SocketAddress address;
   friend bool operator==(const SessionEndpoint&, const SessionEndpoint&) = default;
 };
 
-/// The session of one request. A value that a stranger made up opens to nothing; one that was ours may name an endpoint
-/// that is gone: whoever asks looks it up among those that take traffic.
+/// The session of one request. A value made up by a client cannot be decrypted; a valid one may name an endpoint that
+/// is gone: the caller checks that it takes traffic.
 class Affinity {
  public:
-  /// Values of the cookie that are tried: a sibling of our host can set one of this name too.
+  /// How many cookies of the name are tried: a sibling host can set one too.
   static constexpr int kMaxTried = 4;
 
-  /// `settings` and `keys` must outlive it. `now`: Unix time in seconds. `secure`: the client's connection is
+  /// `settings` and `keys` must outlive this object. `now`: Unix time in seconds. `secure`: the client's connection is
   /// encrypted.
   Affinity(const program::SessionSettings& settings, const net::tls::SealingKeys& keys,
            const net::http1::HeadFields& fields, std::uint64_t now, bool secure);
 
-  /// nullopt: a new session begins.
+  /// Returns the session's endpoint; nullopt: a new session begins.
   const std::optional<SessionEndpoint>& remembered() const { return remembered_; }
 
-  /// To which backend the request goes, and whether to the endpoint of remembered().
+  /// Sets the backend that the request goes to, and whether it should go to the endpoint of remembered().
   void choose(std::uint64_t backend_id, bool same_endpoint) {
     backend_id_ = backend_id;
     same_endpoint_ = same_endpoint && remembered_.has_value();
   }
-  /// Null: any endpoint will do.
+  /// Returns the wanted endpoint; null: any.
   const net::SocketAddress* wanted() const { return same_endpoint_ ? &remembered_->address : nullptr; }
-  /// That endpoint answers, unless another is named after it.
+  /// Sets the endpoint that answers; the last call counts.
   void answered_by(const net::SocketAddress& endpoint) { response_line_ = line({backend_id_, endpoint}); }
-  /// What the client is told by it: a field line with its CRLF, or nothing.
+  /// Returns the header line for the response, with its CRLF; empty: none is needed.
   const std::string& response_line() const { return response_line_; }
 
-  /// The field line that a response from there carries: empty where the client's value says it already.
+  /// Returns the header line for a response from this endpoint: empty where the client's value is the same.
   std::string line(const SessionEndpoint& answered) const;
 
  private:

@@ -1,5 +1,5 @@
-// Which endpoint of a backend takes a request: ProxyBackend's lbPolicy. One of a thread; what "least" and "in flight"
-// mean is counted over all of them.
+// Chooses the endpoint for a request: ProxyBackend's lbPolicy. One balancer per thread; "least" and "in flight" refer
+// to the requests of all threads.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,29 @@ class Balancer {
  public:
   using Endpoints = std::span<const std::shared_ptr<UpstreamEndpoint>>;
 
-  /// `start` differs from thread to thread, so that they do not march in step.
+  /// `start` differs between threads, so that they do not choose in lockstep.
   explicit Balancer(std::uint64_t start) : cursor_(static_cast<std::uint32_t>(start >> 32)), random_(start) {}
 
-  /// After one of them has changed. `slow_start`: how long an endpoint that came into use beside others takes less than
-  /// its share; 0: never.
+  /// Prepares for a policy and the changed endpoints. `slow_start`: how long an endpoint that is added to others gets
+  /// less than its share; 0: never.
   void prepare(program::Balance policy, Endpoints endpoints, net::Duration slow_start = {});
-  /// Index of the endpoint that takes a request; there must be one. `key` is the hash of what a request is kept
-  /// together by, asked for by the keyed policies alone. Cost: constant, and linear in the endpoints for LeastConn.
+  /// Returns the index of the endpoint for a request; there must be one. `key` is the hash of the request's affinity
+  /// key, used by the keyed policies only. Cost: constant, and linear in the endpoints for LeastConn.
   std::size_t pick(Endpoints endpoints, std::uint64_t key, net::Time now);
 
-  /// Another than that at `but`, where there is one: for a second try.
+  /// Returns an endpoint other than the one at `but`, if there is one: for a retry.
   std::size_t other(Endpoints endpoints, std::size_t but);
 
-  /// Whether equal keys go to equal endpoints.
+  /// Returns whether equal keys go to equal endpoints.
   bool keyed() const { return policy_ == program::Balance::kRingHash || policy_ == program::Balance::kMaglev; }
-  /// Whether it asks what endpoints have in flight and how fast they answer: counted only then.
+  /// Returns whether the policy needs requests in flight and response times: they are measured only then.
   bool weighs_load() const {
     return policy_ == program::Balance::kLeastConn || policy_ == program::Balance::kP2c ||
            policy_ == program::Balance::kEwma;
   }
 
  private:
-  /// What is done for a policy: one step more where endpoints have weights that differ.
+  /// The algorithm: policies have a second one for endpoints with different weights.
   enum class Method : std::uint8_t {
     kTurns,
     kLeastLoaded,
@@ -72,10 +72,10 @@ class Balancer {
   std::uint32_t cursor_;
   std::uint64_t random_;
   ConsistentHash by_key_;
-  /// Where weights differ: indices of endpoints, each as often as its weight says, spread evenly.
+  /// For different weights: indices of endpoints, each as often as its weight, evenly spread.
   std::vector<std::uint32_t> turns_;
   net::Duration slow_start_{};
-  /// Until then some endpoint is in its slow start.
+  /// The end of the last slow start.
   net::Time cold_until_{};
 };
 

@@ -1,6 +1,6 @@
-// From the hash of a request's key to an endpoint, so that a key keeps its endpoint and an endpoint that comes or goes
-// moves few others' keys. Two ways: a ring of points (Karger et al., 1997) and Maglev's table (Eisenbud et al., 2016),
-// which is evener and quicker to ask.
+// Maps the hash of a request's key to an endpoint, so that a key keeps its endpoint and adding or removing an endpoint
+// moves few keys. Two algorithms: a hash ring (Karger et al., 1997) and Maglev's table (Eisenbud et al., 2016), which
+// distributes more evenly and is faster to query.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ class ConsistentHash {
  public:
   enum class Kind : std::uint8_t { kRing, kMaglev };
 
-  /// `ids`: a hash of each endpoint's address, the same on every machine. At most 65,536 are told apart; costs some
-  /// milliseconds for a thousand. `weights`: one an id, at least 1: its share of the keys.
+  /// Builds the table. `ids`: a hash of each endpoint's address, the same on every machine. At most 65,536 endpoints
+  /// are distinguished; takes some milliseconds for a thousand. `weights`: one per id, at least 1: its share of the
+  /// keys.
   void build(Kind kind, std::span<const std::uint64_t> ids, std::span<const std::uint16_t> weights);
-  /// Index into the `ids` of the last build, which must not have been empty.
+  /// Returns an index into the `ids` of the last build, which must not have been empty.
   std::uint32_t find(std::uint64_t key) const;
 
  private:

@@ -1,8 +1,8 @@
-// One backend as the whole process knows it: which of its endpoints take traffic, its circuit, its room for
-// connections. Decided once, here, and read by the pools of all threads. Keyed by the backend's stable id it outlives
-// swaps of the program: settings and endpoints change under it.
+// The state of one backend, shared by the whole process: which of its endpoints take traffic, its circuit, its
+// connection limit. Changed here, and read by the pools of all threads. Keyed by the backend's stable id it outlives
+// programs: settings and endpoints change under it.
 //
-// Any thread may call. A request reads two words of it; the lock is taken when something changes, and for errors.
+// Threads: any. A request reads two words; the lock is taken for changes and errors.
 #pragma once
 
 #include <atomic>
@@ -25,26 +25,26 @@
 
 namespace edge::runtime {
 
-/// How a backend's endpoints are judged. Zeros: not at all.
+/// How the health of a backend's endpoints is determined. Zeros: not at all.
 struct HealthSettings {
   HealthThresholds health;
   OutlierSettings outlier;
   std::uint32_t max_ejection_percent = 0;
   CircuitSettings circuit;
-  bool retries = false;  ///< the backend has a policy for them
+  bool retries = false;  ///< the backend has a retry policy
 };
 
-/// One endpoint. On a line of its own: every thread that balances by load writes to it.
+/// One endpoint. On a cache line of its own: every thread that balances by load writes to it.
 struct alignas(64) EndpointState {
   explicit EndpointState(const net::SocketAddress& at) : address(at) {}
 
   const net::SocketAddress address;
-  /// Requests under way, over all threads, so that "least" means least of all. Relaxed: a choice may be one behind.
+  /// Requests in flight over all threads. Relaxed: a choice may be based on a slightly old value.
   std::atomic<std::uint32_t> in_flight{0};
 
  private:
   friend class BackendState;
-  /// Its last requests failed: the next success has something to change.
+  /// Its last requests failed: the next success must be recorded.
   std::atomic<bool> erring_{false};
   // Guarded by the backend's mutex.
   bool ready_ = true;
@@ -69,7 +69,7 @@ class BackendState {
     std::string name;
   };
   void configure(Name name, const HealthSettings& settings, net::Time now);
-  /// Endpoints that stay keep what is known of them; so do those that are listed as not ready.
+  /// Replaces the endpoints. Those that stay keep their state; so do those that are listed as not ready.
   void set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now);
   std::vector<std::shared_ptr<EndpointState>> endpoints() const;
 
@@ -77,24 +77,24 @@ class BackendState {
     std::shared_ptr<EndpointState> endpoint;
     bool in_use = false;
     std::uint16_t weight = 1;
-    /// When it came into use beside others; zero: with them.
+    /// When it was added to a running backend; zero: no slow start.
     net::Time since{};
   };
   struct View {
     std::vector<Choice> endpoints;
     std::uint32_t generation = 0;
-    /// When to ask again though the generation is the same: an ejection ends.
+    /// When to call `view` again though the generation is the same: an ejection ends.
     net::Time until = net::kNever;
   };
-  /// What a pool works by until the generation is another.
+  /// Returns what a pool uses until the generation changes.
   View view(net::Time now);
   std::uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// While it holds every request passes; else each asks `admit`.
+  /// Returns whether the circuit is closed; while it is not, each request calls `admit`.
   bool circuit_closed() const { return circuit_closed_.load(std::memory_order_relaxed); }
   Circuit::Admission admit(net::Time now);
 
-  /// What a request met. Cost of a success where nothing fails: two loads.
+  /// Records the result of a request. Cost of a success where nothing fails: two loads.
   void observe(EndpointState& endpoint, RequestResult outcome, bool probe, net::Time now) {
     if (outcome == RequestResult::kSuccess && !probe && !endpoint.erring_.load(std::memory_order_relaxed) &&
         circuit_clean_.load(std::memory_order_relaxed)) {
@@ -102,15 +102,15 @@ class BackendState {
     }
     update_health(&endpoint, outcome, probe, now);
   }
-  /// A request that was admitted and met no endpoint.
+  /// Called for an admitted request that was not sent to an endpoint.
   void nothing_met(bool probe, net::Time now) {
     if (probe) update_health(nullptr, RequestResult::kUnknown, probe, now);
   }
-  /// The outcome of an active check; `error` is empty for a success.
+  /// Records the result of an active check; `error` is empty for a success.
   void checked(EndpointState& endpoint, std::string error, net::Time now);
 
   ConnectionRoom& room() { return room_; }
-  /// Requests of backends with retries that are under way, and those of them that are not at their first try.
+  /// Requests in flight to a backend with retries, and below, those of them that are retries.
   BoundedCount& live() { return live_; }
   BoundedCount& retrying() { return retrying_; }
   void count_retry(bool allowed) { (allowed ? retries_ : retries_refused_).fetch_add(1, std::memory_order_relaxed); }
@@ -128,7 +128,7 @@ class BackendState {
 
   const std::uint64_t id_;
 
-  // What every request reads; written when something changes.
+  // Read by every request; written for changes only.
   alignas(64) std::atomic<std::uint32_t> generation_{0};
   std::atomic<bool> circuit_closed_{true};
   std::atomic<bool> circuit_clean_{true};

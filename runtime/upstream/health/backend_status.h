@@ -1,4 +1,4 @@
-// What an operator is told of a backend: the status document and the metrics are written from it.
+// The status of a backend for operators: the source of the status document and the metrics.
 #pragma once
 
 #include <chrono>
@@ -16,30 +16,30 @@ namespace edge::runtime {
 
 struct EndpointStatus {
   net::SocketAddress address;
-  bool ready = true;  ///< as the configuration's source says
+  bool ready = true;  ///< as stated by the source of the endpoints
   Health health = Health::kInitial;
-  /// How long it is still ejected; 0: it is not.
+  /// The rest of its ejection; 0: not ejected.
   net::Duration ejected_for{};
-  /// Whether the balancer sees it.
+  /// Whether the balancer uses it.
   bool in_use = false;
-  std::uint32_t in_flight = 0;                         ///< counted for policies that weigh load alone
+  std::uint32_t in_flight = 0;                         ///< counted for load-based policies only
   std::chrono::system_clock::time_point last_check{};  ///< zero: never checked
   std::string last_error;                              ///< of the last check, empty when it succeeded
 
-  /// `healthy` of the specification: it would take a request.
+  /// `healthy` of the specification: whether it would get requests.
   bool healthy() const { return ready && health != Health::kUnhealthy && ejected_for == net::Duration(0); }
 };
 
-/// A name that stands for endpoints.
+/// A name to be resolved to endpoints.
 struct NameStatus {
-  std::string name;           ///< `api.example.org:443`, or that of a service
-  std::size_t addresses = 0;  ///< that are known
-  std::string error{};        ///< of the last lookup, empty when it had an answer
+  std::string name;           ///< `api.example.org:443`, or a service's name
+  std::size_t addresses = 0;  ///< the number of known addresses
+  std::string error{};        ///< of the last lookup, empty when it succeeded
   std::uint64_t lookups = 0;
   std::uint64_t failed_lookups = 0;
 };
 
-/// What the configuration has a backend judged by.
+/// Which health features are configured for a backend.
 struct HealthFeatures {
   bool checks = false;
   bool ejections = false;
@@ -52,19 +52,19 @@ struct BackendStatus {
   std::string name_space;
   std::string name;
   Circuit::State circuit = Circuit::State::kClosed;
-  net::Duration open_for{};  ///< until a probe is let through
+  net::Duration open_for{};  ///< until a probe is allowed
   std::vector<EndpointStatus> endpoints;
   std::vector<NameStatus> names{};
   HealthFeatures features;
   std::uint32_t connections = 0;
-  std::uint32_t idle = 0;  ///< of these, HTTP/1's that wait for a request
+  std::uint32_t idle = 0;  ///< of these, idle HTTP/1 connections
   std::uint64_t connects = 0;
   std::uint64_t connect_failures = 0;  ///< of these
   std::uint32_t queued = 0;
   std::uint64_t checks = 0;
   std::uint64_t failed_checks = 0;
   std::uint64_t ejections = 0;
-  std::uint64_t circuit_opened = 0;  ///< by a run of errors, or by a probe that failed
+  std::uint64_t circuit_opened = 0;  ///< by consecutive errors, or by a failed probe
   std::uint64_t retries = 0;
   std::uint64_t retries_refused = 0;  ///< over the budget or the limit
   std::uint64_t overflows = 0;        ///< requests refused because the queue was full

@@ -3,7 +3,7 @@
 //   Closed --errors in a row--> Open --open time--> HalfOpen --the probe succeeds--> Closed
 //                                ^----------------------'  the probe fails
 //
-// The probe is a request: the first that asks once the time is over. Until its outcome is known all others are refused.
+// The probe is a request: the first one after the open time. Until its result is known all others are refused.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace edge::runtime {
 
 struct CircuitSettings {
-  std::uint32_t errors = 0;  ///< in a row, that open it; 0: never
-  net::Duration interval{};  ///< errors that lie further apart are not a run
+  std::uint32_t errors = 0;  ///< consecutive errors that open the circuit; 0: never
+  net::Duration interval{};  ///< errors further apart are not consecutive
   net::Duration open_time{};
-  /// Answers of 500 and above, and requests without an answer, are counted apart.
+  /// Responses of 500 and above, and requests without a response, are counted separately.
   bool split = false;
 };
 
@@ -26,16 +26,16 @@ class Circuit {
   enum class State : std::uint8_t { kClosed, kHalfOpen, kOpen };
   enum class Admission : std::uint8_t { kPass, kProbe, kRefuse };
 
-  /// Asked for every request while the state is not kClosed.
+  /// Called for every request while the state is not kClosed.
   Admission admit(net::Time now);
-  /// What became of a request that was admitted. kUnknown of a probe lets the next request be the probe.
-  /// \returns whether the state has changed.
+  /// Records the result of an admitted request. kUnknown for a probe makes the next request the probe. \returns whether
+  /// the state has changed.
   bool observe(RequestResult outcome, bool probe, const CircuitSettings& settings, net::Time now);
 
   State state() const { return state_; }
-  /// When a probe is let through; of an open circuit.
+  /// Returns when a probe is allowed; for an open circuit.
   net::Time open_until() const { return until_; }
-  /// Whether a success would change anything.
+  /// Returns whether a success would change nothing.
   bool clean() const { return state_ == State::kClosed && run_ == 0 && server_run_ == 0; }
 
  private:

@@ -1,4 +1,4 @@
-// The messages of grpc.health.v1.Health/Check, by hand: one string, one number.
+// The messages of grpc.health.v1.Health/Check, encoded by hand: one string, one number.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace edge::runtime {
 
 inline constexpr std::string_view kGrpcCheckPath = "/grpc.health.v1.Health/Check";
 
-/// HealthCheckRequest with gRPC's frame. An empty `service` asks about the whole server.
+/// Returns a HealthCheckRequest in gRPC framing. An empty `service` checks the whole server.
 std::string grpc_check_request(std::string_view service);
-/// What is wrong with an answer: its body (frames), and the value of `grpc-status`, from trailers or, where there is no
-/// body, from the head. Empty when it says SERVING.
+/// Returns what is wrong with a response: its body (frames), and `grpc-status` from the trailers or, without a body,
+/// from the head. Empty when the status is SERVING.
 std::string grpc_check_fault(std::string_view body, std::string_view grpc_status);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// What active checks say of one endpoint: the table "Endpoint health" of the specification.
+// The health of one endpoint by active checks: the table "Endpoint health" of the specification.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,19 @@
 namespace edge::runtime {
 
 enum class Health : std::uint8_t {
-  kInitial,  ///< no verdict yet: takes traffic while no endpoint is known to be healthy
+  kInitial,  ///< not known yet: takes traffic while no endpoint is known to be healthy
   kHealthy,
   kUnhealthy,
 };
 
 struct HealthThresholds {
-  std::uint32_t healthy = 0;    ///< successes in a row that make it healthy
-  std::uint32_t unhealthy = 0;  ///< failures in a row that make it unhealthy
+  std::uint32_t healthy = 0;    ///< consecutive successes that make it healthy
+  std::uint32_t unhealthy = 0;  ///< consecutive failures that make it unhealthy
 };
 
 class EndpointHealth {
  public:
-  /// The outcome of one check. \returns whether the verdict has changed.
+  /// Records the result of one check. \returns whether the health has changed.
   bool checked(bool success, const HealthThresholds& thresholds) {
     run_ = success == succeeding_ ? run_ + 1 : 1;
     succeeding_ = success;

@@ -1,8 +1,8 @@
-// Active checks: asks each endpoint whether it is well, from one thread of the process, and tells its BackendState.
+// Active health checks: probes each endpoint from one thread of the process, and reports to its BackendState.
 //
-//   HTTP  a GET; well when the status is one that is expected
-//   TCP   well when a connection is made
-//   GRPC  grpc.health.v1.Health/Check; well when it says SERVING
+//   HTTP  a GET; healthy when the status is one of the expected
+//   TCP   healthy when a connection is made
+//   GRPC  grpc.health.v1.Health/Check; healthy when the answer is SERVING
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace edge::runtime {
 
-/// Null: the backend's endpoints are not checked.
-/// `tls`: how the endpoints are called where the record asks for TLS.
+/// Returns the check settings of a backend; null: its endpoints are not checked. `tls`: the context for endpoints where
+/// the record asks for TLS.
 std::shared_ptr<const CheckSettings> check_settings(const program::BackendRecord& record,
                                                     const program::SectionView& section,
                                                     std::shared_ptr<const net::tls::ClientContext> tls);
@@ -24,7 +24,7 @@ std::shared_ptr<const CheckSettings> check_settings(const program::BackendRecord
 class HealthChecks {
  public:
   HealthChecks();
-  /// Ends what is under way.
+  /// Cancels the checks in progress.
   ~HealthChecks();
   HealthChecks(const HealthChecks&) = delete;
   HealthChecks& operator=(const HealthChecks&) = delete;
@@ -34,8 +34,8 @@ class HealthChecks {
     std::shared_ptr<EndpointState> endpoint;
     std::shared_ptr<const CheckSettings> settings;
   };
-  /// All that is to be checked from now on; what was before, and in the same way, goes on in its rhythm. The thread is
-  /// started with the first. From one thread at a time.
+  /// Replaces the targets; those that were there with the same settings keep their schedule. The thread starts with the
+  /// first target. One thread at a time.
   void set(std::vector<Target> targets);
 
  private:

@@ -1,4 +1,4 @@
-// One question to an endpoint: is it well? Over TLS and HTTP/2 where the backend is spoken with by them.
+// One health check of an endpoint, over TLS and HTTP/2 where the backend uses them.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@
 
 namespace edge::runtime {
 
-/// How endpoints of a backend are asked. Owns its texts: it outlives the program that it stood in.
+/// How the endpoints of a backend are checked. Owns its texts: it outlives the program that it came from.
 struct CheckSettings {
   program::ProbeProtocol protocol = program::ProbeProtocol::kHttp;
   bool http2 = false;
   bool encrypted = false;
-  /// Null although encrypted: whom to trust is not known, and nothing is sent.
+  /// Null although encrypted: the trusted CAs are unknown, and the check fails without sending anything.
   std::shared_ptr<const net::tls::ClientContext> tls;
   net::Duration interval{};
   net::Duration timeout{};
@@ -34,13 +34,13 @@ struct CheckSettings {
   std::string path;
   std::string host;  ///< empty: the endpoint's address
   std::string grpc_service;
-  std::string announcement;             ///< a PROXY header, which the connection begins with; empty: none
+  std::string announcement;             ///< the PROXY header that the connection begins with; empty: none
   std::vector<std::uint32_t> expected;  ///< ascending
   std::vector<std::pair<std::string, std::string>> headers;
   friend bool operator==(const CheckSettings&, const CheckSettings&) = default;
 };
 
-/// What the probes of one thread share: nothing of it is used across a wait.
+/// Objects that the probes of one thread share; not used across suspensions.
 struct ProbeRoom {
   net::Loop loop;
   net::tls::RecordRoom records;
@@ -53,7 +53,7 @@ class HealthProbe {
  public:
   HealthProbe(ProbeRoom& room, net::Waiter& waiter, const CheckSettings& settings, const net::SocketAddress& address);
 
-  /// \returns what is wrong, empty when nothing is. Nothing is left open.
+  /// Runs the check. \returns what is wrong, empty when the endpoint is healthy. Closes all connections.
   net::Task<std::string> ask();
 
  private:
@@ -84,7 +84,7 @@ class HealthProbe {
   bool head_taken_ = false;
 };
 
-/// `10.0.0.1:80`, `[fd00::1]:80`.
+/// Returns `10.0.0.1:80`, `[fd00::1]:80`.
 std::string address_text(const net::SocketAddress& address);
 
 }  // namespace edge::runtime

@@ -1,6 +1,6 @@
-// Ejection of one endpoint by what traffic meets: ProxyBackend's passiveHealthCheck.
+// Outlier ejection of one endpoint by the results of its requests: ProxyBackend's passiveHealthCheck.
 //
-//   in use --errors in a row--> ejected --base time, times the ejections so far--> in use
+//   in use --consecutive errors--> ejected --base time, times the ejections so far--> in use
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 namespace edge::runtime {
 
 struct OutlierSettings {
-  std::uint32_t errors = 0;         ///< requests in a row without an answer below 500; 0: not counted
-  std::uint32_t server_errors = 0;  ///< answers of 500 and above in a row; 0: not counted
-  /// Errors that lie further apart are not a run. For each that passes in use an earlier ejection is forgotten.
+  std::uint32_t errors = 0;         ///< consecutive requests without a response below 500; 0: not counted
+  std::uint32_t server_errors = 0;  ///< consecutive responses of 500 and above; 0: not counted
+  /// Errors further apart are not consecutive. For each interval in use one earlier ejection is forgotten.
   net::Duration interval{};
   net::Duration base_time{};
 };
 
 class Outlier {
  public:
-  /// \returns whether the endpoint should be ejected; the caller knows whether it may be.
+  /// Records a result. \returns whether the endpoint should be ejected; the caller knows whether it may be.
   bool observe(RequestResult outcome, const OutlierSettings& settings, net::Time now);
   void eject(const OutlierSettings& settings, net::Time now);
-  /// \returns whether it was ejected and is in use again.
+  /// Ends an ejection whose time is over. \returns whether it ended one.
   bool readmit(net::Time now);
 
   bool ejected() const { return until_ != net::Time{}; }
   net::Time ejected_until() const { return until_; }
-  /// Errors in a row: while there are none, a success changes nothing.
+  /// Returns the consecutive errors: while there are none, a success changes nothing.
   std::uint32_t run() const { return run_; }
 
  private:
@@ -38,7 +38,7 @@ class Outlier {
   std::uint32_t server_run_ = 0;
   std::uint32_t times_ = 0;
   net::Time last_error_{};
-  /// When the last ejection ended, or one before it was forgotten.
+  /// The end of the last ejection, or when an earlier one was last forgotten.
   net::Time counted_from_{};
   net::Time until_{};
 };

@@ -1,4 +1,4 @@
-// What a request learned about the endpoint that it was sent to: what ejection and circuit judge by.
+// What a request's outcome says of its endpoint: the input of ejection and circuit.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 namespace edge::runtime {
 
 enum class RequestResult : std::uint8_t {
-  kUnknown,      ///< nothing: the client left first or was too slow, or a pooled connection had died
-  kSuccess,      ///< an answer below 500
-  kServerError,  ///< an answer of 500 or above: an error of the endpoint's own making
-  kNoAnswer,     ///< could not connect, was reset, took too long, answered nonsense: seen from here alone
+  kUnknown,      ///< nothing: the client left first or was too slow, or a pooled connection was dead
+  kSuccess,      ///< a response below 500
+  kServerError,  ///< a response of 500 or above, made by the endpoint
+  kNoAnswer,     ///< connect failure, reset, timeout or invalid response
 };
 
 inline bool is_error(RequestResult outcome) {

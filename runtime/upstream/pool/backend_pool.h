@@ -1,7 +1,7 @@
-// The connections of one thread to one backend, and the choice among its endpoints.
+// The connections of one thread to one backend, and the load balancing among its endpoints.
 //
-// Keyed by the backend's stable id, it outlives swaps of the program: settings and endpoints change under it, its
-// connections stay. What is known of endpoints and circuit, and the limits, are the process's (backend_state.h).
+// Keyed by the backend's stable id, it outlives programs: settings and endpoints change under it, its connections stay.
+// Health, circuit and limits are shared by the process (backend_state.h).
 #pragma once
 
 #include <cstdint>
@@ -29,29 +29,30 @@ namespace edge::runtime {
 enum class AcquireFault : std::uint8_t {
   kNone,
   kNoEndpoint,         ///< 503 `no-endpoint`
-  kNoHealthyEndpoint,  ///< 503 `no-healthy-endpoint`: all of them failed their checks, or are ejected
+  kNoHealthyEndpoint,  ///< 503 `no-healthy-endpoint`: all have failed their checks, or are ejected
   kCircuitOpen,        ///< 503 `circuit-open`
-  kOverloaded,         ///< 503 `overloaded`: connection limit reached and the queue full, or waited too long in it
+  kOverloaded,         ///< 503 `overloaded`: connection limit reached and the queue full, or timed out in the queue
   kConnect,            ///< 502 `connect-failed`
   kTls,                ///< 502 `tls-failed`
-  kTimeout,            ///< 504: the request's own deadline came first
+  kTimeout,            ///< 504: the request's own deadline passed first
   kCancelled,
 };
 
-/// What a request asks of a pool.
+/// What a request needs from a pool.
 struct Wanted {
   net::Time deadline = net::kNever;
-  /// An attempt to connect that began before this time counts against its endpoint when the deadline ends it.
+  /// A connection attempt that began before this time is blamed on its endpoint when the deadline ends it.
   net::Time fault_before = net::Time::min();
-  /// As Balancer::pick takes it.
+  /// As for Balancer::pick.
   std::uint64_t key = 0;
-  /// Never a pooled connection.
+  /// Always a new connection.
   bool fresh = false;
-  /// The first of `avoid` is wanted instead, if it takes traffic.
+  /// The first endpoint of `avoid` is preferred instead, if it takes traffic.
   bool prefers_first = false;
-  /// Another endpoint than these, where there is one.
+  /// Endpoints to avoid, where there are others.
   std::vector<net::SocketAddress> avoid{};
-  /// A PROXY header, which a new connection begins with; whose it is, is said by it. Must outlive the acquiring.
+  /// The PROXY header that a new connection begins with; pooled connections are reused for the same header only. Must
+  /// outlive the task.
   std::string_view header{};
 };
 
@@ -62,21 +63,21 @@ struct Acquired {
   std::optional<net::SocketAddress> tried{};
 };
 
-/// What becomes of a connection after a request.
+/// What to do with a connection after a request.
 enum class AfterUse : std::uint8_t {
-  kKeep,    ///< the response was read to its exact end, and both sides let the connection live
-  kClose,   ///< it cannot carry another
+  kKeep,    ///< the response was read to its end, and both sides keep the connection alive
+  kClose,   ///< it cannot carry another request
   kFailed,  ///< the endpoint failed before the response's head: it counts as slow
 };
 
-/// Of one thread.
+/// Counters of one thread.
 struct UpstreamCounts {
   net::Counter connects;
   net::Counter reused;
   net::Counter tls_failures;
 };
 
-/// What the pools of a thread share.
+/// Objects that the pools of a thread share.
 struct PoolContext {
   net::Loop& loop;
   UpstreamCounts& counts;
@@ -86,7 +87,7 @@ struct PoolContext {
 
 class BackendPool final : public std::enable_shared_from_this<BackendPool>, private ConnectionRoom::Member {
  public:
-  /// `start` differs from thread to thread.
+  /// `start` differs between threads.
   static std::shared_ptr<BackendPool> make(const PoolContext& context, std::shared_ptr<BackendState> state,
                                            std::uint64_t start);
   BackendPool(const PoolContext& context, std::shared_ptr<BackendState> state, std::uint64_t start)
@@ -101,43 +102,43 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   BackendPool& operator=(const BackendPool&) = delete;
 
   void configure(const program::BackendRecord& record, net::Duration default_idle_timeout);
-  /// How endpoints are called where the settings ask for TLS; null: not at all.
+  /// Sets the TLS context for the endpoints where the settings ask for TLS; null: connections fail.
   void encrypt(std::shared_ptr<const net::tls::ClientContext> context);
   const program::BackendRecord& settings() const { return settings_; }
   BackendState& state() { return *state_; }
-  /// Takes over what is known of the endpoints now. Idle connections to those that went away are closed.
+  /// Updates the endpoints from the backend's state. Idle connections to removed ones are closed.
   void refresh();
-  /// The same, where something has changed.
+  /// The same, if the state has changed.
   void up_to_date() {
     if (seen_ != state_->generation() || loop_.now() >= seen_until_) refresh();
   }
 
-  /// Whether the endpoint takes traffic now.
+  /// Returns whether the endpoint takes traffic now.
   bool serves(const net::SocketAddress& endpoint);
-  /// Whether some endpoint does.
+  /// Returns whether any endpoint does.
   bool serves_any();
-  /// Whether some endpoint takes traffic that is none of these.
+  /// Returns whether an endpoint that is not in `than` takes traffic.
   bool has_other(std::span<const net::SocketAddress> than) const;
-  /// Whether requests with equal keys go to equal endpoints.
+  /// Returns whether requests with equal keys go to equal endpoints.
   bool keyed() const { return balancer_.keyed(); }
-  /// A pooled connection if there is one, else a new one. Ready at once when pooled.
+  /// Returns a pooled connection if there is one, else a new one. Completes at once when pooled.
   net::Task<Acquired> acquire(net::Waiter& waiter, const Wanted& wanted);
   void release(std::unique_ptr<UpstreamConnection> connection, AfterUse after);
-  /// Closes every connection that nobody uses.
+  /// Closes every unused connection.
   void close_idle();
 
  private:
   friend class SharedConnection;
   friend class UpstreamConnection;
 
-  /// What an acquire carries along.
+  /// The parameters of an acquire in progress.
   struct Seeking {
     net::Waiter& waiter;
     Wanted wanted;
     bool probe = false;
   };
 
-  // From other threads.
+  // Called by other threads.
   void room_wanted() override;
   void room_free() override;
 
@@ -156,11 +157,11 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   void room_freed();
   void wake_next();
   void leave_queue();
-  /// Whether room that is freed now is for a request on another thread.
+  /// Returns whether a connection that was just closed should make room for a request of another thread.
   bool yields() const { return state_->room().queued() > queued_ && (pending_.empty() || turn_ % 2 == 0); }
   Acquired failed(const Seeking& seeking, AcquireFault fault);
   net::Task<Acquired> seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
-  /// Room for the connection was taken.
+  /// Makes a connection, which is already counted against the limit.
   net::Task<Acquired> make_connection(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
     if (shares()) return connect_shared(std::move(seeking), std::move(endpoint));
     return connect(std::move(seeking), std::move(endpoint));
@@ -195,14 +196,14 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   std::uint32_t seen_ = 0;
   net::Time seen_until_{};
   std::vector<std::shared_ptr<UpstreamEndpoint>> endpoints_;
-  /// Those that take traffic: what the balancer chooses among.
+  /// The endpoints that take traffic: the balancer chooses among them.
   std::vector<std::shared_ptr<UpstreamEndpoint>> in_use_;
-  /// All shared connections, those of endpoints that are gone included.
+  /// All shared connections, including those of removed endpoints.
   SharedConnection* shared_ = nullptr;
   std::deque<net::Waiter*> pending_;
-  /// As many as wait here, those included that were woken and had not their turn yet.
+  /// The number of requests that wait here, including those that were woken and have not run yet.
   std::uint32_t queued_ = 0;
-  /// Whose turn it is when room is freed while others wait as well: theirs when even.
+  /// Alternates freed connections between this thread's queue and others': the others' turn when even.
   std::uint32_t turn_ = 0;
 };
 

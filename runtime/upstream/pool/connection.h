@@ -1,4 +1,4 @@
-// A connection to an endpoint: a session's while a request is under way, the pool's in between.
+// A connection to an endpoint: owned by a session during a request, by the pool otherwise.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ class UpstreamConnection final : public net::Channel {
   UpstreamConnection(BackendPool& pool, std::shared_ptr<UpstreamEndpoint> endpoint)
       : pool_(pool), endpoint_(std::move(endpoint)), expiry_(*this) {}
 
-  /// Requests that it was given, this one included. Above 1 it was pooled, and may have died meanwhile.
+  /// Returns the number of requests on it, including this one. Above 1 it was pooled, and may have died meanwhile.
   std::uint32_t requests() const { return requests_; }
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
-  /// It failed, and the endpoint is known to have done nothing with the request.
+  /// Returns whether it failed, and the endpoint is known not to have processed the request.
   bool refused() const { return layer() != nullptr && layer()->untouched(); }
-  /// Of a refused one: the request as far as it was written, or nothing where that was too much to be kept.
+  /// For a refused connection: returns the request as far as it was written; empty where that was too large to keep.
   std::string_view sent_in_vain() const { return layer()->sent_in_vain(); }
-  /// The head of the response to its request has come.
+  /// Called when the head of the response has arrived.
   void answered(net::Time now, int status);
-  /// What came after the head was at fault.
+  /// Called when the response was invalid after its head.
   void spoilt() { outcome_ = RequestResult::kNoAnswer; }
-  /// Its answer is due to the client alone.
+  /// Called when the outcome was caused by the client alone: it says nothing about the endpoint.
   void tells_nothing() { outcome_ = RequestResult::kUnknown; }
 
  private:
   friend class BackendPool;
 
-  /// The end of an unused connection's time.
+  /// The idle timeout.
   class Expiry final : public net::TimerNode {
    public:
     explicit Expiry(UpstreamConnection& connection) : connection_(connection) {}
@@ -44,10 +44,11 @@ class UpstreamConnection final : public net::Channel {
     UpstreamConnection& connection_;
   };
 
-  /// Closed by the peer while idle, or bytes that nobody asked for: either way it is of no use.
+  /// Called for events while idle: closed by the peer, or unexpected bytes; the connection is discarded in both cases.
   void unattended(std::uint8_t events) override;
   void discard_idle();
-  /// What came was the layer's own affair: nothing is there for a request. False without one.
+  /// Returns whether the event was handled by the layer (TLS, HTTP/2), without bytes for a request. False without a
+  /// layer.
   bool silent();
   void begin(bool weighs_load, bool probe, net::Time now);
   void end();
@@ -57,15 +58,15 @@ class UpstreamConnection final : public net::Channel {
   Expiry expiry_;
   std::uint32_t requests_ = 0;
   bool idle_ = false;
-  /// It has a place among the backend's unused connections.
+  /// Counted among the backend's idle connections.
   bool idle_counted_ = false;
-  /// Its request counts among those that the endpoint has in flight.
+  /// Its request is counted in the endpoint's requests in flight.
   bool counted_ = false;
-  /// Its request tries out an open circuit.
+  /// Its request is the probe of an open circuit.
   bool probe_ = false;
   RequestResult outcome_ = RequestResult::kUnknown;
   net::Time began_{};
-  /// Set when it is one stream of a connection. Never looked at once the stream is closed.
+  /// Set when it is a stream of a shared connection. Not used any more once the stream is closed.
   SharedConnection* shared_ = nullptr;
   UpstreamConnection* previous_ = nullptr;
   UpstreamConnection* next_ = nullptr;

@@ -1,6 +1,6 @@
-// Room for connections to one backend: how many the process has, and how many requests wait for one. Exact over all
-// threads. A thread that needs room has the others give up a connection that they do not use; a thread that frees some
-// tells one that waits.
+// The connection limit of one backend: how many connections the process has, and how many requests wait for one. Exact
+// over all threads. A thread that needs a connection makes others close an idle one; a thread that closes one wakes a
+// waiting thread.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,10 @@
 
 namespace edge::runtime {
 
-/// A number that never exceeds a limit, whoever counts.
+/// A counter that never exceeds a limit. Threads: any.
 class BoundedCount {
  public:
-  /// `limit` 0: none.
+  /// Adds one; false at the limit. `limit` 0: no limit.
   bool take(std::uint32_t limit) {
     std::uint32_t now = value_.load();
     do {
@@ -32,7 +32,8 @@ class BoundedCount {
 
 class ConnectionRoom {
  public:
-  /// The connections of one thread. Called under the room's lock from any thread: it may only post to its own.
+  /// The connections of one thread. Called under the lock from any thread: implementations may only post to their own
+  /// thread.
   class Member {
    public:
     virtual void room_wanted() = 0;
@@ -40,7 +41,7 @@ class ConnectionRoom {
 
    protected:
     ~Member() = default;
-    /// Connections that wait for a request.
+    /// Idle connections.
     net::Counter idle_;
 
    private:
@@ -51,27 +52,27 @@ class ConnectionRoom {
   void join(Member& member);
   void leave(Member& member);
 
-  /// Room for one connection. Cost: one compare and exchange.
+  /// Reserves one connection. Cost: one compare-and-exchange.
   bool take(std::uint32_t limit) { return connections_.take(limit); }
-  /// The connection is gone. The caller wakes a request of its own, or calls `offer`.
+  /// Releases a connection. The caller wakes a request of its own, or calls `offer`.
   void give() { connections_.give(); }
 
-  /// A place in the queue. After it `take` must be tried once more: room may have been freed in between.
+  /// Enters the queue. `take` must be called once more after it: a connection may have been released in between.
   bool enqueue(Member& member, std::uint32_t limit);
   void dequeue(Member& member);
-  /// Has the other threads give up a connection that they do not use.
+  /// Makes another thread close an idle connection.
   void ask(const Member& asking);
-  /// Tells another thread that waits that there may be room. `by` has no use for it.
+  /// Wakes another thread that waits, as there may be room. `by` does not need it.
   void offer(const Member& by);
 
-  /// A place among the unused connections of all threads, at most `limit`. Asked for where that is bounded alone.
+  /// Reserves one of at most `limit` idle connections of all threads. Called only where they are limited.
   bool take_idle(std::uint32_t limit) { return limit != 0 && kept_idle_.take(limit); }
   void give_idle() { kept_idle_.give(); }
 
   std::uint32_t connections() const { return connections_.value(); }
-  /// Of these, those that wait for a request. Takes the lock.
+  /// Returns the idle connections. Takes the lock.
   std::uint32_t idle() const;
-  /// Requests that wait, of all threads.
+  /// Returns the number of waiting requests of all threads.
   std::uint32_t queued() const { return queued_.value(); }
 
  private:

@@ -1,4 +1,4 @@
-// The backends of one thread: a pool each, found by the stable id, whatever program is in force.
+// The pools of one thread, one per backend, found by its stable id across programs.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class Pools {
   Pools(net::Loop& loop, Backends& backends, net::tls::RecordRoom& records, std::uint64_t start)
       : loop_(loop), backends_(backends), records_(records), start_(start), http2_({}) {}
 
-  /// Makes the pools of a program's backends, in the order of its records, each with how it is called over TLS. Pools
-  /// that the program does not name are forgotten: they live on in the programs that requests still pin.
+  /// Makes the pools of a program's backends, in the order of its records, each with its TLS context. Pools of backends
+  /// that the program does not name are dropped: they live on in programs that requests still pin.
   std::vector<std::shared_ptr<BackendPool>> apply(std::span<const program::BackendRecord> backends,
                                                   std::span<const std::shared_ptr<const net::tls::ClientContext>> tls,
                                                   net::Duration default_idle_timeout);
-  /// After endpoints came or went: connections to those that are gone are closed now, not with the next request.
+  /// Called after endpoints were added or removed: closes connections to removed ones now, not at the next request.
   void refresh();
   void close_idle();
   const UpstreamCounts& counts() const { return counts_; }
@@ -34,7 +34,7 @@ class Pools {
   net::tls::RecordRoom& records_;
   std::uint64_t start_;
   UpstreamCounts counts_;
-  /// Of all connections that requests share; these are gone before it.
+  /// The engine of all shared connections, which are destroyed before it.
   net::http2::ClientEngine http2_;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> pools_;
 };

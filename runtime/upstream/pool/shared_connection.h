@@ -1,5 +1,5 @@
-// An HTTP/2 connection to an endpoint, which the requests of a thread share: each is a stream of it, and an
-// UpstreamConnection of its own to its session.
+// An HTTP/2 connection to an endpoint, shared by the requests of a thread: each request has a stream of it, as an
+// UpstreamConnection of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace edge::runtime {
 
 class BackendPool;
 
-/// Lives from when it is connected until it is closed; then retires itself. Known to its endpoint while it may take
-/// further streams, to its pool all its life.
+/// Lives from the end of connecting until it is closed; then frees itself. Listed by its endpoint while it accepts
+/// streams, by its pool all its life.
 class SharedConnection final : public net::Retirable, private net::TimerNode, private net::http2::ClientChannel::Owner {
  public:
   SharedConnection(BackendPool& pool, std::shared_ptr<UpstreamEndpoint> endpoint, net::Transport transport);
 
-  /// Whether it takes another stream now.
+  /// Returns whether it accepts another stream now.
   bool has_room() const;
-  /// Precondition: has_room().
+  /// Opens a stream. Precondition: has_room().
   std::unique_ptr<net::Layer> open_stream();
   bool idle() const { return channel_.streams() == 0; }
   std::uint32_t requests() const { return requests_; }
-  /// Called when a session has left. Keeps an idle connection for further streams for a while, or closes it.
+  /// Called when a request has ended. Keeps an idle connection for further streams for a while, or closes it.
   void keep_or_close();
   void shut() { channel_.shut(); }
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
@@ -34,7 +34,7 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
  private:
   friend class BackendPool;
 
-  /// It takes no stream any more, now or ever.
+  /// Returns whether it will never accept a stream again.
   bool used_up() const;
   bool keeps_idle();
   void gives_idle();
@@ -46,7 +46,7 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   net::http2::ClientChannel channel_;
   std::uint32_t requests_ = 0;
-  /// It has a place among the backend's unused connections.
+  /// Counted among the backend's idle connections.
   bool idle_counted_ = false;
   SharedConnection* previous_ = nullptr;
   SharedConnection* next_ = nullptr;

@@ -1,9 +1,9 @@
-// Moves bytes both ways between a client and an endpoint that speak to each other: TCP, TLS that is not decrypted here,
-// and what follows an Upgrade.
+// Forwards bytes in both directions between a client and an endpoint: TCP, TLS passthrough, and what follows an
+// Upgrade.
 //
-// A state machine that never waits, as Relay: `advance` moves what can be moved, then says what it waits for. A side
-// that does not take what it is sent is not read for; an end that comes from one side is passed on to the other, and
-// the other direction goes on.
+// A state machine that never waits, like Relay: `advance` forwards what it can, then the caller waits for the stated
+// events. Back-pressure: nothing is read for a side that does not accept data. A half-close is passed on, and the other
+// direction continues.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace edge::runtime {
 
-/// The log's word for either.
+/// The access log's reason for an idle timeout of either side.
 inline constexpr std::string_view kIdleTimeout = "idle-timeout";
 
-/// One end of a connection that is pumped.
+/// One side of the forwarded connection.
 struct PumpEnd {
   net::Channel& channel;
   net::Inlet& inlet;
@@ -37,33 +37,34 @@ class BytePump {
     ForwardCounts& counts;
   };
 
-  /// `idle`: how long nothing may move; 0: for any time, unless it is a peer that takes nothing.
+  /// `idle`: the idle timeout; 0: none, except where a peer accepts no data.
   BytePump(const Context& context, PumpEnd client, PumpEnd upstream, net::Duration idle);
   BytePump(const BytePump&) = delete;
   BytePump& operator=(const BytePump&) = delete;
-  /// Has the connection told when its endpoint first speaks.
+  /// Sets the connection to notify when its endpoint first sends data.
   void first_answer_to(UpstreamConnection& connection) { unanswered_ = &connection; }
 
   void advance();
   bool ended() const { return failure_ || idle_out_ || (up_.passed && down_.passed); }
-  /// One side broke off, or the server ends: neither side may take what it got for the whole.
+  /// Returns the failure: one side was reset, or the server shuts down; both sides are then reset, so that neither
+  /// mistakes its data for complete.
   const Failure& failure() const { return failure_; }
-  /// Why it ended where not both sides have ended it; the log's word.
+  /// Returns why it ended, unless both sides closed; the access log's reason.
   std::string_view reason() const { return idle_out_ ? kIdleTimeout : loss_of(failure_.kind); }
-  /// The endpoint broke off before it said anything, and not because the client kept it waiting.
+  /// Returns whether the endpoint failed before it sent anything, and the client was not the cause.
   bool never_answered() const {
     return failure_.origin == Origin::kUpstream && unanswered_ != nullptr && !client_given_up_;
   }
 
-  /// Bytes from the client, and to it.
+  /// Returns the bytes forwarded from the client, and below, to it.
   std::uint64_t passed_up() const { return up_.moved; }
   std::uint64_t passed_down() const { return down_.moved; }
 
   void timed_out() { idle_out_ = true; }
   void cancel() { failure_ = {Origin::kProxy, FailureKind::kCancelled, false}; }
-  /// Before every wait: what lies in the thread's scratch becomes our own.
+  /// Called before every wait: copies data out of the thread's scratch.
   void keep();
-  /// Until something can be moved, or the time is up.
+  /// Waits until something can be forwarded, or the time is up.
   net::Waiter::Awaiter wait(net::Waiter& waiter);
 
  private:
@@ -73,8 +74,8 @@ class BytePump {
     PumpEnd& to;
     net::Counter& bytes;
     std::uint64_t moved = 0;
-    bool ended = false;   ///< `from` sends no more
-    bool passed = false;  ///< and `to` was told
+    bool ended = false;   ///< `from` was closed by its peer
+    bool passed = false;  ///< and the close was passed to `to`
   };
 
   void move(Direction& direction);
@@ -97,7 +98,7 @@ class BytePump {
   bool client_given_up_ = false;
 };
 
-/// Pumps until both directions have ended, or one breaks, or nothing moves for the pump's time.
+/// Forwards until both directions have ended, one fails, or the idle timeout passes.
 net::Task<void> run_pump(BytePump& pump, net::Waiter& waiter);
 
 }  // namespace edge::runtime

@@ -1,8 +1,8 @@
-// Moves one exchange's bytes, both ways at once: request body to the upstream, response to the client.
+// Forwards one exchange, both directions at once: request body to the upstream, response to the client.
 //
-// A state machine that never waits: `advance` moves what can be moved, then says what it waits for. Back-pressure: a
-// side that does not take what it is sent is not read for. Framing is checked as it passes; what does not fit ends the
-// exchange with a Failure.
+// A state machine that never waits: `advance` forwards what it can, then the caller waits for the stated events.
+// Back-pressure: nothing is read for a side that does not accept data. Framing is validated on the way; invalid framing
+// ends the exchange with a Failure.
 #pragma once
 
 #include <sys/uio.h>
@@ -35,65 +35,66 @@ class Relay {
  public:
   Relay(const ForwardRequest& request, const ForwardFor& on_behalf, UpstreamConnection& upstream);
 
-  /// Asked, instead of sending an answer on, whether the request is to be tried once more; gives the try up without an
-  /// answer at `until`.
+  /// Sets the retry logic: consulted before a response is forwarded; `until` is the try's own timeout, after which it
+  /// ends without an answer.
   void retry_by(Retries& retries, net::Time until) {
     retries_ = &retries;
     try_until_ = until;
   }
-  /// `news` is called, from any thread and perhaps late, when somebody else than the two peers lets the relay go on:
-  /// who reads the response along, or a disk.
+  /// Sets the callback, called from any thread and perhaps late, for progress that does not come from the two peers:
+  /// readers of the response from the cache, or a disk.
   void wake_by(std::function<void()> news);
-  /// Sends the head, with what is already there of the body.
+  /// Sends the head, and the part of the body that has arrived.
   void begin(std::string_view head);
-  /// How far a request went that nobody has looked at.
+  /// How much of a request was sent that the endpoint did not process.
   struct Progress {
-    net::Buffer text;  ///< all that was written, the head included
+    net::Buffer text;  ///< everything that was written, including the head
     net::http1::ChunkedDecoder decoder;
     std::uint64_t left = 0;
     bool done = false;
   };
-  /// After a failure that lets it be sent again. nullopt: none of the body was taken, the head is all that it needs.
+  /// Returns the progress, for a retry after a failure that allows one. nullopt: no body was read, the head suffices.
   std::optional<Progress> progress();
-  /// In the place of `begin`: goes on where another try ended.
+  /// Replaces `begin`: continues where another try ended.
   void resume(Progress from);
   void advance();
-  /// The response is with the client, whole; or the exchange failed.
+  /// Returns whether the response was sent completely, or the exchange failed.
   bool ended() const { return failed() || (response_ == Response::kDone && !client_.outlet.blocked()); }
   bool failed() const { return static_cast<bool>(failure_); }
   const Failure& failure() const { return failure_; }
 
-  /// What to wait for when `advance` did not end it, and until when.
+  /// Returns the events to wait for when `advance` did not end it; below, until when.
   std::uint8_t client_interest() const { return client_interest_; }
   std::uint8_t upstream_interest() const { return upstream_interest_; }
   net::Time wait_until() const;
-  /// The wait came to its deadline; the server ends.
+  /// Called when the wait timed out; below, when the server ends.
   void timed_out();
   void cancel() { fail(Origin::kProxy, FailureKind::kCancelled); }
-  /// Before every wait: what lies in the thread's scratch becomes our own.
+  /// Called before every wait: copies data out of the thread's scratch.
   void keep();
 
-  /// Some of the final response went to the client: no other answer can be given.
+  /// Returns whether part of the final response was sent to the client: no other answer is possible.
   bool answered() const { return response_ != Response::kHead && !withheld(); }
-  /// It was kept from the client: buffered, or read for somebody else to answer.
+  /// Returns whether the response was not sent to the client: buffered, or read for the cache, which answers.
   bool withheld() const { return way_ == Way::kBuffered || way_ == Way::kSwallowed; }
   int status() const { return status_; }
-  /// Of the bodies, without framing: what was taken of the client's, and given to it.
+  /// Returns the bytes of the bodies, without framing: received from the client, and below, sent to it.
   std::uint64_t body_received() const;
   std::uint64_t body_sent() const { return writer_ != nullptr ? writer_->body_sent() : sent_straight_; }
-  /// The client has gone, and the response is read on for others (cache::Transaction).
+  /// Returns whether the client has gone, and the response is still read for others (cache::Transaction).
   bool client_lost() const { return lost_ != FailureKind::kNone; }
-  /// The response was the last message of HTTP on both connections: WebSocket follows.
+  /// Returns whether the upgrade to WebSocket succeeded: HTTP has ended on both connections.
   bool switched() const { return status_ == 101 && !failed(); }
   PumpEnd upstream_end() { return {upstream_, from_upstream_, to_upstream_}; }
   /// Each side was read to the exact end of its message and may carry another.
   bool request_read() const { return request_done_ || request_.body.buffered != nullptr; }
   bool client_reusable() const { return request_read() && !close_client_; }
   AfterUse after_use() const;
-  /// The endpoint had waited in vain for more of the client's body when it ended the exchange: that is not its fault.
+  /// Returns whether the endpoint ended the exchange after waiting in vain for the client's body: not the endpoint's
+  /// fault.
   bool client_given_up() const;
-  /// A broken response of which the client sees no other sign than a reset, or a client that has had its time to take
-  /// it.
+  /// Returns whether the client must see a reset: a truncated response without another sign of it, or a client that was
+  /// too slow.
   bool must_reset_client() const {
     return failed() && answered() &&
            (body_out_ == BodyOut::kUntilClose || failure_.kind == FailureKind::kClientStalled);
@@ -101,14 +102,14 @@ class Relay {
 
  private:
   enum class Response : std::uint8_t { kHead, kBody, kDone };
-  /// What becomes of the response's body. All but the first see it without its framing.
+  /// Where the response's body goes. All but the first use it without its framing.
   enum class Way : std::uint8_t {
     kStraight,
-    kWritten,    ///< through a BodyWriter: coded, or watched
+    kWritten,    ///< through a BodyWriter: encoded, or copied to the cache
     kBuffered,   ///< to ResponseRules::buffered
-    kSwallowed,  ///< to nobody
+    kSwallowed,  ///< discarded, after the cache has seen it
   };
-  /// What one call takes of the bytes at hand.
+  /// The data that one call forwards.
   struct Pieces {
     std::array<iovec, 8> at{};
     std::size_t count = 0;
@@ -140,7 +141,7 @@ class Relay {
   void send_to_client(Pieces& pieces);
   void upstream_ended(net::Transfer::Kind how);
 
-  // relay_shape.cc: responses that do not go as they came
+  // relay_shape.cc: responses that are changed on the way
   /// A piece of the body without its framing.
   struct Piece {
     std::string_view data;
@@ -187,18 +188,18 @@ class Relay {
   BodyChange change_;
   BodyPace pace_;
   net::Time continue_at_ = net::kNever;
-  /// When the encoder has to give out what it keeps back; when an answer of unknown size is begun in any case.
+  /// When the encoder must be flushed; below, when a response of unknown size is begun in any case.
   net::Time flush_at_ = net::kNever;
   net::Time decide_at_ = net::kNever;
   net::Time try_until_ = net::kNever;
-  /// When the endpoint was called, and when the client last sent some of the body after that.
+  /// When the endpoint was called; below, when the client last sent body data after that.
   net::Time began_;
   net::Time body_at_ = net::Time::min();
-  /// Null: nothing is tried again.
+  /// Null: no retries.
   Retries* retries_ = nullptr;
   std::function<void()> news_;
   Failure failure_;
-  /// How the client was lost whom the response does not need any more.
+  /// How the client was lost while the response is read for others.
   FailureKind lost_ = FailureKind::kNone;
   std::uint16_t status_ = 0;
   std::uint8_t interims_ = 0;
@@ -220,7 +221,7 @@ class Relay {
   bool upstream_at_end_ = false;
   bool close_client_ = false;
   bool own_continue_ = false;
-  /// The deadline passed and the endpoint had had its time.
+  /// The deadline passed, and the endpoint had had its time.
   bool was_late_ = false;
 };
 
