@@ -1,4 +1,4 @@
-// Fields that policies give to a response, whoever made it, and the fields of others that they stand in for.
+// Fields that policies add to a response, from the backend or the proxy, and the backend's fields that they replace.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@
 
 namespace edge::runtime {
 
-/// Field lines that are composed when a program is loaded.
+/// Header lines composed when a program is loaded.
 class FieldBlock {
  public:
-  /// kJoins: a list that others may add to as well (Vary); kReplaces: the only field of its name.
+  /// kJoins: a list field that others may add to (Vary); kReplaces: the only field of its name.
   enum class Manner : std::uint8_t { kReplaces, kJoins };
 
-  /// `name` as it is written. A value that could end its line is left out, with its name: programs are signed, and a
-  /// second look costs nothing here.
+  /// Adds a field; `name` as it is written. Drops a field whose value contains a line break: the compiler rejects
+  /// those, and checking again costs nothing here.
   void add(std::string_view name, std::string_view value, Manner manner = Manner::kReplaces);
   bool empty() const { return lines_.empty(); }
   const std::string& whole() const { return whole_; }
@@ -30,38 +30,39 @@ class FieldBlock {
   friend class AddedFields;
   struct Line {
     std::string name;  ///< lower case
-    std::string text;  ///< with its CRLF
+    std::string text;  ///< including its CRLF
     Manner manner;
   };
   std::vector<Line> lines_;
-  std::string whole_;  ///< all of them: the usual case is that none is left out
+  std::string whole_;  ///< all lines: normally none is omitted
 };
 
-/// What one exchange adds. Points to blocks of its program's policies, which the exchange keeps alive.
+/// The fields that one exchange adds. Points to blocks of its program's policies, which the exchange keeps alive.
 class AddedFields {
  public:
   bool none() const { return count_ == 0 && !cors_ && own_lines_ == nullptr; }
   void add(const FieldBlock& block) {
     if (count_ < blocks_.size()) blocks_[count_++] = &block;
   }
-  /// CORS is decided here: what a backend says of it does not count.
+  /// Makes this proxy decide CORS: the backend's CORS fields are removed.
   void take_over_cors() { cors_ = true; }
-  /// The one line that cannot be composed before: an origin that a pattern allows.
+  /// Adds Access-Control-Allow-Origin for an origin matched by a pattern, the one line that cannot be composed before.
   void allow_origin(std::string_view origin);
 
-  /// Whole lines that are this exchange's alone, beside whatever else there is: cookies.
+  /// Adds complete lines of this exchange in addition to all other fields: cookies.
   void append(std::string_view lines);
 
-  /// A whole line, or nothing, that is known only when an endpoint answers: looked up then, for its answer alone.
+  /// Adds a complete line, or none, that is known only when an endpoint answers: read when its response is written.
   void append_then(const std::string* line);
 
-  /// Whether a field of the backend's must go.
+  /// Returns whether a field of the backend must be removed.
   bool replaces(std::string_view name) const;
-  /// `edits` are the route's response filters: a name that they edit is theirs. Null for answers of our own.
+  /// Writes the fields. `edits` are the route's response filters, which take precedence for the names that they edit.
+  /// Null for the proxy's own answers.
   void write(net::http1::HeadWriter& out, const program::FieldEdits* edits) const;
 
  private:
-  /// One of CORS, one of security headers.
+  /// One for CORS, one for security headers.
   std::array<const FieldBlock*, 2> blocks_{};
   std::uint8_t count_ = 0;
   bool cors_ = false;

@@ -1,4 +1,4 @@
-// CORS: which pages of other origins may read answers (Fetch standard, §3.2). Preflights are answered here.
+// CORS: which other origins may read responses (Fetch standard, §3.2). Preflights are answered by the proxy.
 // docs/cors.md.
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace edge::runtime {
 
-/// `OPTIONS` with Origin and Access-Control-Request-Method: a browser asks before it sends a request of that method.
-/// \returns that method; empty: none is asked for.
+/// Returns the method of a preflight, an `OPTIONS` request with Origin and Access-Control-Request-Method; empty: it is
+/// not one.
 std::string_view preflight_method(const net::http1::RequestHead& head);
 
 class Cors {
  public:
   Cors(const program::SectionView& policies, const program::CorsRecord& settings);
 
-  /// What the response to this request says of CORS, also when it is an answer of ours.
+  /// Adds the CORS fields of the response to this request, also of the proxy's own answers.
   void decorate(const PolicyRequest& policy_request, AddedFields& added) const;
-  /// The answer to a preflight; nullopt for every other request.
+  /// Returns the answer to a preflight; nullopt for every other request.
   std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request) const;
 
  private:
@@ -33,14 +33,14 @@ class Cors {
     Match match = Match::kNone;
     std::size_t index = 0;
   };
-  /// `https://*.example.com:8443` in parts: what stands before the `*`, and after it.
+  /// `https://*.example.com:8443` in parts: before the `*`, and after it.
   struct Pattern {
     std::string before;
     std::string after;
   };
 
   Found find(std::string_view origin) const;
-  /// All origins are answered alike.
+  /// Whether all origins get the same response.
   bool alike() const { return any_ && !everyone_ && exact_.empty() && patterns_.empty(); }
   FieldBlock block(std::string_view origin, bool credentials) const;
 
@@ -48,15 +48,15 @@ class Cors {
   std::vector<Pattern> patterns_;
   bool any_ = false;
   bool credentials_;
-  bool everyone_;  ///< the origins of `*` are named back, with credentials
+  bool everyone_;  ///< for `*` with credentials: the origin itself is returned
   bool any_method_ = false;
   bool any_header_ = false;
   std::string methods_;
   std::string headers_;
   std::string exposed_;
-  std::string max_age_;  ///< seconds; empty: not told
+  std::string max_age_;  ///< seconds; empty: not sent
 
-  /// What a response to each of `exact_` says, to one of `patterns_` (less the origin), to everybody, to nobody.
+  /// The fields for each of `exact_`, for one of `patterns_` (without the origin), for any origin, for none.
   std::vector<FieldBlock> of_exact_;
   FieldBlock of_pattern_;
   FieldBlock of_any_;

@@ -1,4 +1,4 @@
-// IPAccess: which clients may pass, by their address. docs/ip-access.md.
+// IPAccess: allows and denies clients by address. docs/ip-access.md.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ class IpAccess {
  public:
   IpAccess(const program::SectionView& policies, const program::IpAccessRecord& settings);
 
-  /// 403 for whom the lists keep out.
+  /// Returns 403 for a client that the lists deny.
   std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request) const;
 
  private:
@@ -21,7 +21,7 @@ class IpAccess {
     IpAddress first;
     IpAddress last;
   };
-  /// Ascending and apart, so that a lookup is a binary search however many blocks there are.
+  /// Ascending and disjoint, so that a lookup is a binary search for any number of blocks.
   using Ranges = std::vector<Range>;
   static Ranges ranges_of(std::span<const program::CidrRecord> blocks);
   static bool among(const Ranges& ranges, const IpAddress& address);

@@ -1,7 +1,7 @@
-// What stands before a route: the policies of a program, and those that a request passes, in the order of rule D4.
+// The policies of a program, and the chain that a request passes, in the order of rule D4.
 //
-// A policy is a function of its settings and the request. The set of types is closed: a chain is a list of steps, and
-// passing it a loop over a switch.
+// A policy is a function of its settings and the request. The set of types is closed: a chain is a list of steps,
+// processed by a loop over a switch.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class RateLimit;
 class RateLimitCounts;
 class SecurityHeaders;
 
-/// One policy that a request passes. Of the pointers the one of its type is set.
+/// One policy in a chain. Of the pointers only the one of its type is set.
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
   const IpAccess* ip_access = nullptr;
@@ -32,32 +32,32 @@ struct PolicyStep {
   const SecurityHeaders* security_headers = nullptr;
 };
 
-/// An authentication policy that a request passes: it may have to wait, and is asked apart (auth/authentication.h).
+/// An authentication policy in a chain: it may have to wait, and is run separately (auth/authentication.h).
 struct AuthStep {
   program::PolicyType type = program::PolicyType::kUnknown;
   /// Index into the section's array of the type; kNone: it cannot be enforced.
   std::uint32_t settings = program::kNone;
 };
 
-/// What the requests of some traffic pass, in the order of rule D4.
+/// The policies for some treatments, in the order of rule D4.
 struct PolicyChain {
   std::vector<PolicyStep> steps;
   std::vector<AuthStep> authentication;
-  /// Limits that count by a claim, where JWT is among the authentication: asked once a token is verified.
+  /// Limits that count by a claim, where JWT is among the authentication: applied once a token is verified.
   std::vector<const RateLimit*> claim_limits;
   bool empty() const { return steps.empty() && authentication.empty(); }
 };
 
-/// The policies of one program, which must live as long. Immutable, and shared by all threads.
+/// The policies of one program, which must outlive them. Immutable, shared by all threads.
 class Policies {
  public:
-  /// `counts`: where rate limits tell what they said; null: nowhere.
+  /// `counts`: counts the decisions of rate limits; null: not counted.
   explicit Policies(const LoadedProgram& program, RateLimitCounts* counts = nullptr);
   ~Policies();
   Policies(const Policies&) = delete;
   Policies& operator=(const Policies&) = delete;
 
-  /// Empty for most.
+  /// Returns the chain of a treatment; mostly empty.
   const PolicyChain& chain(const LoadedHost& host, const program::TreatmentRecord& treatment) const {
     if (chain_of_treatment_.empty()) return chains_.front();
     const std::uint32_t first = first_treatment_[static_cast<std::size_t>(&host - hosts_)];
@@ -69,20 +69,20 @@ class Policies {
   PolicyChain resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const;
 
   std::unique_ptr<Settings> settings_;
-  /// One for each list of policies that some traffic names; the first is empty.
+  /// One per distinct list of policies; the first is empty.
   std::vector<PolicyChain> chains_;
-  /// One an entry of every host's traffics; empty when no traffic names a policy.
+  /// One per treatment of every host; empty when no treatment has a policy.
   std::vector<std::uint32_t> chain_of_treatment_;
-  /// Where the entries of a host begin; hosts in the order of the program's.
+  /// Index of the first treatment of each host; hosts in the order of the program.
   std::vector<std::uint32_t> first_treatment_;
   const LoadedHost* hosts_;
 };
 
 bool answers_preflight(const PolicyChain& chain);
 
-/// An answer in place of the backend's, or nullopt: the request passes, but for authentication. Either way `added` then
-/// holds what the response gets: a page of another origin may read a refusal too. A preflight is answered here, before
-/// anybody is asked who he is: browsers send no credentials with one (Fetch §3.2.2).
+/// Runs the chain without authentication. Returns an answer in place of the backend's, or nullopt: the request passes.
+/// `added` then has the fields for the response in both cases: a page of another origin may read a refusal too. A
+/// preflight is answered here, before authentication: browsers send no credentials with one (Fetch §3.2.2).
 std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request, RateLimitTable& table,
                                  AddedFields& added);
 

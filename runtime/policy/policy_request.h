@@ -1,4 +1,4 @@
-// What policies are told of a request, and what they may answer in place of the backend.
+// The input of policies for one request, and the answer that they may give in place of the backend.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ struct PolicyRequest {
   const net::http1::RequestHead& head;
   std::string_view host;  ///< canonical
   std::string_view path;  ///< normalised
-  /// The client, as far as proxies that are trusted tell of it.
+  /// The client's address, from the forwarding fields of trusted proxies.
   IpAddress source;
-  /// The client's connection, or the trusted proxy's with it, is encrypted.
+  /// The client's connection, or the trusted proxy's, is encrypted.
   bool secure = false;
   net::Time now;
   std::string_view request_id{};
-  /// What the policies before said of the request's fields; null: nothing.
+  /// The edits of the policies before; null: none.
   const RequestEdits* edits = nullptr;
-  /// Whole, where a policy of the chain asks for it (Authentication::body_limit).
+  /// The complete body, where a policy of the chain needs it (Authentication::body_limit).
   std::string_view body{};
 };
 
-/// As a Reply of the session, of which this room knows nothing.
+/// Corresponds to the session's Reply, on which this room does not depend.
 struct PolicyAnswer {
   int status = 403;
   std::string_view reason;
   std::string_view text;
-  std::string fields;  ///< whole lines
-  /// In place of the text, as it is; its Content-Type stands in `fields`.
+  std::string fields;  ///< complete lines
+  /// Replaces the text; its Content-Type is in `fields`.
   std::string body{};
 };
 

@@ -1,4 +1,5 @@
-// RateLimit: so many requests a second for each value of a key, the rest is answered 429. docs/rate-limiting.md.
+// RateLimit: a number of requests per second for each value of a key; further ones are answered 429.
+// docs/rate-limiting.md.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,19 @@ namespace edge::runtime {
 
 class RateLimit {
  public:
-  /// A policy that is the same in the next program, by name and by settings, goes on with the same buckets.
+  /// A policy that is the same in the next program, by name and settings, keeps its buckets.
   RateLimit(const program::SectionView& policies, const program::PolicyRecord& policy,
             const program::RateLimitRecord& settings);
 
-  /// What it says is counted there.
+  /// Sets the counters of its decisions.
   void tell(std::shared_ptr<RateLimitTally> tally) { tally_ = std::move(tally); }
 
   std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request, RateLimitTable& table) const;
 
-  /// Counts by a claim of a token, which somebody has to verify first.
+  /// Returns whether it counts by a claim of a verified token.
   bool by_claim() const { return key_ == program::RateKey::kJwtClaim; }
   const std::string& claim() const { return name_; }
-  /// `value`: of the claim, in a token that was verified; null: it has none.
+  /// Applies the limit. `value`: of the claim, in a verified token; null: the token does not have it.
   std::optional<PolicyAnswer> pass_claim(const std::string* value, net::Time now, RateLimitTable& table) const;
 
  private:

@@ -1,4 +1,4 @@
-// What rate limits have said, by policy. Kept over programs by the policy's name, while any program has it.
+// Counts the decisions of rate limits, by policy name. Kept across programs, while one has the policy.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace edge::runtime {
 
-/// Of one policy; counted by all threads, each key of it on one of several lines, so that they seldom meet.
+/// The counters of one policy, shared by all threads; spread over several cache lines by key, so that threads seldom
+/// contend.
 class RateLimitTally {
  public:
   void count(std::uint64_t key, bool passed) {
@@ -41,11 +42,11 @@ struct RateLimitCount {
   std::uint64_t limited = 0;
 };
 
-/// Any thread may call.
+/// Threads: any.
 class RateLimitCounts {
  public:
   std::shared_ptr<RateLimitTally> of(const std::string& policy);
-  /// Ascending by name. Those whose policy is gone are forgotten.
+  /// Returns the counts, ascending by name. Removes those whose policy is gone.
   std::vector<RateLimitCount> counts();
 
  private:

@@ -1,8 +1,8 @@
-// Token buckets of every rate limit of the process: bounded memory, shared by all threads, exact.
+// Token buckets of all rate limits of the process: bounded memory, shared by all threads, exact.
 //
 // A bucket is one 64-bit number, the time at which it will be full again (the theoretical arrival time of GCRA, ITU-T
-// I.371): a request moves it on by what it costs, and is refused when that lies further ahead than a whole bucket.
-// Nothing is refilled and nothing expires: a bucket whose time has passed is a full one, and worth as much as none.
+// I.371): a request advances it by its cost, and is refused when that would be more than a full bucket ahead. No refill
+// and no expiry is needed: a bucket whose time has passed is full, the same as an absent one.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace edge::runtime {
 
-/// A rate as buckets count it, in sixteenths of a nanosecond. Costs are rounded up: no rate is exceeded, and one of r
-/// requests a second falls short by less than one request in 16'000'000'000 / r.
+/// A rate in the units of buckets, sixteenths of a nanosecond. Costs are rounded up: no rate is exceeded, and one of r
+/// requests per second falls short by less than one request in 16'000'000'000 / r.
 class Rate {
  public:
   Rate(std::uint64_t requests_per_second, std::uint64_t burst);
@@ -26,7 +26,7 @@ class Rate {
  private:
   friend class RateLimitTable;
   std::uint64_t cost_;   ///< of one request
-  std::uint64_t depth_;  ///< of a whole bucket
+  std::uint64_t depth_;  ///< of a full bucket
   std::uint64_t burst_;
 };
 
@@ -34,8 +34,8 @@ class RateLimitTable {
  public:
   static constexpr std::size_t kDefaultKeys = std::size_t{1} << 20;
 
-  /// Keeps at most `keys` buckets, rounded up to a power of two. Memory is reserved, 16 bytes a key, and taken from the
-  /// system as keys come.
+  /// Stores at most `keys` buckets, rounded up to a power of two. 16 bytes of address space are reserved per key, and
+  /// allocated as keys are added.
   explicit RateLimitTable(std::size_t keys = kDefaultKeys);
   RateLimitTable(const RateLimitTable&) = delete;
   RateLimitTable& operator=(const RateLimitTable&) = delete;
@@ -44,21 +44,20 @@ class RateLimitTable {
     bool passes = false;
     std::uint64_t remaining = 0;
     net::Duration retry_after{0};  ///< until the next request passes; 0 when this one did
-    net::Duration full_after{0};   ///< until nothing is used up any more
+    net::Duration full_after{0};   ///< until the bucket is full
   };
-  /// Takes one token out of the bucket of `key`, which is full when it was not known. `key` is a hash of everything
-  /// that tells buckets apart, the rate too; it must not be guessable (see seed()). From any thread; locks only for a
-  /// key that is new. Where there is no room, the bucket that has rested longest makes it: nearly always one that is
-  /// full.
+  /// Takes one token from the bucket of `key`; the bucket of a new key is full. `key` is a hash of everything that
+  /// distinguishes buckets, including the rate; it must not be guessable (see seed()). Threads: any; locks only for a
+  /// new key. Without room the bucket that has been idle longest is replaced: nearly always a full one.
   TakeResult take(const Rate& rate, std::uint64_t key, net::Time now);
 
-  /// Where hashes of keys begin: random, so that no client can find keys that share a bucket or crowd one out.
+  /// Returns the seed for hashing keys: random, so that no client can find keys that collide or evict another.
   std::uint64_t seed() const { return seed_; }
 
  private:
   static constexpr std::size_t kWays = 8;
   static constexpr std::size_t kLocks = 64;
-  /// Buckets whose keys hash alike. A tag of 0 is a free place.
+  /// Buckets whose keys hash to the same set. A tag of 0 is a free slot.
   struct alignas(128) Set {
     std::uint64_t tags[kWays];
     std::uint64_t full_at[kWays];
@@ -74,7 +73,7 @@ class RateLimitTable {
   std::uint64_t seed_;
   std::size_t mask_;
   std::unique_ptr<Set[], Unmap> sets_;
-  /// For those who bring in a key: two threads must not give it a bucket each.
+  /// Held while a key is added: two threads must not add it twice.
   std::array<std::mutex, kLocks> inserting_;
 };
 

@@ -1,5 +1,5 @@
-// Fields of the request to the backend that authentication decides: an incoming one of the same name always goes first,
-// so that nobody can say who he is but the policy.
+// Edits by authentication of the fields sent to the backend: the client's own fields of these names are always removed,
+// so that only the policy can state the user's identity.
 #pragma once
 
 #include <string>
@@ -14,26 +14,25 @@ namespace edge::runtime {
 
 class RequestEdits {
  public:
-  /// Removes all incoming fields of the name (same_field), unless it is reserved from policies
-  /// (program/filter_table.h).
+  /// Removes all incoming fields of the name (same_field), unless policies may not edit it (program/filter_table.h).
   void remove(std::string_view name);
-  /// The same, and the backend gets this one. A value that could end its line, or that is empty, is not sent; incoming
-  /// ones are removed all the same.
+  /// Removes them, and sends this value. A value that is empty or contains a line break is not sent; incoming fields
+  /// are removed all the same.
   void set(std::string_view name, std::string_view value);
 
-  /// Goes on with what a later policy says; of one name the later counts.
+  /// Adds the edits of a later policy, which takes precedence.
   void join(RequestEdits later);
 
   bool none() const { return removed_.empty(); }
   bool drops(std::string_view name) const;
-  /// What is set under the name; empty: nothing.
+  /// Returns the value set for the name; empty: none.
   std::string_view value(std::string_view name) const;
   struct Line {
     std::string name;
     std::string value;
   };
   const std::vector<Line>& lines() const { return set_; }
-  /// What the route's filters name is theirs: they come after policies.
+  /// Writes the fields. Names that the route's filters edit are omitted: filters apply after policies.
   void write(net::http1::HeadWriter& out, const program::FieldEdits& filters) const;
 
  private:

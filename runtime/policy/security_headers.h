@@ -1,4 +1,4 @@
-// SecurityHeaders: fields that tell browsers to be careful, on every response. docs/security-headers.md.
+// SecurityHeaders: adds security-related fields to every response. docs/security-headers.md.
 #pragma once
 
 #include "program/read.h"
@@ -16,7 +16,7 @@ class SecurityHeaders {
   }
 
  private:
-  /// Strict-Transport-Security is not said in plain text (RFC 6797 §7.2).
+  /// Strict-Transport-Security is not sent over plain text (RFC 6797 §7.2).
   FieldBlock plain_;
   FieldBlock secure_;
 };

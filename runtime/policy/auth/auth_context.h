@@ -1,5 +1,5 @@
-// Where an authentication policy works: what it may use of the thread and of the process while it looks at a request,
-// and what it is made from.
+// What an authentication policy may use of the thread and the process while it processes a request, and what it is made
+// from.
 #pragma once
 
 #include <cstddef>
@@ -20,40 +20,40 @@ namespace edge::runtime::auth {
 
 struct Stores;
 
-/// A request to a service that is a backend of the program. Views must live until it has ended.
+/// A request to a service that is a backend of the program. Views must stay valid until it has ended.
 struct ServiceCall {
   std::string_view name_space;
   std::string_view name;
   std::string_view method;
   std::string_view host;
   std::string_view target;
-  /// Whole lines; not Host, Content-Length, Connection, Transfer-Encoding.
+  /// Complete lines; without Host, Content-Length, Connection, Transfer-Encoding.
   std::string_view fields;
   std::string_view body{};
   net::Time until;
-  /// An answer with more is a fault.
+  /// A larger response body is an error.
   std::size_t max_body = 0;
-  /// Fields behind the answer's body are among its own.
+  /// Trailer fields of the response are added to its header fields.
   bool trailers = false;
 };
-/// Sends it to an endpoint of the backend, as clients' requests are sent.
+/// Sends a request to an endpoint of the backend, in the same way as clients' requests.
 using CallService = std::function<net::Task<net::client::Answer>(const ServiceCall&)>;
 
-/// Of one request, on its thread.
+/// For one request, on its thread.
 struct AuthContext {
   net::Loop& loop;
-  /// The session's: the one place to wait. kCancelled: the session ends; whatever is answered then is not sent.
+  /// The session's only waiter. kCancelled: the session ends; the result is not sent any more.
   net::Waiter& waiter;
   net::client::HttpClient& client;
-  /// Of the process, shared by its threads.
+  /// Shared by all threads of the process.
   Stores& stores;
-  /// Seconds since 1970, when the request came.
+  /// The time of the request, in seconds since 1970.
   std::int64_t unix_now;
-  /// The client's connection: calls made for it end when it breaks. May be null.
+  /// The client's connection: calls made for it end when it closes. May be null.
   net::Channel* asker = nullptr;
-  /// What it asks of others is told here (call.h).
+  /// Records the calls in the request's trace (call.h).
   trace::StepCalls calls{};
-  /// Null: no backend can be called.
+  /// Null: backends cannot be called.
   const CallService* call_service = nullptr;
 };
 

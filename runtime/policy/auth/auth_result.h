@@ -1,4 +1,4 @@
-// What an authentication policy says of a request.
+// The result of an authentication policy for one request.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,28 @@
 
 namespace edge::runtime::auth {
 
-/// How it ended, for the counts.
+/// The outcome, for the counters.
 enum class AuthStatus : std::uint8_t {
   kPassed,
-  kDenied,      ///< 401, 403, or what the authorization service answered
+  kDenied,      ///< 401, 403, or the authorization service's answer
   kRedirected,  ///< to a login page
-  kFailed,      ///< nobody could tell: 503
+  kFailed,      ///< could not be decided: 503
 };
 inline constexpr std::size_t kOutcomes = 4;
 
-/// What a verified token says, of the claims that rate limits count by. Those that it does not have are left out.
+/// The claims of a verified token that rate limits count by. Missing claims are omitted.
 using VerifiedClaims = std::vector<std::pair<std::string, std::string>>;
 
-/// One that nothing was said in denies.
+/// A default-constructed result denies.
 struct AuthResult {
   AuthStatus outcome = AuthStatus::kFailed;
-  /// Unless it passes. `reason` and `text` are literals, or of the program.
+  /// The answer unless the request passes. `reason` and `text` are literals, or strings of the program.
   PolicyAnswer answer{503, "auth-failed", "The request could not be authenticated.", {}};
-  /// Where it passes: of the request to the backend.
+  /// If it passes: the edits of the request for the backend.
   RequestEdits request{};
-  /// Where it passes: whole lines for the response, Set-Cookie and its like. Those of an answer stand in
-  /// `answer.fields`.
+  /// If it passes: complete lines for the response, such as Set-Cookie. Those of an answer are in `answer.fields`.
   std::string response_fields{};
-  /// Where a JWT passes; null where nobody counts by claims.
+  /// If a JWT passes; null where no rate limit counts by claims.
   std::shared_ptr<const VerifiedClaims> claims{};
 
   bool passed() const { return outcome == AuthStatus::kPassed; }
@@ -51,7 +50,7 @@ struct AuthResult {
     auth_result.answer = std::move(answer);
     return auth_result;
   }
-  /// 503: nobody could tell (fails closed).
+  /// Returns a 503: the policy could not decide (fails closed).
   static AuthResult fail(std::string_view reason, std::string_view text) {
     return deny({503, reason, text, {}}, AuthStatus::kFailed);
   }

@@ -1,7 +1,7 @@
 // The authentication policies of a program, with the values of the secrets that they name.
 //
-// Made apart from the program, as secrets change without it; every thread takes one with the program that it is of. A
-// policy whose secret is missing, or whose settings cannot be used, answers 503 in its target's place.
+// Made apart from the program, because secrets change without it; every thread switches to it together with its
+// program. A policy whose secret is missing or whose settings are unusable answers 503.
 #pragma once
 
 #include <memory>
@@ -26,30 +26,30 @@ class ForwardAuth;
 class JwtPolicy;
 class Oidc;
 
-/// Immutable, and shared by all threads.
+/// Immutable, shared by all threads.
 class Authentication {
  public:
   static std::shared_ptr<const Authentication> make(const LoadedProgram& program, const program::SecretSet& secrets,
                                                     Stores& stores);
   ~Authentication();
 
-  /// Asks one policy. What `asked` shows is good until the first wait: what is needed after it is copied before. Up to
-  /// there nobody else may be resumed (Waiter::wake_later, not wake). Every wait has a deadline.
+  /// Runs one policy. `policy_request` is valid until the first suspension: the policy copies what it needs later.
+  /// Until then it must not resume other tasks (Waiter::wake_later, not wake). Every wait has a deadline.
   net::Task<AuthResult> ask(const AuthStep& step, const PolicyRequest& policy_request, AuthContext context) const;
 
-  /// Bytes of the largest body that a policy wants to see with a request; 0: it wants none.
+  /// Returns the largest request body that a policy inspects, in bytes; 0: it inspects none.
   std::uint64_t body_limit(const AuthStep& step) const;
 
-  /// Whom calls believe; null where no policy calls anybody over https.
+  /// Returns the CAs trusted for calls; null where no policy makes calls over https.
   const std::shared_ptr<const net::tls::Authorities>& authorities() const { return authorities_; }
-  /// For the sessions of persistent rules; null: none were given, and clients go where balancing has them.
+  /// Returns the keys for session persistence; null: none were given, and clients are balanced without it.
   const net::tls::SealingKeys* affinity_keys() const { return affinity_keys_ ? &*affinity_keys_ : nullptr; }
-  /// One line a policy that cannot be used. No values.
+  /// Returns one line per unusable policy. Without values.
   const std::vector<std::string>& faults() const { return faults_; }
 
  private:
   Authentication() = default;
-  /// One a record of the section; null: cannot be used.
+  /// One per record of the section; null: unusable.
   std::vector<std::shared_ptr<const BasicAuth>> basic_auths_;
   std::vector<std::shared_ptr<const JwtPolicy>> jwts_;
   std::vector<std::shared_ptr<const Oidc>> oidcs_;

@@ -1,4 +1,4 @@
-// A call that a policy makes for one request: a span of the request's trace, of which who is called is told.
+// A call that a policy makes for one request: recorded as a span of the request's trace, whose context is propagated.
 #pragma once
 
 #include <string_view>
@@ -10,26 +10,27 @@
 namespace edge::runtime::auth {
 
 enum class Callee : std::uint8_t {
-  kOwnService,        ///< is told all that a backend is told
-  kIdentityProvider,  ///< somebody else's: of ids alone, not of what senders before us noted in tracestate
+  kOwnService,        ///< gets the same trace context as a backend
+  kIdentityProvider,  ///< a third party: gets the ids only, without the tracestate of earlier senders
 };
 
-/// What to tell the callee of the trace, as whole lines; empty: nothing.
+/// Returns the trace context for the callee, as complete lines; empty: none.
 std::string trace_fields(const trace::StepCalls& calls, const trace::Step& step, Callee callee);
 
-/// `span` names it, e.g. `call token`. What `call` refers to must live until the task has ended; `fields` are its own.
+/// Makes a call. `span` is its span's name, such as `call token`. What `call` refers to must stay valid until the task
+/// has ended; `fields` are owned by it.
 net::Task<net::client::Answer> call(AuthContext context, std::string_view span, Callee callee, net::client::Call call);
 
-/// The same, of a service that is a backend of the program.
+/// The same, for a service that is a backend of the program.
 net::Task<net::client::Answer> call_service(AuthContext context, std::string_view span, ServiceCall call);
 
-/// What is known of a call when it has ended, for its span.
+/// The facts of a finished call, for its span.
 struct Called {
   std::string_view host;
-  std::uint16_t port = 0;  ///< 0: of a backend
+  std::uint16_t port = 0;  ///< 0: a backend's
   std::string_view method;
-  int status = 0;            ///< 0: none
-  std::string_view fault{};  ///< empty: there was an answer
+  int status = 0;            ///< 0: no response
+  std::string_view fault{};  ///< empty: there was a response
 };
 void end_call(const trace::StepCalls& calls, const trace::Step& step, std::string_view span, const Called& called);
 

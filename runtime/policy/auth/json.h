@@ -1,5 +1,5 @@
-// JSON from strangers, read strictly (RFC 8259, I-JSON of RFC 7493): no member twice, UTF-8 throughout, bounds on size,
-// depth and count. What tokens, key sets and documents of identity providers are read with.
+// Strict parser for untrusted JSON (RFC 8259, I-JSON of RFC 7493): no duplicate members, valid UTF-8, limits on size,
+// depth and count. Used for tokens, key sets and documents of identity providers.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace edge::runtime::auth {
 struct JsonBounds {
   std::size_t bytes = std::size_t{64} << 10;
   std::size_t depth = 16;
-  /// Of all kinds, at all depths.
+  /// Values of all kinds, at all depths.
   std::size_t values = 4096;
-  /// Of one object. Doubles are looked for by comparing each with each.
+  /// Members of one object. Duplicates are found by comparing each with each.
   std::size_t members = 256;
 };
 
 class Json {
  public:
-  /// kInteger: written without fraction and exponent, and within 64 bits; every other number is kFraction.
+  /// kInteger: without fraction and exponent, and within 64 bits; every other number is kFraction.
   enum class Kind : std::uint8_t { kNull, kBoolean, kInteger, kFraction, kString, kArray, kObject };
   struct Member;
 
@@ -33,20 +33,20 @@ class Json {
   bool is_object() const { return kind_ == Kind::kObject; }
   bool is_array() const { return kind_ == Kind::kArray; }
 
-  /// Each is nullopt, or empty, for another kind: nothing is converted.
+  /// Each returns nullopt, or empty, for another kind: nothing is converted.
   std::optional<std::string_view> text() const;
   std::optional<bool> boolean() const;
   std::optional<std::int64_t> integer() const;
-  /// Of both kinds of numbers.
+  /// For both kinds of numbers.
   std::optional<double> number() const;
   std::span<const Json> items() const { return items_; }
   std::span<const Member> members() const;
 
-  /// The member of the name; null when there is none, or when this is no object.
+  /// Returns the member of the name; null when there is none, or this is not an object.
   const Json* find(std::string_view name) const;
-  /// Its text; nullopt also when it is none.
+  /// Returns the member's text; nullopt also when it is not a string.
   std::optional<std::string_view> text_of(std::string_view name) const;
-  /// The member of the name, else what the name says as a path of names with dots between: `realm_access.roles`.
+  /// Returns the member of the name, else the one that the name gives as a dotted path: `realm_access.roles`.
   const Json* find_path(std::string_view path) const;
 
  private:
@@ -66,7 +66,7 @@ struct Json::Member {
 
 inline std::span<const Json::Member> Json::members() const { return members_; }
 
-/// One value and nothing after it. The error quotes nothing of the text.
+/// Parses one value with nothing after it. The error quotes nothing of the text.
 Result<Json> read_json(std::string_view text, const JsonBounds& bounds = {});
 
 }  // namespace edge::runtime::auth

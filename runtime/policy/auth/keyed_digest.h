@@ -1,5 +1,5 @@
-// Digests of credentials under a key of the process: what caches know tokens and passwords by, so that none of them
-// stands in memory longer than its request, and nobody can find two that meet.
+// Digests of credentials with a random key of the process, as keys of caches: no token or password stays in memory
+// longer than its request, and collisions cannot be constructed.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ struct DigestHash {
   }
 };
 
-/// Immutable. From any thread.
+/// Immutable. Threads: any.
 class DigestKey {
  public:
   /// A random key.
   DigestKey();
-  /// SHA-256 of the key and the parts, each with its length. Never shown to anybody, so that the plain form will do.
+  /// Returns the SHA-256 of the key and the parts, each with its length. Never disclosed, so that HMAC is not needed.
   Digest of(std::initializer_list<std::string_view> parts) const;
 
  private:

@@ -1,6 +1,6 @@
-// What authentication keeps beyond a program: answers of authorization services, keys of issuers, credentials that were
-// found good. Of the process; each is safe for any thread, and known by identity and settings, so that it outlives a
-// change of anything else.
+// State of authentication that outlives programs: decisions of authorization services, keys of issuers, verified
+// credentials. One per process; all are thread-safe, and keyed by identity and settings, so that they outlive other
+// configuration changes.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@
 
 namespace edge::runtime::auth {
 
-/// Whom calls over https believe: the authorities of the system, and those of a file where one is given. Read once,
-/// when the first policy wants to call: it takes some milliseconds, and megabytes.
+/// The CAs trusted for calls over https: the system's, and those of a file where one is given. Loaded when the first
+/// policy needs it: it takes some milliseconds, and megabytes.
 class Trust {
  public:
-  /// `pem`: further authorities; empty: none.
+  /// `pem`: further CAs; empty: none.
   explicit Trust(std::string pem) : pem_(std::move(pem)) {}
-  /// Null where none can be read. Not on a loop's thread.
+  /// Null where none can be loaded. Not for an event loop's thread.
   std::shared_ptr<const net::tls::Authorities> authorities();
 
  private:
@@ -41,7 +41,7 @@ class Trust {
 };
 
 struct Stores {
-  /// `log`: for lines that whoever runs the process should read. `denied`: where no call of a policy goes.
+  /// `log`: for messages to the operator. `denied_calls`: addresses that policies may not call.
   explicit Stores(const std::string& trusted_pem = {}, Logger log = {}, std::vector<Cidr> denied_calls = {},
                   net::client::NameQueryOptions queries = {})
       : denied(denied_calls.empty() ? nullptr : std::make_shared<const std::vector<Cidr>>(std::move(denied_calls))),
@@ -49,7 +49,7 @@ struct Stores {
         trust(trusted_pem),
         login_faults(std::move(log)) {}
 
-  /// Fails where a URL's host is an address that is denied. Names are looked at when they are called.
+  /// Fails where the host of a URL is a denied address. Names are checked when they are called.
   Status may_call(const net::client::Url& url) const;
 
   /// Null: none.

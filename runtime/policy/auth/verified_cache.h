@@ -1,5 +1,5 @@
-// What was found good (or wrong) is remembered for a while, by keyed digest: a bounded map in which the longest unused
-// makes room. Shared by all threads.
+// Caches verified (or rejected) credentials by keyed digest: a bounded map with least-recently-used eviction. Shared by
+// all threads.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace edge::runtime::auth {
 
-/// How long an entry holds is in the value: who finds it looks.
+/// Values contain their expiry: the caller checks it.
 template <typename Value>
 class VerifiedCache {
  public:
@@ -23,7 +23,7 @@ class VerifiedCache {
   VerifiedCache(const VerifiedCache&) = delete;
   VerifiedCache& operator=(const VerifiedCache&) = delete;
 
-  /// A copy: make it cheap. Locks a shard for a look-up.
+  /// Returns a copy: values should be cheap to copy. Locks a shard for the lookup.
   std::optional<Value> find(const Digest& digest) {
     Shard& shard = shard_of(digest);
     const std::scoped_lock lock(shard.mutex);
@@ -73,11 +73,11 @@ class VerifiedCache {
   using Entries = std::list<std::pair<Digest, Value>>;
   struct alignas(64) Shard {
     std::mutex mutex;
-    Entries entries;  ///< the last used first
+    Entries entries;  ///< the most recently used first
     std::unordered_map<Digest, typename Entries::iterator, DigestHash> places;
   };
 
-  /// By other bytes than the map's own hash.
+  /// Chosen by other bytes than the map's own hash.
   Shard& shard_of(const Digest& digest) { return shards_[digest.back() % kShards]; }
 
   std::size_t of_shard_;

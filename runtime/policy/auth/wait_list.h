@@ -1,4 +1,4 @@
-// Tasks of several threads that wait for one event, each on its own loop.
+// Tasks on several threads that wait for one event, each on its own loop.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace edge::runtime::auth {
 
-/// From any thread. Who waits does so:
+/// Threads: any. To wait:
 ///
-///     const auto place = list.enter(loop, waiter);   // then look whether the event has come meanwhile
+///     const auto place = list.enter(loop, waiter);   // then check whether the event has happened meanwhile
 ///     if (place) {
 ///       const Wake why = co_await waiter.wait(until);
 ///       list.leave(place);
@@ -25,12 +25,12 @@ class WaitList {
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
 
-  /// Null: too many wait.
+  /// Adds a waiting task. Null: too many wait.
   std::shared_ptr<Entry> enter(net::Loop& loop, net::Waiter& waiter);
-  /// On the thread that entered; also after being woken. No wake-up comes later.
+  /// Removes the task; on the thread that entered, also after being woken. No wake-up follows.
   void leave(const std::shared_ptr<Entry>& entry);
   bool empty();
-  /// Wakes all who have entered, each on its own thread. They have left by that.
+  /// Wakes and removes all tasks, each on its own thread.
   void wake_all();
 
  private:

@@ -18,26 +18,26 @@
 
 namespace edge::runtime::auth {
 
-/// What was found out of credentials a short while ago. Known by user, password and the hash that they were checked by:
-/// with a new password the old one is wrong at once.
+/// Caches the results of recent password checks. Keyed by user, password and the stored hash: when the password is
+/// changed, the old one fails at once.
 struct CredentialCache {
   static constexpr net::Duration kRight = std::chrono::minutes(5);
   static constexpr net::Duration kWrong = std::chrono::minutes(1);
 
   DigestKey key;
-  /// Until when. Apart, so that no flood of wrong ones crowds out who is known.
+  /// The value is the expiry. Two caches, so that a flood of wrong passwords does not evict the valid ones.
   VerifiedCache<net::Time> right{16'384};
   VerifiedCache<net::Time> wrong{4'096};
 };
 
-/// Immutable, and shared by all threads.
+/// Immutable, shared by all threads.
 class BasicAuth {
  public:
   static Result<std::shared_ptr<const BasicAuth>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                        const program::BasicAuthRecord& record);
 
   net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
-  /// Of lines of the file. No names, no values.
+  /// Returns the errors in lines of the htpasswd file. Without names or values.
   const std::vector<std::string>& faults() const { return users_->faults(); }
 
  private:

@@ -14,8 +14,8 @@ struct BasicCredentials {
 
 enum class CredentialsFault { kNone, kOtherScheme, kMalformed };
 
-/// `value` as the field has it. Names and passwords with control bytes are refused (RFC 7617 §2), so that none ends
-/// early.
+/// Parses the credentials; `value` as in the field. Rejects names and passwords with control characters (RFC 7617 §2),
+/// so that none is cut off at one.
 CredentialsFault read_basic_credentials(std::string_view value, BasicCredentials& out);
 
 }  // namespace edge::runtime::auth

@@ -1,4 +1,4 @@
-// Users and the hashes of their passwords: a file of lines `user:hash`, as Apache's htpasswd writes them.
+// Users and their password hashes: a file of lines `user:hash`, as written by Apache's htpasswd.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ class Htpasswd {
  public:
   Htpasswd(Htpasswd&&) = default;
   Htpasswd& operator=(Htpasswd&&) = default;
-  /// Blank lines and those that begin with `#` are passed over. A line that is at fault keeps its own user out and is
-  /// told of in faults(); of a user that stands twice the first line holds, as Apache has it.
+  /// Parses a file. Ignores blank lines and those that begin with `#`. An invalid line locks out its own user and is
+  /// reported in faults(); the first of several lines of a user applies, as in Apache.
   static Htpasswd read(std::string_view text);
 
-  /// Null when there is none.
+  /// Returns the user's hash; null when there is none.
   const PasswordHash* find(std::string_view user) const;
-  /// What a user that is not there is checked by, so that it takes as long: the costliest hash of the file. Null when
-  /// it has none.
+  /// Returns the hash to check for an unknown user, so that the time is the same: the most expensive hash of the file.
+  /// Null when the file has none.
   const PasswordHash* decoy() const { return decoy_; }
   std::size_t size() const { return users_.size(); }
-  /// `line 3: ...`; names nobody, quotes nothing.
+  /// Returns errors such as `line 3: ...`, without names or quoted text.
   const std::vector<std::string>& faults() const { return faults_; }
 
  private:
@@ -43,7 +43,7 @@ class Htpasswd {
   void add(std::string_view line, std::size_t number);
 
   std::unordered_map<std::string, PasswordHash, Hash, std::equal_to<>> users_;
-  const PasswordHash* decoy_ = nullptr;  ///< one of `users_`, whose entries stay where they are
+  const PasswordHash* decoy_ = nullptr;  ///< points into `users_`, whose elements do not move
   std::vector<std::string> faults_;
 };
 

@@ -1,5 +1,5 @@
-// Where passwords are checked: on threads of their own, which give way to the workers, from a queue that is bounded. A
-// check may take a good part of a second, and no loop has that.
+// Checks passwords on threads of low priority, from a bounded queue, because a check may take a good part of a second,
+// for which no event loop may be blocked.
 #pragma once
 
 #include <condition_variable>
@@ -21,44 +21,44 @@
 namespace edge::runtime::auth {
 
 struct PasswordPoolOptions {
-  /// 0: half of the machine's cores, one at least. They start with the first check.
+  /// Number of threads; 0: half of the machine's cores, at least one. They start with the first check.
   unsigned threads = 0;
-  /// Checks that wait for a thread; further ones are refused.
+  /// Limit of queued checks; further ones are refused.
   std::size_t max_waiting = 64;
-  /// Of these, from one client: who tries passwords leaves room for others.
+  /// Limit of queued checks from one client, so that guessing passwords does not block other clients.
   std::size_t max_of_source = 16;
-  /// How long a request waits.
+  /// The longest wait of a request.
   net::Duration patience = std::chrono::seconds(10);
 };
 
-/// From any thread.
+/// Threads: any.
 class PasswordPool {
  public:
   enum class Answer : std::uint8_t {
     kWrong,
     kRight,
-    kBusy,  ///< nobody could tell in time
+    kBusy,  ///< not decided in time
   };
   struct Question {
-    /// Of user, password and hash: equal ones are one check, however many ask.
+    /// Digest of user, password and hash: equal ones share one check.
     Digest digest;
-    /// Whom the client is counted as.
+    /// The client, for max_of_source.
     std::uint64_t source;
     std::shared_ptr<const Htpasswd> users;
-    /// One of the users'; null: the user is not there, and the answer is wrong in the time that a right one takes.
+    /// The user's hash; null: there is no such user, and the answer is kWrong after the time of a real check.
     const PasswordHash* hash;
     std::string password;
   };
 
   explicit PasswordPool(PasswordPoolOptions options = {});
-  /// Waits for the checks that are under way. Nobody may be waiting.
+  /// Waits for the checks in progress. No request may be waiting.
   ~PasswordPool();
   PasswordPool(const PasswordPool&) = delete;
   PasswordPool& operator=(const PasswordPool&) = delete;
 
-  /// `asker`: whose connection it is asked for; once that breaks nobody waits any more. May be null.
+  /// Checks a password. `asker`: the connection that the check is for; when it closes the wait ends. May be null.
   net::Task<Answer> check(net::Loop& loop, net::Waiter& waiter, Question question, net::Channel* asker = nullptr);
-  /// Checks that were made, and questions that were refused.
+  /// Returns the number of checks made, and below, of checks refused.
   std::uint64_t checks() const;
   std::uint64_t refusals() const;
 
@@ -71,10 +71,10 @@ class PasswordPool {
 
   const PasswordPoolOptions options_;
   mutable std::mutex mutex_;
-  // Under the mutex:
+  // Guarded by the mutex:
   std::condition_variable wanted_;
   std::deque<std::shared_ptr<Job>> queue_;
-  /// Waiting or under way.
+  /// Queued or in progress.
   std::unordered_map<Digest, std::shared_ptr<Job>, DigestHash> jobs_;
   std::uint64_t checks_ = 0;
   std::uint64_t refusals_ = 0;
@@ -82,7 +82,8 @@ class PasswordPool {
   std::vector<std::thread> threads_;
 };
 
-/// By `hash`, or as long as by `decoy` where there is none. Of two of unlike cost both are computed.
+/// Checks a password by `hash`, or for as long by `decoy` where there is none. With hashes of different cost both are
+/// computed.
 bool check_password(const PasswordHash* hash, const PasswordHash& decoy, std::string_view password);
 
 }  // namespace edge::runtime::auth

@@ -1,5 +1,5 @@
-// The messages of Envoy's ext_authz protocol, envoy.service.auth.v3.Authorization/Check, by hand: what a service is
-// told of a request, and what it says of it. Fields that are not known are passed over.
+// The messages of Envoy's ext_authz protocol, envoy.service.auth.v3.Authorization/Check, encoded by hand: the request's
+// attributes, and the service's decision. Unknown fields are ignored.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace edge::runtime::auth {
 
 inline constexpr std::string_view kExtAuthzPath = "/envoy.service.auth.v3.Authorization/Check";
 
-/// AttributeContext: the request as rules and backends see it.
+/// AttributeContext: the request as rules and backends get it.
 struct CheckedRequest {
   std::string_view source{};  ///< the client's address
   std::int64_t unix_now = 0;
@@ -23,31 +23,31 @@ struct CheckedRequest {
   std::string_view host{};
   std::string_view scheme{};
   std::string_view protocol{};
-  /// Lower case, one entry a name.
+  /// Names in lower case, each once.
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string_view body{};
 };
-/// CheckRequest with gRPC's frame.
+/// Returns a CheckRequest in gRPC framing.
 std::string check_request(const CheckedRequest& request);
 
 struct CheckedHeader {
   std::string name;
   std::string value;
 };
-/// CheckResponse. Names are tokens and values lines; others are left out.
+/// CheckResponse. Only headers with valid names and values are taken.
 struct CheckResult {
   bool passes = false;
-  /// Of a request that passes: what the backend is sent, and is not sent.
+  /// For a request that passes: headers set, and below, removed for the backend.
   std::vector<CheckedHeader> headers;
   std::vector<std::string> removed;
-  /// What the client is sent with the backend's response.
+  /// Headers added to the backend's response to the client.
   std::vector<CheckedHeader> response_headers;
-  /// Of a denial; `headers` are then the client's.
+  /// For a denial; `headers` are then for the client.
   int status = 403;
   std::string body;
 };
-/// `body`: of the call's answer; `grpc_status`: from its trailers, or where there is no body from its head. nullopt: it
-/// decides nothing, because it failed or is malformed. A message that says nothing is no consent (*safe*).
+/// Parses a response: `body` of the call; `grpc_status` from the trailers, or without a body from the head. nullopt: no
+/// decision, because the call failed or the message is malformed. An empty message does not allow the request (*safe*).
 std::optional<CheckResult> read_check_response(std::string_view body, std::string_view grpc_status);
 
 }  // namespace edge::runtime::auth

@@ -1,4 +1,4 @@
-// ForwardAuth: a service of the user's decides about each request. docs/forward-auth.md.
+// ForwardAuth: an external authorization service decides about each request. docs/forward-auth.md.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +25,27 @@ class ForwardAuth {
                                                          const program::PolicyRecord& policy,
                                                          const program::ForwardAuthRecord& settings);
 
-  /// Ready where the cache knows; else the service is asked.
+  /// Answers from the cache, else calls the service.
   net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
   bool secure() const { return url_.secure; }
-  /// Bytes of the largest body that the service is sent; 0: it is sent none.
+  /// Returns the largest body sent to the service, in bytes; 0: none.
   std::uint64_t body_limit() const { return body_limit_; }
 
  private:
   ForwardAuth() = default;
-  /// What the service is sent.
+  /// The request to the service.
   struct Subrequest {
     std::string method = "GET";
     std::string host{};
     std::string target{};
     std::string fields{};
     std::string body{};
-    std::string traced{};  ///< what the client tells of a trace; the rest is what is decided about
+    std::string traced{};  ///< the client's trace context; not part of the cache key
   };
   Subrequest subrequest(const PolicyRequest& policy_request) const;
   bool sends(std::string_view name) const;
   void add_own_words(const PolicyRequest& policy_request, std::string& lines) const;
-  /// `sign_in`: where a client is sent that has to sign in first; empty: it gets the service's answer.
+  /// `sign_in`: the URL that a client without a session is redirected to; empty: the client gets the service's answer.
   net::Task<AuthResult> call(Subrequest subrequest, std::optional<ForwardAuthCache::Key> key, std::string sign_in,
                              AuthContext context) const;
   void set_sign_in(std::string_view url, std::string_view parameter);
@@ -57,22 +57,22 @@ class ForwardAuth {
   static AuthResult read_check(const net::client::Answer& answer);
   AuthResult pass(const net::client::Answer& answer) const;
 
-  /// Of the policy and its settings: what was decided by others does not count.
+  /// Policy and settings, part of the cache key: decisions under other settings do not count.
   std::string identity_;
-  /// Of a backend: the path alone.
+  /// For a backend: only the path.
   net::client::Url url_;
-  std::string name_space_;  ///< of the backend; empty: the URL is called
+  std::string name_space_;  ///< of the backend; empty: `url_` is called
   std::string name_;
-  /// The service is sent the request's own method, host and path (program/forward_auth.h).
+  /// The service gets the request's own method, host and path (program/forward_auth.h).
   bool own_request_ = false;
-  /// It speaks Envoy's ext_authz protocol.
+  /// The service speaks Envoy's ext_authz protocol.
   bool grpc_ = false;
   std::uint64_t body_limit_ = 0;
   net::Duration timeout_{};
   net::Duration cache_ttl_{};
   std::vector<std::string> auth_headers_;  ///< empty: all
   std::vector<std::string> response_headers_;
-  std::string sign_in_;  ///< up to the value of the parameter; empty: there is no page to sign in at
+  std::string sign_in_;  ///< up to the value of the parameter; empty: no sign-in page
   bool sign_in_takes_url_ = false;
 };
 

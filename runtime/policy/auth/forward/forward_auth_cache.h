@@ -1,5 +1,5 @@
-// What authorization services said, for as long as their policies allow. Of the process, bounded in number and bytes;
-// any thread may ask.
+// Caches the decisions of authorization services for as long as their policies allow. One per process, bounded in
+// number and bytes; threads: any.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace edge::runtime::auth {
 
 class ForwardAuthCache {
  public:
-  /// A digest: nobody can find two requests that have one, and none can be read back.
+  /// A digest: collisions cannot be constructed, and the request cannot be recovered.
   using Key = program::Hash;
   struct Limits {
     std::size_t entries = 16 * 1024;
@@ -29,11 +29,11 @@ class ForwardAuthCache {
   ForwardAuthCache() : ForwardAuthCache(Limits{}) {}
   explicit ForwardAuthCache(const Limits& limits);
 
-  /// Of a policy, and everything that its service would be told.
+  /// Returns the key of a policy and everything that would be sent to its service.
   Key key(std::string_view policy, std::string_view forwarded) const;
-  /// Null where nothing is known, or not any more.
+  /// Returns the cached decision; null where there is none, or it has expired.
   std::shared_ptr<const AuthResult> find(const Key& key, net::Time now);
-  /// What was used longest ago goes first.
+  /// Stores a decision; evicts the least recently used.
   void put(const Key& key, AuthResult auth_result, net::Time until);
   std::size_t entries() const;
 
@@ -49,10 +49,10 @@ class ForwardAuthCache {
   void erase(Order::iterator entry);
 
   const Limits limits_;
-  /// Drawn at the start: keys mean nothing outside the process.
+  /// Random at start: keys are useless outside of the process.
   Key salt_;
   mutable std::mutex mutex_;
-  /// The last used first.
+  /// The most recently used first.
   Order order_;
   std::map<Key, Order::iterator> places_;
   std::size_t bytes_ = 0;

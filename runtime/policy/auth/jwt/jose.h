@@ -1,4 +1,4 @@
-// Signed tokens in their compact form (RFC 7515 §7.1), taken apart and checked by keys that somebody else named.
+// Parses and verifies signed tokens in compact form (RFC 7515 §7.1), with keys from a trusted source.
 #pragma once
 
 #include <cstddef>
@@ -10,43 +10,43 @@
 
 namespace edge::runtime::auth {
 
-/// Why a token is not taken. Everything but kUnknownKey stays so, whatever keys come.
+/// Why a token is rejected. Only kUnknownKey may change with other keys.
 enum class TokenFault : std::uint8_t {
   kNone,
   kTooLarge,
-  kMalformed,   ///< not of three parts in strict base64url, or a header that is not one
-  kAlgorithm,   ///< `none`, one that is not known, or one that is not allowed here
-  kCritical,    ///< it must be understood by an extension that nobody here knows
+  kMalformed,   ///< not three parts in strict base64url, or an invalid header
+  kAlgorithm,   ///< `none`, an unknown one, or one that is not allowed here
+  kCritical,    ///< its `crit` header requires an extension that is not supported
   kUnknownKey,  ///< no key has its id, or fits its algorithm
   kSignature,
-  kClaims,  ///< not an object, or a claim of another type than RFC 7519 gives it
+  kClaims,  ///< not an object, or a claim has another type than in RFC 7519
   kIssuer,
   kAudience,
   kNoExpiry,
   kExpired,
-  kNotYet,  ///< `nbf` or `iat` lies ahead
+  kNotYet,  ///< `nbf` or `iat` is in the future
 };
-/// For the log and `error_description`: ASCII, without quotes and backslashes.
+/// Returns a text for the log and `error_description`: ASCII, without quotes and backslashes.
 std::string_view fault_text(TokenFault fault);
 
 inline constexpr std::size_t kMaxTokenBytes = std::size_t{16} << 10;
 inline constexpr std::size_t kMaxTokenHeaderBytes = std::size_t{4} << 10;
 
-/// One that is read, not yet believed.
+/// A parsed token, not yet verified.
 struct Jws {
   Algorithm algorithm = Algorithm::kRs256;
-  std::string key_id;  ///< empty: it names none
-  /// Of the token's text: what is signed.
+  std::string key_id;  ///< empty: the token names none
+  /// The signed part of the token's text.
   std::string_view signed_text;
   std::string payload;
   std::string signature;
 };
 
-/// Views of `out` point into `token`. Of the header's members only `alg`, `kid` and `crit` have a meaning here: a key
-/// that a token brings with it, or says where to fetch, is nobody's (RFC 8725 §3.5, §3.10).
+/// Parses a token. Views of `out` point into `token`. Of the header's members only `alg`, `kid` and `crit` are used: a
+/// key or a key's URL in a token is ignored (RFC 8725 §3.5, §3.10).
 TokenFault read_jws(std::string_view token, Jws& out);
 
-/// By the key that the token names, or, where it names none, by each that fits, of which few are tried.
+/// Verifies the signature with the key that the token names, or, where it names none, with each that fits, up to a few.
 TokenFault verify_jws(const Jws& jws, const KeySet& keys, AlgorithmSet allowed);
 
 }  // namespace edge::runtime::auth

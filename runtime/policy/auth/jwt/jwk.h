@@ -1,7 +1,7 @@
-// Keys that signatures are checked with, as JWK and JWK sets carry them (RFC 7517, RFC 7518 §6, RFC 8037).
+// Keys for verifying signatures, from JWK and JWK sets (RFC 7517, RFC 7518 §6, RFC 8037).
 //
-// A key knows what it is for: it checks signatures of its own type and scheme and no others, whatever a token says
-// (RFC 8725 §3.1). So an RSA key is never the secret of an HMAC, and a key for PS512 checks no RS256.
+// A key is bound to its purpose: it verifies signatures of its own type and scheme only, whatever a token says (RFC
+// 8725 §3.1). So an RSA key is never used as an HMAC secret, and a key for PS512 verifies no RS256.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct evp_pkey_st;
 
 namespace edge::runtime::auth {
 
-/// RFC 7518 §3.1, RFC 8037 §3.1. `none` is none of them.
+/// RFC 7518 §3.1, RFC 8037 §3.1, without `none`.
 enum class Algorithm : std::uint8_t {
   kRs256,
   kRs384,
@@ -37,10 +37,10 @@ enum class Algorithm : std::uint8_t {
   kHs512,
 };
 
-/// As `alg` spells it, letter by letter; nullopt for everything else.
+/// Returns the algorithm that `alg` names, case-sensitive; nullopt for everything else.
 std::optional<Algorithm> algorithm_named(std::string_view name);
 std::string_view algorithm_name(Algorithm algorithm);
-/// Of the hash that it signs: 256, 384 or 512. That of EdDSA is the key's own affair: 512.
+/// Returns the size of the hash that is signed: 256, 384 or 512. EdDSA's hash is internal: 512.
 unsigned hash_bits(Algorithm algorithm);
 
 class AlgorithmSet {
@@ -54,23 +54,23 @@ class AlgorithmSet {
   std::uint32_t bits_ = 0;
 };
 
-/// Where a key comes from. Shared secrets are good from a configuration alone: one that is published is none.
+/// The source of a key. HMAC secrets are accepted from the configuration only: a published one is not secret.
 enum class KeyOrigin : std::uint8_t { kPublished, kConfigured };
 
-/// Immutable; copies share what is large. From any thread.
+/// Immutable; copies share large parts. Threads: any.
 class Key {
  public:
-  /// The error says what the key lacks, and quotes none of it.
+  /// Parses a key. The error says what is missing, and quotes nothing.
   static Result<Key> read(const Json& jwk, KeyOrigin origin);
 
-  /// Empty: it has none.
+  /// Empty: the key has no id.
   const std::string& id() const { return id_; }
   bool fits(Algorithm algorithm) const;
-  /// False, too, for an algorithm that the key does not fit. `signature` as JWS has it: ECDSA's two numbers side by
-  /// side (RFC 7518 §3.4), not DER.
+  /// Verifies a signature. False also for an algorithm that the key does not fit. `signature` as in JWS: ECDSA's two
+  /// numbers concatenated (RFC 7518 §3.4), not DER.
   bool verify(Algorithm algorithm, std::string_view signed_text, std::string_view signature) const;
-  /// Makes the tables of a key on P-256, which `verify` then takes half the time with: see P256Tables::make.
-  /// \returns whether it is one.
+  /// Computes tables for a P-256 key, with which `verify` takes half the time: see P256Tables::make. \returns whether
+  /// it is such a key.
   bool prepare();
 
  private:
@@ -88,16 +88,16 @@ class Key {
 
 inline constexpr std::size_t kMaxKeySetBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxKeys = 128;
-/// So many keys of a set, the first ones, get tables: issuers have one or two in use.
+/// The number of keys of a set, the first ones, that get tables: issuers use one or two at a time.
 inline constexpr std::size_t kMaxPrepared = 4;
 
 struct KeySet {
   std::vector<Key> keys;
-  /// Of other types and uses, or at fault: passed over (RFC 7517 §5).
+  /// Keys that were ignored: of other types and uses, or invalid (RFC 7517 §5).
   std::size_t unusable = 0;
 };
 
-/// `{"keys": [...]}` as issuers publish it. Not on a loop's thread: keys on P-256 are prepared.
+/// Parses `{"keys": [...]}` as issuers publish it. Not for an event loop's thread: prepares P-256 keys.
 Result<KeySet> read_key_set(std::string_view text);
 
 }  // namespace edge::runtime::auth

@@ -1,5 +1,5 @@
-// When the keys of an issuer are fetched: before the old ones are over, again soon after a failure, and when a token
-// names a key that is not there, but never more often than an issuer can stand.
+// When to fetch the keys of an issuer: before they expire, soon after a failure, and when a token names an unknown key,
+// with a minimum interval.
 #pragma once
 
 #include <chrono>
@@ -10,28 +10,27 @@
 
 namespace edge::runtime::auth {
 
-/// What an answer says of how long it holds (RFC 9111 §4.2.1, §4.2.3); nullopt: nothing. `no-store` and `no-cache` are
-/// 0. Arguments are the values of its fields.
+/// Returns how long a response is fresh (RFC 9111 §4.2.1, §4.2.3); nullopt: not stated. `no-store` and `no-cache` give
+/// 0. The arguments are the values of its fields.
 std::optional<std::chrono::seconds> freshness(std::string_view cache_control, std::string_view expires,
                                               std::string_view date, std::string_view age);
 
 struct JwksPace {
-  /// Whatever an answer says, its keys hold this long, and no longer than that.
+  /// Bounds of the lifetime, whatever the response says.
   net::Duration least = std::chrono::minutes(1);
   net::Duration most = std::chrono::hours(24);
-  /// Where it says nothing.
+  /// The lifetime where the response states none.
   net::Duration usual = std::chrono::minutes(10);
-  /// After a failure, twice as much after each further one.
+  /// The backoff after a failure, doubled after each further one, up to last_retry.
   net::Duration first_retry = std::chrono::seconds(1);
   net::Duration last_retry = std::chrono::minutes(1);
-  /// Between two fetches of which the later is for a key that is not known: whoever makes tokens up makes one request
-  /// in this time.
+  /// Minimum interval before a fetch for an unknown key: made-up tokens cause one request in this time.
   net::Duration between_asked = std::chrono::seconds(10);
-  /// For how long the last good keys serve while no new ones can be had. Then it is not known any more which hold.
+  /// How long the last valid keys are used while new ones cannot be fetched. After that they are not trusted any more.
   net::Duration through_outage = std::chrono::hours(24);
 };
 
-/// Plain numbers, no clock of its own. Not for several threads at once.
+/// Pure arithmetic without a clock. Not thread-safe.
 class JwksSchedule {
  public:
   explicit JwksSchedule(const JwksPace& pace = {}) : pace_(pace), retry_(pace.first_retry) {}
@@ -40,11 +39,11 @@ class JwksSchedule {
   void succeed(net::Time now, std::optional<std::chrono::seconds> fresh);
   void fail(net::Time now);
 
-  /// When the next fetch is due without being asked for.
+  /// Returns when the next regular fetch is due.
   net::Time next() const { return next_; }
-  /// Whether one may be made now for a key that is not known.
+  /// Returns whether a fetch for an unknown key is allowed now.
   bool may_ask(net::Time now) const;
-  /// Whether the keys that were fetched last still hold.
+  /// Returns whether the last fetched keys are still valid.
   bool usable(net::Time now) const { return now < usable_until_; }
 
  private:

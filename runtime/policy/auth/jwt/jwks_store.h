@@ -1,8 +1,8 @@
-// The keys of issuers, of the process: fetched ahead on a thread of their own, kept through swaps of programs, read by
-// every worker.
+// The key sets of issuers, one store per process: fetched ahead of time on a thread of its own, kept across programs,
+// read by all workers.
 //
-// One task tends each address: it fetches, waits until the keys are nearly over, fetches again. So there is one fetch
-// of an address at a time, whoever asks, and requests wait only before the first answer, or for a key that is new.
+// One task per URL fetches, waits until the keys nearly expire, and fetches again. So a URL is fetched once at a time,
+// and requests wait only before the first response, or for a new key.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@
 namespace edge::runtime::auth {
 
 struct KeysNow {
-  /// Null: none could be had so far, or the last good ones are too old.
+  /// Null: none could be fetched so far, or the last valid ones are too old.
   std::shared_ptr<const KeySet> keys;
-  /// A hash of the document: another one whenever the keys are others, so also when one is gone.
+  /// A hash of the document: it changes whenever the keys change, including when one is removed.
   std::uint64_t generation = 0;
 };
 
-/// The keys of one address. Fetched for as long as somebody holds it. From any thread.
+/// The keys of one URL. Refreshed while anybody owns the object. Threads: any.
 class JwksSource {
  public:
   ~JwksSource();
@@ -36,13 +36,13 @@ class JwksSource {
   JwksSource& operator=(const JwksSource&) = delete;
 
   KeysNow keys(net::Time now) const;
-  /// Waits for the fetch that is under way, or has one made: for want of any keys, or of one that a token names. At
-  /// once, and without a fetch, where the last one was a short while ago. At most five seconds. The wait is a span of
-  /// the request's, and a fetch that is made for it is told so; one that was under way is not.
+  /// Waits for the fetch in progress, or starts one, because there are no keys or a token names an unknown one. Returns
+  /// at once, without a fetch, where the last one was recent. Waits five seconds at most. The wait is a span of the
+  /// request's trace, whose context is propagated by a fetch that is started for it.
   net::Task<KeysNow> renewed(net::Loop& loop, net::Waiter& waiter, trace::StepCalls calls = {}) const;
-  /// Why there are no keys, or no newer ones; empty: all is well.
+  /// Returns why there are no keys, or no newer ones; empty: no error.
   std::string fault() const;
-  /// Fetches so far.
+  /// The number of fetches so far.
   std::uint64_t fetches() const;
 
  private:
@@ -59,16 +59,15 @@ class JwksSource {
 
 class JwksStore {
  public:
-  /// The thread starts with the first source.
-  /// `denied`: where no fetch goes.
+  /// The thread starts with the first source. `denied`: addresses that fetches may not go to.
   explicit JwksStore(net::client::Resolver& resolver, const JwksPace& pace = {},
                      std::shared_ptr<const std::vector<Cidr>> denied = nullptr);
-  /// Ends every fetch. Sources that somebody still holds say what they know.
+  /// Cancels all fetches. Sources that are still owned keep their keys.
   ~JwksStore();
   JwksStore(const JwksStore&) = delete;
   JwksStore& operator=(const JwksStore&) = delete;
 
-  /// The one that others hold, or a new one, which is fetched at once. `authorities`: whom to believe over https.
+  /// Returns the existing source, or a new one, which is fetched at once. `authorities`: the CAs trusted for https.
   std::shared_ptr<const JwksSource> source(const net::client::Url& url,
                                            std::shared_ptr<const net::tls::Authorities> authorities);
 

@@ -1,4 +1,4 @@
-// JSON Web Tokens (RFC 7519, RFC 8725): a signed token whose claims hold for somebody, here and now.
+// JSON Web Tokens (RFC 7519, RFC 8725): verification of signature and claims.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@
 
 namespace edge::runtime::auth {
 
-/// What a token must say to be taken.
+/// The requirements on a token.
 struct TokenRules {
   std::string issuer;
-  /// Any of them; empty: whoever it is for.
+  /// Accepted audiences; empty: any.
   std::vector<std::string> audience{};
   AlgorithmSet algorithms{};
-  /// By how much the issuer's clock and ours may differ, seconds.
+  /// Allowed clock skew between the issuer and this machine, in seconds.
   std::int64_t skew = 60;
 };
 
-/// One that is believed.
+/// A verified token.
 struct Token {
   Json claims;
   Algorithm algorithm = Algorithm::kRs256;
   std::string key_id;
-  /// The last second in which it is taken, the skew counted in. Since 1970.
+  /// The last second in which the token is accepted, including the skew; since 1970.
   std::int64_t until = 0;
 };
 
-/// Signature first: of a token that nobody signed not even the claims are read. `exp` is needed (*safe*): without it
-/// nothing ends a token that has leaked.
+/// Verifies the signature first: claims of an unsigned token are not even parsed. `exp` is required (*safe*): without
+/// it a leaked token would be valid forever.
 std::variant<Token, TokenFault> verify_token(std::string_view token, const KeySet& keys, const TokenRules& rules,
                                              std::int64_t unix_now);
 
-/// The claims of a token alone, as if it had been found signed.
+/// Checks the claims only, as if the token's signature had been verified.
 TokenFault check_claims(const Json& claims, const TokenRules& rules, std::int64_t unix_now);
 
 }  // namespace edge::runtime::auth

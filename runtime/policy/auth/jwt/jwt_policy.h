@@ -1,4 +1,4 @@
-// JWT: requests with a token that an issuer has signed pass, and the backend is told what it claims. docs/jwt.md.
+// JWT: requests with a token signed by a trusted issuer pass, and the backend gets its claims. docs/jwt.md.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@
 
 namespace edge::runtime::auth {
 
-/// Immutable, and shared by all threads.
+/// Immutable, shared by all threads.
 class JwtPolicy {
  public:
-  /// Begins to fetch the keys.
+  /// Starts to fetch the keys.
   static Result<std::shared_ptr<const JwtPolicy>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                        const program::JwtRecord& record);
 
-  /// Waits only for keys: at the start, or for one that is new. A token that was seen costs a hash and a look-up.
+  /// Waits for keys only: at the start, or for an unknown one. A token seen before costs a hash and a lookup.
   net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
 
  private:
@@ -38,7 +38,7 @@ class JwtPolicy {
 
   enum class Search : std::uint8_t { kFound, kMissing, kFault };
   Search find_token(const net::http1::HeadFields& fields, std::string_view& token) const;
-  /// nullopt: the key of the token is not among these.
+  /// nullopt: the token's key is not among these.
   std::optional<AuthResult> check_token(std::string_view token, const KeysNow& keys, AuthContext context) const;
   net::Task<AuthResult> ask_with_new_keys(std::string token, AuthContext context) const;
   std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
@@ -48,15 +48,15 @@ class JwtPolicy {
   std::string header_;
   std::string prefix_;
   std::vector<ClaimHeader> claim_headers_;
-  /// By which rate limits of the program count.
+  /// The claims that rate limits of the program count by.
   std::vector<std::string> counted_claims_;
-  /// Of every setting that a verdict depends on.
+  /// All settings that affect the result, for the cache key.
   std::string identity_;
   std::shared_ptr<const JwksSource> source_;
 };
 
-/// A claim as the value of a field: texts, numbers and truth values as they are, a list of them with commas between.
-/// Empty for what cannot be said so without being read as something else.
+/// Returns a claim as a field value: strings, numbers and booleans as they are, a list of them separated by commas.
+/// Empty for a claim that would be ambiguous.
 std::string claim_text(const Json& claim);
 
 }  // namespace edge::runtime::auth

@@ -1,4 +1,4 @@
-// Tokens that were found good, so that the next request with one is not checked again.
+// Caches verified tokens, so that further requests with one are not verified again.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace edge::runtime::auth {
 
-/// What a good token leads to.
+/// The result of a valid token.
 struct PassedToken {
   RequestEdits request;
-  /// The last second, since 1970.
+  /// The last second of its validity, since 1970.
   std::int64_t until = 0;
   std::shared_ptr<const VerifiedClaims> claims{};
 };
 
-/// Entries are known by the token, the policy's settings and the generation of the issuer's keys: where a key goes,
-/// nothing that it vouched for is found again.
+/// Keyed by the token, the policy's settings and the generation of the issuer's keys: when a key is removed, tokens
+/// verified with it are not found any more.
 struct TokenCache {
   static constexpr std::size_t kTokens = 16'384;
-  /// Bytes of claims that one entry may keep; a token with more is checked each time.
+  /// Bytes of claims that one entry may store; a token with more is verified each time.
   static constexpr std::size_t kMostKept = 1024;
 
   DigestKey key;

@@ -1,7 +1,7 @@
-// The cookies that the proxy itself has set, among those that a request carries (RFC 6265 §4.2).
+// The proxy's own cookies among those of a request (RFC 6265 §4.2).
 //
-// A sibling of our host may set cookies for it too ("cookie tossing"), and nothing in the request tells who set which.
-// So a name of ours that stands twice counts as absent: whichever of the two is right, the other may be the attacker's.
+// A sibling host may set cookies for this host too ("cookie tossing"), and a request does not show who set which. So a
+// name of the proxy's that occurs twice counts as absent: either of the two may be the attacker's.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ struct Cookie {
   std::string_view value;
 };
 
-/// Whether the proxy would set a cookie of this name.
+/// Returns whether the proxy sets cookies of this name.
 bool is_own_cookie(std::string_view name);
 
 class OwnCookies {
  public:
-  /// More of them than the proxy ever sets: all count as absent.
+  /// More than the proxy ever sets: beyond it all count as absent.
   static constexpr std::size_t kMax = 24;
 
   explicit OwnCookies(const net::http1::HeadFields& fields);
 
   bool none() const { return count_ == 0 && !too_many_; }
-  /// nullopt when it is absent, or there more than once.
+  /// Returns the value; nullopt when the cookie is absent, or occurs more than once.
   std::optional<std::string_view> find(std::string_view name) const;
-  /// Each as often as it stands, for those who take them away. The first kMax.
+  /// Returns all occurrences, for removing them. The first kMax.
   std::span<const Cookie> all() const { return {cookies_.data(), count_}; }
 
  private:
@@ -44,8 +44,8 @@ class OwnCookies {
   std::array<Cookie, kMax> cookies_;
 };
 
-/// The value of the Cookie field without the proxy's own, which are no backend's business: with them it could go on as
-/// its user elsewhere. Empty when nothing is left.
+/// Returns the Cookie field without the proxy's own cookies, with which a backend could impersonate the user. Empty
+/// when nothing remains.
 std::string cookies_of_others(const net::http1::HeadFields& fields);
 
 using net::http1::clear_cookie_line;

@@ -1,5 +1,5 @@
-// Why logins fail, for whoever runs the proxy: counted, and told in a line at times. Users and their browsers learn
-// only that a login was refused.
+// Why logins fail, for the operator: counted, and logged with a rate limit. Users and their browsers learn only that a
+// login was refused.
 #pragma once
 
 #include <array>
@@ -23,32 +23,32 @@ inline constexpr std::size_t kLoginFaults = 0
 #include "runtime/policy/auth/oidc/login_faults.def"
 #undef EDGE_LOGIN_FAULT
     ;
-/// Of the metric. `fault` below kLoginFaults.
+/// Returns the label of the metric. `fault` below kLoginFaults.
 std::string_view login_fault_label(std::size_t fault);
 
 using LoginFaultCounts = std::array<std::uint64_t, kLoginFaults>;
 
-/// From any thread.
+/// Threads: any.
 class LoginFaults {
  public:
-  /// Between two lines of one fault, seconds: who can make logins fail cannot fill the log.
+  /// Seconds between two log lines of one fault, so that clients cannot flood the log.
   static constexpr std::int64_t kRest = 10;
 
   explicit LoginFaults(Logger log) : log_(std::move(log)) {}
 
-  /// `policy`: its name. `detail`: what the provider said of it, if anything; neither a secret nor a text that somebody
-  /// may choose at will.
+  /// Counts a fault, and logs it. `policy`: its name. `detail`: the provider's explanation, if any; never a secret or a
+  /// text that a client can choose.
   void note(LoginFault fault, std::string_view policy, std::string_view detail, std::int64_t unix_now);
   LoginFaultCounts counts() const;
 
  private:
   struct LoggedFault {
     std::int64_t rest_until = 0;
-    std::uint64_t count = 0;  ///< when it was told last
+    std::uint64_t count = 0;  ///< when it was last logged
   };
   const Logger log_;
   mutable std::mutex mutex_;
-  // Under the mutex:
+  // Guarded by the mutex:
   LoginFaultCounts counts_{};
   std::array<LoggedFault, kLoginFaults> told_{};
 };

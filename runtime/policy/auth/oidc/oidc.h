@@ -1,9 +1,8 @@
-// OIDC: users log in at an identity provider, and come back with a session that rests in their cookies.
-// docs/oidc.md.
+// OIDC: users log in at an identity provider; the session is stored encrypted in their cookies. docs/oidc.md.
 //
 //   no session -> 302 to the provider -> callback: code to tokens -> session -> 302 to where the user was going
 //
-// The request that has a session costs the opening of a cookie; all else waits for the provider.
+// A request with a session costs the decryption of a cookie; all others wait for the provider.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +30,9 @@
 
 namespace edge::runtime::auth {
 
-/// Ends a session, on every host that a policy is on (specification, "B. Data-plane listeners").
+/// The path that ends a session, on every host with the policy (specification, "B. Data-plane listeners").
 inline constexpr std::string_view kLogoutPath = "/oauth2/logout";
-/// Beside `session-secret`, where it is: what that was before, whose cookies go on being good.
+/// Optional next to `session-secret`: its previous value, whose cookies stay valid.
 inline constexpr std::string_view kPreviousSessionSecretKey = "session-secret-previous";
 
 class Oidc {
@@ -41,41 +40,41 @@ class Oidc {
   static Result<std::shared_ptr<const Oidc>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                   const program::OidcRecord& settings);
 
-  /// Ready where a session is good, and where nothing need be asked of the provider.
+  /// Completes at once where the session is valid, or the provider is not needed.
   net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
 
  private:
-  /// Set by this very host alone (RFC 6265bis §4.1.3.2), and needed to open the session's cookies, whose name the
-  /// specification fixes: a session that a sibling host has planted opens for nobody.
+  /// Only this very host can set it (RFC 6265bis §4.1.3.2), and it is needed to decrypt the session cookies, whose name
+  /// the specification fixes: a session cookie planted by a sibling host cannot be decrypted.
   static constexpr std::string_view kHostKeyCookie = "__Host-edge_session";
-  /// A session at most, however often it is refreshed: a cookie that was stolen is of no use for longer.
+  /// The longest session, including refreshes: it limits the use of a stolen cookie.
   static constexpr std::int64_t kSessionTime = std::int64_t{7} * 24 * 3600;
 
-  /// What is known of a request beyond the first wait.
+  /// The parts of a request that are needed after the first suspension.
   struct Visit {
     bool navigation = false;
     bool secure = false;
-    std::string origin;    ///< the site's own, as its users see it
-    std::string target;    ///< what was asked for; local
-    std::string bound_to;  ///< the session's cookies, here
-    std::string session;   ///< their text; empty: there is none
+    std::string origin;    ///< the site's origin, as users see it
+    std::string target;    ///< the requested path and query; of this site
+    std::string bound_to;  ///< what the session's cookies are bound to
+    std::string session;   ///< their text; empty: no session
     SessionCookiesSeen cookies_seen;
     std::string other_cookies;
-    /// One that this request may begin, with its Set-Cookie lines; or the one that it comes back from.
+    /// A login that this request may start, with its Set-Cookie lines; or the one that it returns from.
     std::optional<OidcLogin> login;
     std::string login_lines;
   };
-  /// What the provider answered to a login.
+  /// The provider's answer to a login.
   struct Answer {
     std::string code;
     std::string issuer;
   };
-  /// What must hold for the tokens, as IdTokenRules has it.
+  /// The requirements on the tokens, as in IdTokenRules.
   struct Expected {
     std::string nonce;
     std::string subject;
   };
-  /// Who a user is, by the provider's tokens; or the refusal, or that nobody could tell.
+  /// The user's identity from the provider's tokens; or a refusal, or an error.
   struct Proof {
     std::optional<OidcIdentity> identity;
     OidcTokens tokens;
@@ -90,16 +89,16 @@ class Oidc {
   std::string redirect_uri(const Visit& visit) const { return visit.origin + callback_target_; }
   std::string binding(std::string_view host_key) const;
   AuthResult pass(const OidcIdentity& identity, std::string_view other_cookies) const;
-  /// 302 to the provider, or 401.
+  /// Redirects to the provider with 302, or answers 401.
   net::Task<AuthResult> begin(Visit visit, AuthContext context) const;
   net::Task<AuthResult> ask_to_log_in(Visit visit, AuthContext context) const;
-  /// The session as it began, however often it was refreshed.
+  /// Returns the id of a session, the same after refreshes.
   static Digest session_id(const OidcIdentity& identity, std::string_view bound_to, const OidcStore& store);
   static net::Task<AuthResult> confirm_logout(std::string_view return_to);
   net::Task<AuthResult> log_out(const PolicyRequest& policy_request, Visit visit, AuthContext context) const;
   net::Task<AuthResult> end_session(Visit visit, std::string return_to, AuthContext context) const;
 
-  // oidc_callback.cc: what the provider's token endpoint is needed for
+  // oidc_callback.cc: what needs the provider's token endpoint
   net::Task<AuthResult> come_back(const PolicyRequest& policy_request, Visit visit, const OwnCookies& cookies,
                                   AuthContext context) const;
   net::Task<AuthResult> finish_login(Visit visit, Answer answer, AuthContext context) const;
@@ -119,7 +118,7 @@ class Oidc {
   OidcClient client_;
   std::string callback_path_;    ///< normalised
   std::string callback_target_;  ///< as written: path and query
-  /// Where users come back to, `https://shop.example`; empty: where they came from.
+  /// The origin that users return to, `https://shop.example`; empty: the one they came from.
   std::string origin_;
   std::string host_;
   bool secure_ = false;
@@ -128,7 +127,7 @@ class Oidc {
   bool keeps_access_token_ = false;
   OidcRequirements requirements_;
   std::string binding_;
-  /// Whom calls over https believe.
+  /// The CAs trusted for calls over https.
   std::shared_ptr<const net::tls::Authorities> trusted_;
   std::shared_ptr<ProviderSource> provider_;
   SessionKeys keys_;

@@ -1,4 +1,4 @@
-// What a provider's tokens say of a user, and what becomes of it: who may pass, and what the backend is told.
+// What a provider's tokens say of a user, and its use: authorization, and headers for the backend.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,39 @@
 
 namespace edge::runtime::auth {
 
-/// Adds what `claims` (an object) say and the identity does not say yet: sources are given in the order in which they
-/// are believed. Roles are `roles`, and Keycloak's `realm_access.roles` and `resource_access.<client_id>.roles`; groups
-/// are `groups`. What is too much, or no text, is left out: that can keep somebody out, never let anybody in.
+/// Adds the claims (an object) that the identity does not have yet: sources are passed in order of precedence. Roles
+/// are `roles`, and Keycloak's `realm_access.roles` and `resource_access.<client_id>.roles`; groups are `groups`.
+/// Claims beyond the limits or that are not text are dropped: that can only deny access, never grant it.
 void add_claims(const Json& claims, std::string_view client_id, OidcIdentity& identity);
-/// Roles and groups alone: of an access token, whose other claims are about itself.
+/// Adds roles and groups only: for an access token, whose other claims describe the token.
 void add_memberships(const Json& claims, std::string_view client_id, OidcIdentity& identity);
 
 struct OidcRequirements {
   std::vector<std::string> roles;
   std::vector<std::string> groups;
-  /// All of both; else any one of either.
+  /// All roles and groups are required; else any one of them.
   bool all = false;
 };
-/// True where nothing is required. A group `/staff`, as Keycloak writes paths, is `staff` too.
+/// Returns whether a user meets the requirements; true without any. A group `/staff`, as Keycloak writes paths, equals
+/// `staff`.
 bool satisfies(const OidcIdentity& identity, const OidcRequirements& requirements);
 
-/// A header for the backend, and what it is filled with.
+/// A header for the backend, and its source.
 struct ForwardedClaim {
   enum class Source : std::uint8_t { kClaim, kRoles, kGroups, kAccessToken, kBearer };
   std::string header;
   std::string claim;
   Source source = Source::kClaim;
 };
-/// X-Auth-Subject, -Email, -Name, and one for each further header: its claim is the name without `X-Auth-` or `X-`, in
-/// lower case with `_` for `-`. `Authorization` gets the access token as a bearer's.
+/// Returns X-Auth-Subject, -Email, -Name, and one for each further header: its claim is the name without `X-Auth-` or
+/// `X-`, in lower case with `_` for `-`. `Authorization` gets the access token as a Bearer token.
 std::vector<ForwardedClaim> forwarded_claims(const std::vector<std::string>& headers);
-/// Where the access token rests among the claims; no claim of a provider's gets there.
+/// The claim name under which the access token is stored; no claim of a provider can have it.
 inline constexpr std::string_view kAccessTokenClaim = " access_token";
-/// The same for what tells a session from every other, as long as it lasts.
+/// The same for the session's id.
 inline constexpr std::string_view kSessionClaim = " session";
 
-/// Sets each header that there is a value for; incoming ones go in any case.
+/// Sets each header that has a value; the client's own headers of these names are removed in any case.
 void forward_claims(const OidcIdentity& identity, const std::vector<ForwardedClaim>& forwarded, RequestEdits& edits);
 
 }  // namespace edge::runtime::auth

@@ -1,4 +1,4 @@
-// The document in which a provider describes itself (OpenID Connect Discovery 1.0 §3), as far as a login needs it.
+// A provider's metadata (OpenID Connect Discovery 1.0 §3), as far as a login needs it.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,30 @@
 
 namespace edge::runtime::auth {
 
-/// How the client says who it is when it exchanges a code (OpenID Connect Core §9).
+/// How the client authenticates when it exchanges a code (OpenID Connect Core §9).
 enum class ClientAuthentication : bool { kBasic, kPost };
 
 struct OidcProvider {
   std::string issuer;
-  /// A browser is sent there: text, to which parameters are added.
+  /// The URL for browsers, to which parameters are added.
   std::string authorization_endpoint;
   net::client::Url token_endpoint;
   net::client::Url jwks_uri;
   std::optional<net::client::Url> userinfo_endpoint;
-  /// Empty: the provider ends no session for us.
+  /// Empty: the provider has no logout for clients.
   std::string end_session_endpoint;
   ClientAuthentication authentication = ClientAuthentication::kBasic;
-  /// Of id tokens: what the provider names and a public key can check; never empty.
+  /// For id tokens: those that the provider lists and a public key can verify; never empty.
   std::vector<std::string> algorithms;
-  /// Answers say who they are from (RFC 9207), and one that does not is somebody else's.
+  /// Whether responses name their issuer (RFC 9207), and must be rejected without it.
   bool issuer_in_answers = false;
 };
 
-/// Where the document is (§4). Fails for an issuer that no document can be asked of: not https, but for a provider on
-/// this very machine.
+/// Returns the URL of the metadata (§4). Fails for an issuer without https, unless it is on this machine.
 Result<net::client::Url> discovery_url(std::string_view issuer);
 
-/// Fails unless the document is about `issuer`, letter by letter, and has what is needed. Every endpoint must be https
-/// where the issuer is. The error quotes nothing.
+/// Parses the metadata. Fails unless its issuer equals `issuer` exactly, and all required members are present. Every
+/// endpoint must use https where the issuer does. The error quotes nothing.
 Result<OidcProvider> read_discovery(std::string_view document, std::string_view issuer);
 
 }  // namespace edge::runtime::auth

@@ -1,5 +1,5 @@
-// What OIDC policies keep in the memory of a process. None of it is needed to go on with a login or a session that
-// another agent began: it saves questions to the provider.
+// State of OIDC policies in the memory of a process. Logins and sessions that another agent began work without it: it
+// saves requests to the provider.
 #pragma once
 
 #include <atomic>
@@ -25,27 +25,27 @@
 
 namespace edge::runtime::auth {
 
-/// A provider and the keys that it signs with.
+/// A provider and its signing keys.
 struct ProviderNow {
-  /// Null: it is not known and cannot be asked now.
+  /// Null: not known, and cannot be fetched now.
   std::shared_ptr<const OidcProvider> provider;
   std::shared_ptr<const JwksSource> keys;
   explicit operator bool() const { return provider != nullptr; }
 };
 
-/// One provider. Its document is asked for when it is first needed, by one request at a time whoever waits; it is good
-/// for an hour, and goes on being used while the provider cannot be asked. From any thread.
+/// One provider. Its metadata is fetched when first needed, once at a time for all waiting requests; it is valid for an
+/// hour, and stays in use while the provider cannot be reached. Threads: any.
 class ProviderSource {
  public:
   static constexpr std::int64_t kFreshFor = 3600;
-  /// Between two questions to a provider that does not answer.
+  /// Seconds between two requests to a provider that does not respond.
   static constexpr std::int64_t kRestAfterFault = 5;
 
-  /// `trusted`: whom to believe over https.
+  /// `trusted`: the CAs trusted for https.
   ProviderSource(std::string issuer, std::shared_ptr<const net::tls::Authorities> trusted)
       : issuer_(std::move(issuer)), trusted_(std::move(trusted)) {}
 
-  /// At once where it is known. Must outlive the task.
+  /// Returns the provider, at once where it is known. This object must outlive the task.
   net::Task<ProviderNow> find(AuthContext context);
   const std::shared_ptr<const net::tls::Authorities>& trusted() const { return trusted_; }
 
@@ -62,10 +62,10 @@ class ProviderSource {
   WaitList waiting_{4096};
 };
 
-/// Providers by issuer, for as long as a policy holds them: they outlive a change of anything else. From any thread.
+/// Providers by issuer, while a policy owns them: they outlive other configuration changes. Threads: any.
 class OidcProviders {
  public:
-  /// Another one than before, that knows nothing yet, when others are believed than before.
+  /// Returns the provider of an issuer; a new one when the trusted CAs have changed.
   std::shared_ptr<ProviderSource> source(const std::string& issuer,
                                          std::shared_ptr<const net::tls::Authorities> trusted);
 
@@ -74,25 +74,25 @@ class OidcProviders {
   std::unordered_map<std::string, std::weak_ptr<ProviderSource>> all_;
 };
 
-/// A session as a refresh left it.
+/// A refreshed session.
 struct RefreshedSession {
   std::string text;  ///< of its cookies; empty: the provider has refused
   OidcIdentity identity;
 };
 
-/// Refreshes under way, and for a short time their results: a page asks for many things at once, each with the same
-/// cookie, and a refresh token is good for one use only (RFC 9700 §4.14.2). From any thread.
+/// Refreshes in progress, and for a short time their results: a page makes many requests at once, each with the same
+/// cookie, and a refresh token can be used only once (RFC 9700 §4.14.2). Threads: any.
 class OidcRefreshes {
  public:
-  /// For requests that were sent before the new cookie came.
+  /// Seconds for requests that were sent before the new cookie arrived.
   static constexpr std::int64_t kKeepFor = 30;
-  /// Between two questions about a token that was refused.
+  /// Seconds between two attempts with a token that was refused.
   static constexpr std::int64_t kRestAfterRefusal = 5;
   static constexpr std::size_t kMax = 10'000;
 
   class Flight {
    public:
-    /// Null as long as it is under way.
+    /// Null while in progress.
     std::shared_ptr<const RefreshedSession> result() const;
 
    private:
@@ -104,7 +104,7 @@ class OidcRefreshes {
   };
   struct Joined {
     std::shared_ptr<Flight> flight;
-    /// Has to refresh, and to end the flight whatever comes of it.
+    /// This request must refresh the session, and end the flight in all cases.
     bool leads = false;
   };
 
@@ -114,7 +114,7 @@ class OidcRefreshes {
 
   Joined join(const Digest& id, std::int64_t unix_now);
   static void end(const Joined& joined, RefreshedSession result, std::int64_t unix_now);
-  /// Until it has ended, or `until`.
+  /// Waits until the flight has ended, or `until`.
   static net::Task<void> wait(std::shared_ptr<Flight> flight, AuthContext context, net::Time until);
 
  private:
@@ -125,14 +125,14 @@ class OidcRefreshes {
   std::int64_t forget_at_ = 0;
 };
 
-/// Sessions that were ended before their time, until it comes: their cookies open as before wherever they went. Of this
-/// process alone. From any thread; while nobody logs out, asking costs one load.
+/// Sessions that were logged out before their expiry: copies of their cookies could still be decrypted. For this
+/// process only. Threads: any; without logouts a check costs one load.
 class EndedSessions {
  public:
   static constexpr std::size_t kMax = 100'000;
 
   bool none() const { return count_.load(std::memory_order_acquire) == 0; }
-  /// `until`: when the session would have ended. Without room those go first that have least time left.
+  /// Adds a session. `until`: when it would have expired. When full, those with the least time left are removed.
   void end(const Digest& session, std::int64_t until, std::int64_t unix_now);
   bool contains(const Digest& session) const;
 
@@ -145,7 +145,7 @@ class EndedSessions {
   std::atomic<std::size_t> count_{0};
 };
 
-/// The part of Stores that is OIDC's.
+/// OIDC's part of Stores.
 struct OidcStore {
   OidcProviders providers;
   OidcRefreshes refreshes;
