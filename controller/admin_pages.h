@@ -1,4 +1,4 @@
-// What edge-controller answers at its admin port: /metrics, /healthz, /readyz, and what operators debug by.
+// The pages of edge-controller's admin port: /metrics, /healthz, /readyz, and pages for debugging.
 #pragma once
 
 #include <atomic>
@@ -20,18 +20,18 @@ class AdminPages {
  public:
   using WriteMetrics = std::function<void(metrics::Exposition& out, const Controller& controller)>;
 
-  /// `log` must outlive it. `token`: what changes by the admin port must show.
+  /// `log` must outlive this object. `token`: required of admin requests that change something.
   AdminPages(Log& log, daemon::AdminToken token, WriteMetrics metrics);
 
-  /// Whom they tell of. `controller` must outlive the questions.
+  /// Sets the controller that the pages describe, which must outlive all requests.
   void serve(const Controller& controller) { controller_ = &controller; }
-  /// Pages of the process, but for what takes time. No question is asked of who asks. From any thread.
+  /// Answers pages of the process, except slow ones. Does not authenticate. Any thread.
   std::optional<daemon::AdminReply> answer(const daemon::AdminRequest& request);
-  /// The same for an administrator who asks by the agents' port.
+  /// The same for an administrator's request by the agents' port.
   AgentAnswer answer(const AgentQuestion& question);
-  /// For whoever is at the admin port. `local`: it is on a loopback address, so that it serves /debug too.
+  /// Serves a request at the admin port. `local`: the port is on a loopback address, so that /debug is served too.
   net::Task<daemon::AdminReply> attend(net::Loop& loop, const daemon::AdminRequest& request, bool local);
-  /// What takes time ends now.
+  /// Ends a running CPU profile now.
   void end() { profile_.end(); }
 
  private:

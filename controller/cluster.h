@@ -1,7 +1,7 @@
-// The controller's end of the Kubernetes API: follows every kind that the compiler reads, writes statuses and events,
-// stands for leader. A thread with a loop of its own.
+// The controller's connection to the Kubernetes API: watches every kind that the compiler reads, writes statuses and
+// events, takes part in leader election. A thread with an event loop of its own.
 //
-// An API server that is away takes nothing from the controller: it goes on with what it knows, and catches up.
+// While the API server is unreachable the controller continues with its last state, and catches up afterwards.
 #pragma once
 
 #include <chrono>
@@ -25,27 +25,27 @@ struct ClusterOptions {
   kube::Config config;
   std::string controller_class;
   StatusQueueOptions status;
-  /// One of several controllers writes statuses: the holder of a Lease. Without it, this one.
+  /// With several controllers only the holder of a Lease writes statuses. False: this one does.
   bool elect = false;
   std::string identity;
   std::string lease_namespace = "edge-system";
-  /// The embedded API: Endpoints are followed, too, which Kubernetes mirrors to EndpointSlices.
+  /// The embedded API: Endpoints are watched too, which Kubernetes would mirror to EndpointSlices.
   bool embedded = false;
-  /// The label of Nodes that ClusterEvents::node tells of; empty: Nodes are not followed.
+  /// The label of Nodes for ClusterEvents::node; empty: Nodes are not watched.
   std::string node_label{};
   Logger log;
 };
 
-/// On the cluster's thread.
+/// Called on the cluster's thread.
 struct ClusterEvents {
   std::function<void(std::vector<ObjectEdit>)> edited;
-  /// What the label of a node is; empty: it has none, or is gone. Null: nobody asks.
+  /// Called with the label's value of a node; empty: the node has no label, or was deleted. May be null.
   std::function<void(const std::string& node, std::string value)> node{};
-  /// All nodes that there are have been told. Once, before `synced`; never where they may not be read.
+  /// Called once all nodes have been passed to `node`. Once, before `synced`; never where nodes may not be read.
   std::function<void()> nodes_synced{};
-  /// What there is has been told whole. Once.
+  /// Called once when all existing objects have been passed on.
   std::function<void()> synced;
-  /// After each write of a status: how long it took.
+  /// Called after each write of a status with its duration.
   std::function<void(std::chrono::nanoseconds)> wrote;
 };
 
@@ -53,15 +53,15 @@ struct ClusterEvents {
 struct WrittenObject {
   std::string group;
   ResourceId key;
-  std::uint64_t version = 0;  ///< the object's resourceVersion; of one that is gone: 0
+  std::uint64_t version = 0;  ///< the object's resourceVersion; 0 for a deleted object
   bool gone = false;
 };
 
 struct ClusterCounts {
-  std::uint64_t kinds = 0;    ///< that are followed
-  std::uint64_t objects = 0;  ///< of them
+  std::uint64_t kinds = 0;    ///< that are watched
+  std::uint64_t objects = 0;  ///< of these kinds
   std::map<std::string, std::uint64_t> by_kind{};
-  std::uint64_t events = 0;  ///< of watches and lists, that were told
+  std::uint64_t events = 0;  ///< of watches and lists, that were passed on
   bool connected = false;
   bool leads = false;
   StatusCounts statuses;
@@ -69,14 +69,14 @@ struct ClusterCounts {
 
 class Cluster {
  public:
-  /// Fails where the configuration's keys cannot be used, not where the server is away.
+  /// Fails when the configuration's keys are unusable, not when the server is unreachable.
   static Result<std::unique_ptr<Cluster>> start(ClusterOptions options, ClusterEvents events);
-  /// Gives the Lease back, breaks off what is under way, joins.
+  /// Releases the Lease, cancels calls in progress, joins the thread.
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // From any thread.
+  // Threads: any.
   void set_desired(std::vector<DesiredStatus> desired_statuses);
   void agents(AgentsView view);
   ClusterCounts counts() const;

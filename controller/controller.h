@@ -1,10 +1,11 @@
-// The controller: what a cluster says becomes programs, programs go to agents, what they say goes back to the cluster.
+// The controller: compiles a cluster's resources to programs, distributes them to agents, and reports status to the
+// cluster.
 //
 //   Cluster (informers) -> ReconcileLoop -> Distributor -> agents
 //      ^ statuses, events      |            | acknowledgements, health
 //      +---- Verdicts ---------+------------+ AgentsView
 //
-// edge-controller runs one against a cluster; edge-standalone against the API that it holds itself.
+// edge-controller runs one for a cluster; edge-standalone for its embedded API.
 #pragma once
 
 #include <chrono>
@@ -24,44 +25,44 @@
 
 namespace edge::controller {
 
-/// The label of agents that names their group, where nothing else is chosen.
+/// The default label of agents that names their group.
 inline constexpr std::string_view kGroupLabel = EDGE_API_GROUP "/group";
 
 struct ControllerOptions {
-  /// Signing key, authority, last programs. Made where it is missing (mode 0700).
+  /// Directory for signing key, authority, last programs. Created when missing (mode 0700).
   std::string data_dir;
   kube::Config config;
   /// Rule D8.
   std::string controller_class;
-  /// Addresses that Gateways and Ingresses say they are reached by, where they name none.
+  /// Addresses for the status of Gateways and Ingresses that request none.
   std::vector<std::string> published_addresses;
-  /// Below which listeners may have files of certificates (spec.listeners.tls.certFile); none: no such file is read.
+  /// Directories in which listeners may refer to certificate files (spec.listeners.tls.certFile); empty: none.
   std::vector<std::string> certificate_directories{};
   std::string listen = "0.0.0.0:9090";
-  /// Names an agent's group by its value.
+  /// The label whose value is an agent's group.
   std::string group_label = std::string(kGroupLabel);
-  std::string listen_flag = "--agents-listen";  ///< what chooses it, for whoever cannot have it
+  std::string listen_flag = "--agents-listen";  ///< the flag that sets `listen`, for error messages
   /// The API is the embedded one.
   bool embedded = false;
   bool elect = false;
   std::string identity;
   std::string lease_namespace = "edge-system";
   program::Target target = program::Target::kX8664V2;
-  double status_rate = 100;  ///< writes a second
+  double status_rate = 100;  ///< status writes per second
   Logger log;
   /// Starts paused: see pause().
   bool paused = false;
-  /// The API has lost what it had, if it had anything: what the run before served stays in force until there is a
+  /// The API has lost its data, if it had any: the last program of the previous run stays in force until there is a
   /// listener again.
   bool api_began_empty = false;
-  /// After changes of what the API has, on a thread of the controller's; null: nobody asks. `gone`: what it has no
-  /// longer, of the kinds that are followed.
+  /// Called after changes of the API's objects, on a thread of the controller; may be null. `gone`: deleted objects of
+  /// watched kinds.
   std::function<void(const std::vector<ResourceId>& gone)> changed{};
-  /// What administrators are told of the controller itself, by the paths of its admin port (DistributorOptions).
+  /// Serves the controller's own admin pages to administrators by the agents' port (DistributorOptions).
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
 };
 
-/// Compiled beside what the API has, though the API does not have it.
+/// Compiled in addition to the API's objects, without being stored there.
 struct ExtraDocument {
   ResourceId key;
   std::string document;  ///< JSON
@@ -70,17 +71,17 @@ struct ExtraDocument {
 
 class Controller {
  public:
-  /// Publishes the last program of the run before, then follows the cluster. Fails for a data directory, a key or an
-  /// address that cannot be used; not for a server that is away.
+  /// Publishes the last program of the previous run, then watches the cluster. Fails for an unusable data directory,
+  /// key or address; not when the server is unreachable.
   static Result<std::unique_ptr<Controller>> start(ControllerOptions options);
-  /// Agents serve on.
+  /// Agents continue to serve.
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // From any thread.
+  // Threads: any.
   std::uint16_t port() const;
-  /// Where this machine reaches it, `HOST:PORT`.
+  /// Returns the address for clients on this machine, `HOST:PORT`.
   std::string address() const;
   std::string join_file() const;
   /// Distributor::own_join_file.
@@ -89,16 +90,16 @@ class Controller {
   /// Distributor::behind.
   std::string behind(const std::string& agent, const std::string& program) const;
   void write_metrics(metrics::Exposition& out) const;
-  /// No program is made until resume(): what is written in between is one program. One at a time.
+  /// Suspends compiling until resume(), so that all writes in between make one program. One caller at a time.
   void pause();
-  /// Returns once the controller has seen all of `writes`. \returns false: it did not within some seconds, and makes a
-  /// program of what it has.
+  /// Waits until the controller has seen all of `writes`. \returns false: it did not within some seconds, and compiles
+  /// what it has.
   bool resume(std::vector<WrittenObject> writes);
-  /// All of them, in place of those of the last call.
+  /// Replaces the extra documents of the last call.
   void compile_beside(std::vector<ExtraDocument> documents);
-  /// Whether the thread that speaks with the API gets to what it is given within `patience`.
+  /// Returns whether the cluster's thread responds within `patience`.
   bool answers(std::chrono::nanoseconds patience) const;
-  /// It has a program to give out.
+  /// Returns whether there is a program for agents.
   bool ready() const;
 
  private:

@@ -1,4 +1,4 @@
-// What the controller counts, and how /metrics tells it.
+// The controller's metrics.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,14 @@
 
 namespace edge::controller {
 
-/// Every function may be called from any thread.
+/// Thread-safe.
 class ControllerMetrics {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// After it was published. `took`: from the batch to its program.
+  /// Called after a result was published. `took`: from the batch to its program.
   void reconciled(const ReconcileResult& result, std::chrono::nanoseconds took, Clock::time_point now);
-  /// Those at fault that are served as they last were sound.
+  /// Sets the number of invalid resources that are served in their last valid version.
   void held_back(std::size_t resources);
   void looked(const AgentsView& view, Clock::time_point now);
   void wrote_status(std::chrono::nanoseconds took) { status_time_.observe(took); }
@@ -54,7 +54,7 @@ class ControllerMetrics {
   std::uint64_t program_bytes_ = 0;
   std::uint64_t held_back_ = 0;
   Stage stages_[8] = {{"decode"}, {"link"}, {"lower"}, {"emit"}, {"native"}, {"regex"}, {"prove"}, {"assemble"}};
-  /// Published, and not yet run by all agents: their numbers, and since when.
+  /// Programs not yet run by all agents: their numbers, and when they were published.
   std::deque<std::pair<std::uint64_t, Clock::time_point>> on_their_way_;
   metrics::DurationHistogram compile_time_;
   metrics::DurationHistogram distribution_time_;
@@ -62,7 +62,7 @@ class ControllerMetrics {
   metrics::DurationHistogram status_time_;
 };
 
-/// Of the trace store.
+/// Writes the metrics of the trace store.
 void write_trace_counts(metrics::Exposition& out, const traces::TraceCounts& counts);
 
 }  // namespace edge::controller

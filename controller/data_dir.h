@@ -1,4 +1,4 @@
-// The folder in which a standalone proxy keeps what must outlive it: its signing key and the last sound program.
+// The directory of a standalone proxy's persistent state: its signing key and the last valid program.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct StoredProgram {
 
 class DataDir {
  public:
-  /// Makes the folder where it is missing (mode 0700).
+  /// Creates the directory when missing (mode 0700).
   static Result<DataDir> open(std::string path);
 
-  /// The key of `signing.key`; made on the first start, readable by the owner alone.
+  /// Returns the key in `signing.key`; generated at the first start, readable only by the owner.
   Result<program::SigningKey> signing_key() const;
   Status store_values(const program::ValueSet& values) const;
   Status store_program(const std::vector<std::byte>& program) const;
-  /// kNotFound before the first program and values. The bytes are as hostile as any other's.
+  /// kNotFound before the first program and values. The bytes are not trusted: readers must check them.
   Result<StoredProgram> last() const;
 
  private:

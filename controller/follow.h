@@ -1,10 +1,10 @@
-// Follows configuration files: whenever they change they are compiled, and what can be served is handed on.
+// Watches configuration files: compiles them on every change, and provides what can be served.
 //
-// A document that did not change is not read again, and what does not depend on one that did is not compiled again
+// Unchanged documents are not parsed again, and what does not depend on a changed one is not compiled again
 // (compiler/workspace.h).
 //
-// A fault never takes away what worked: a file with errors is replaced by its last version without, and the rest of the
-// configuration is compiled as it is now.
+// An error never takes away what worked: a file with errors is replaced by its last version without, and the rest of
+// the configuration is compiled in its current version.
 #pragma once
 
 #include <atomic>
@@ -29,82 +29,82 @@
 
 namespace edge::controller {
 
-/// What the files stand for.
+/// What the files represent.
 enum class FollowScope : std::uint8_t {
-  kWhole,  ///< all there is: what they refer to has to be in them
-  kPart,   ///< of what a cluster has: what they refer to has to be in them or there (FollowOptions::others)
+  kWhole,  ///< the complete configuration: references must be resolved within it
+  kPart,   ///< a part of a cluster's configuration: references may be to it (FollowOptions::others)
 };
 
-/// What a cluster has beside the files, as the compiler reads it, by ResourceId::text().
+/// The cluster's other documents in the compiler's form, by ResourceId::text().
 using OtherDocuments = std::map<std::string, std::string>;
 
 struct FollowOptions {
   FollowScope scope = FollowScope::kWhole;
-  /// Of kPart: asked when a reference leads nowhere in the files, which are given as they are in force.
+  /// For kPart: called when a reference is not resolved within the files, with the texts in force.
   std::function<OtherDocuments(const Texts&)> others{};
-  /// Of kPart: whether the cluster has the last version without errors of a file that this follower never saw sound.
-  /// Such a file then has no text in force: what was in it is among the others.
+  /// For kPart: returns whether the cluster has the last valid version of a file that was never valid for this
+  /// follower. Such a file has no text in force: its contents are among the others.
   std::function<bool(const std::string& file)> kept{};
 };
 
-/// A file that is not sound as it is now, or a file or directory that cannot be read.
+/// A file with errors, or a file or directory that cannot be read.
 struct FaultyFile {
   std::string text;
-  /// Byte places in it, but of references that lead nowhere: who has such a document serves of it what can be served.
+  /// Byte offsets of errors, except unresolved references: a document with only those can be partly served.
   std::vector<std::uint32_t> errors{};
-  bool held = false;  ///< its last version without errors is in force
-  bool seen = false;  ///< of the follower
+  bool held = false;  ///< its last valid version is in force
+  bool seen = false;  ///< by the follower
 };
 
-/// What one reading of the files led to.
+/// The result of reading the files once.
 struct Update {
-  /// Null when nothing could be compiled: what runs should go on.
+  /// Null when nothing could be compiled: the running program should stay.
   std::shared_ptr<const std::vector<std::byte>> program;
   program::EndpointSet endpoints;
   program::SecretSet secrets{};
-  /// The files as they are in force: those at fault as they last were sound, or as they are where they never were.
+  /// The texts in force: for files with errors the last valid version, or the current one where there never was any.
   Texts texts{};
   std::map<std::string, FaultyFile> at_fault{};
-  /// A file is at fault for a reference that leads nowhere: what it refers to may come.
+  /// A file has an unresolved reference: its target may appear later.
   bool dangling = false;
-  /// Whether all of the configuration is in `program`, as it is on disk now.
+  /// Whether `program` has the complete configuration as it is on disk.
   bool clean = false;
-  /// What the user should know, as text for stderr. Each thing once, until it is no longer so.
+  /// Messages for the user, as text for stderr. Each once while it applies.
   std::string report;
-  /// Whether an error is in it.
+  /// Whether `report` has an error.
   bool report_of_errors = false;
-  /// What was at fault in the update before and is not any more: a sentence each.
+  /// Errors of the last update that are fixed: a sentence each.
   std::vector<std::string> mended{};
 };
 
-/// Faults that somebody else found in the files as they are now: byte places by file.
+/// Errors found elsewhere in the current files: byte offsets by file.
 using Refusals = std::map<std::string, std::vector<std::uint32_t>>;
 
-/// One thread calls `next`, `refuse` and `accept`; any other may call `stop` and `look_again`.
+/// One thread calls `next`, `refuse` and `accept`; any thread may call `stop` and `look_again`.
 class Follower {
  public:
-  /// `paths` as Compiler takes them. The Error says what is not there or cannot be watched.
+  /// `paths` as for Compiler. Fails when a path is missing or cannot be watched.
   static Result<std::unique_ptr<Follower>> create(std::vector<std::string> paths, compiler::CompileOptions options,
                                                   Colour colour, FollowOptions follow = {});
 
-  /// The first call gives the files as they are; later ones block until something changed. nullopt after `stop`.
-  /// What it gives is taken to be in force with the next call, unless refuse() comes before.
+  /// Returns the first update at once; later calls block until something changes. nullopt after `stop`. An update
+  /// counts as in force at the next call, unless refuse() is called before.
   std::optional<Update> next();
-  /// The update before, less what is refused of it.
+  /// Returns the last update without what was refused.
   Update refuse(const Refusals& refusals);
   void stop() { watch_->stop(); }
-  /// What the files refer to may have come: the next update is made though no file changed.
+  /// Called when the targets of references may have appeared: makes the next update without a file change.
   void look_again();
 
  private:
   struct Attempt;
-  using Unreadable = std::map<std::string, std::string>;  ///< why, by path
+  using Unreadable = std::map<std::string, std::string>;  ///< reasons, by path
   struct Reading {
     Texts texts;
     Unreadable unreadable;
     friend bool operator==(const Reading&, const Reading&) = default;
   };
-  /// What is said of the files, each an item that ends its last line.
+  /// Messages about the files, each with a final newline.
   struct Report {
     std::vector<std::string> errors, remarks;
   };
@@ -131,16 +131,16 @@ class Follower {
   std::unique_ptr<FileWatch> watch_;
   bool started_ = false;
   std::optional<Reading> seen_;  ///< what the last update was made from
-  Texts sound_;                  ///< the last version of each file that had no errors
-  Texts tentative_;              ///< the same with the last update, which may be refused still
-  Refusals refused_;             ///< of what was seen
-  OtherDocuments others_;        ///< beside the files in the workspace
+  Texts sound_;                  ///< the last valid version of each file
+  Texts tentative_;              ///< the same including the last update, which may still be refused
+  Refusals refused_;             ///< of seen_
+  OtherDocuments others_;        ///< documents in the workspace besides the files
   std::atomic<bool> again_ = false;
   std::set<std::string> told_;
-  std::set<std::string> told_before_;  ///< the last update
-  std::set<std::string> faulty_;       ///< paths at fault
+  std::set<std::string> told_before_;  ///< of the last update
+  std::set<std::string> faulty_;       ///< paths with errors
   std::set<std::string> faulty_before_;
-  bool unread_ = false;  ///< there was nothing the last time, or it could not be read
+  bool unread_ = false;  ///< nothing was there the last time, or it could not be read
 };
 
 }  // namespace edge::controller

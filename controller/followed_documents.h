@@ -1,5 +1,5 @@
-// Texts of files as documents of a Workspace. A document is named by its file and what it says, so that one which only
-// moved, as those above it grew, is the same document in another place.
+// The texts of files as documents of a Workspace. A document is named by its file and content, so that one that only
+// moved within the file stays the same document.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace edge::controller {
 
-/// By the name of the file.
+/// By file name.
 using Texts = std::map<std::string, std::string>;
 
 /// Not thread-safe.
 class FollowedDocuments {
  public:
-  /// What leads from the texts of the last call to these.
+  /// Returns the edits that lead from the texts of the last call to these.
   std::vector<compiler::DocumentEdit> become(const Texts& texts);
-  /// Where a span of a document stands in the texts of the last call, their numbers being those of a SourceMap to
-  /// which they were added in order.
+  /// Returns the position of a document's span in the texts of the last call, numbered as in a SourceMap to which they
+  /// were added in order.
   Span position(const std::string& document, Span span) const;
 
  private:

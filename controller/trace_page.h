@@ -1,4 +1,4 @@
-// The traces that are kept, for administrators who ask by the agents' port: `/traces/api/...` is the query API.
+// The stored traces for administrators by the agents' port: `/traces/api/...` is the query API.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace edge::controller {
 
-/// nullopt: the question is about something else. `store`: null where no traces are kept. From any thread; a search
+/// Answers a request; nullopt: it is not for traces. `store`: null where no traces are stored. Any thread; a search
 /// takes up to five seconds.
 std::optional<AgentAnswer> trace_page(traces::TraceServer* store, const AgentQuestion& question);
 

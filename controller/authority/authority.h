@@ -1,17 +1,18 @@
-// The controller's own authority: whose certificates agents and administrators show, and who may join. Decision 0060.
+// The controller's certificate authority: issues certificates for agents and administrators, and decides who may join.
+// Decision 0060.
 //
-// Its directory (mode 0700, files 0600) holds
+// Its directory (mode 0700, files 0600) contains
 //
-//   ca.pem            key and certificate of the authority that signs now
-//   ca-next.pem       of the one that will, while agents learn of it
-//   ca-previous.pem   certificate of the one that did, while its certificates last
+//   ca.pem            key and certificate of the CA that signs now
+//   ca-next.pem       of the next CA, while agents learn of it
+//   ca-previous.pem   certificate of the previous CA, until its certificates expire
 //   roots.pem         certificates of all of these
-//   server.pem        certificate and key that the controller shows
+//   server.pem        the controller's server certificate and key
 //   join              token and roots, for `edge-agent --token-file`
 //   admin.pem         key, certificate and roots of an administrator, for edgectl
-//   revoked           agents by name, and since when; administrators too, all of them
+//   revoked           agents by name, and the time of revocation; administrators too, all of them
 //   names             agents by name, with the key that each name belongs to, and until when
-//   tokens            digests of tokens that are for one name
+//   tokens            digests of tokens that are bound to one name
 //   join-<name>       token and roots of an agent in this process (edge-standalone's own)
 #pragma once
 
@@ -27,62 +28,64 @@ namespace edge::controller {
 
 struct AuthorityOptions {
   std::string directory;
-  std::string controller{};           ///< `HOST:PORT` for the administrator's file; empty: not said
-  std::function<WallTime()> clock{};  ///< null: the system's
-  /// An authority that is not valid yet, made by a clock that ran ahead, is replaced. Where false it is waited for:
-  /// agents that believe it cannot join again by themselves.
+  std::string controller{};           ///< `HOST:PORT` for the administrator's file; empty: omitted
+  std::function<WallTime()> clock{};  ///< null: the system clock
+  /// Replaces a CA that is not valid yet, made while the clock was ahead. If false, start waits until it is valid:
+  /// agents that trust it could not rejoin by themselves.
   bool replace_early = false;
 };
 
-/// How long certificates hold. Each is renewed when two thirds are over.
+/// Lifetimes of certificates. Each is renewed after two thirds of its lifetime.
 inline constexpr auto kAgentLifetime = std::chrono::hours(24 * 30);
 inline constexpr auto kServerLifetime = std::chrono::hours(24 * 90);
 inline constexpr auto kAdministratorLifetime = std::chrono::hours(24 * 365);
 inline constexpr auto kNamedTokenLifetime = std::chrono::hours(24);
 inline constexpr auto kAuthorityLifetime = std::chrono::hours(24 * 3650);
-/// Clocks differ: what is issued holds a little before it was.
+/// Allowed clock skew: certificates are valid from a little before they are issued.
 inline constexpr auto kClockSkew = std::chrono::hours(1);
 
-/// Every function may be called from any thread.
+/// Thread-safe.
 class Authority {
  public:
-  /// Makes what is not there yet. Fails when the directory is not ours alone.
+  /// Opens the directory, and creates missing files. Fails when others can access the directory.
   static Result<std::unique_ptr<Authority>> open(AuthorityOptions options);
   ~Authority();
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;
 
-  /// In a time that tells nothing of the tokens there are.
+  /// Returns whether a token is valid; in constant time.
   bool is_token(std::string_view presented) const;
-  /// A first certificate for an agent, decision 0095. The join file's token gives a name that is free, or this key's.
-  /// One that was made for the name takes it from another key, whose certificates are refused from then on.
-  /// kUnauthenticated: `is_token` is false; kPermissionDenied: it is another name's, or another key's;
-  /// kAlreadyExists: the name is another key's; kInvalidArgument for a name or a request that is none.
+  /// Issues the first certificate for an agent, decision 0095. With the join file's token the name must be free, or
+  /// this key's. With a token for the name, the name is taken from another key, whose certificates are rejected from
+  /// then on. kUnauthenticated: `is_token` is false; kPermissionDenied: the token is for another name or key;
+  /// kAlreadyExists: the name is another key's; kInvalidArgument for an invalid name or request.
   Result<std::string> join(std::string_view token, std::string_view name, std::string_view request);
-  /// The next certificate of an agent that has shown one: the name is this key's from now on. Fails as above.
+  /// Issues the next certificate of an agent that has presented a valid one: the name is this key's from then on. Fails
+  /// as above.
   Result<std::string> sign(std::string_view name, std::string_view request);
-  /// A join file with a token for this name alone, good for a day and for the first key that joins with it.
+  /// Returns a join file with a token for this name only, valid for a day and for the first key that joins with it.
   Result<std::string> join_file_for(std::string_view name);
-  /// Path of a join file for an agent in this process, whose token lasts as long as the process does, for any key.
+  /// Returns the path of a join file for an agent in this process; its token is valid while the process runs, for any
+  /// key.
   Result<std::string> own_join_file(std::string_view name);
-  /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
-  /// An agent's name is its key's from then on, where no other has it.
+  /// Returns whom this certificate names; TLS has verified its signature. kUnauthenticated: expired, not yet valid, or
+  /// revoked. An agent's name belongs to its key from then on, if no other key has it.
   Result<CertificateFacts> identify(std::string_view certificate);
-  /// Of an agent's certificate that was identified before.
+  /// Returns whether an agent's certificate, identified before, was revoked since.
   bool is_revoked(const CertificateFacts& facts) const;
-  /// No certificate that was issued for `name` until now is good any more, and the name is free.
+  /// Revokes all certificates issued for `name` so far, and frees the name.
   Status revoke(std::string_view name);
 
-  /// Whom to believe, PEM.
+  /// Returns the trusted CA certificates, PEM.
   std::string roots() const;
-  /// Does what is due: renews the server's and the administrator's certificates, lets authorities follow each other,
-  /// and replaces the administrator's where base/os/operator_files.h asks for it: those before are refused. Call it
-  /// every minute or so. \returns whether `roots` changed.
+  /// Does periodic work: renews the server's and the administrator's certificates, rotates CAs, and replaces the
+  /// administrator's certificate where base/os/operator_files.h requests it, revoking earlier ones. To be called about
+  /// once a minute. \returns whether `roots` changed.
   Result<bool> tend();
-  /// Begins to replace the authority: the next one is believed from now on, signs after kAgentLifetime, when every
-  /// agent has heard of it with its own renewal at the latest, and is the only one after as much again.
+  /// Begins the rotation of the CA: the next one is trusted from now on, signs after kAgentLifetime, when every agent
+  /// has learned of it at its own renewal at the latest, and is the only one after as much time again.
   Status roll_over();
-  /// After the port is known.
+  /// Called once the port is known.
   Status set_controller(const std::string& controller);
 
   std::string path(std::string_view file) const;

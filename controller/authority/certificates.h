@@ -1,5 +1,5 @@
-// Certificates of the controller's own authority: who one is for, how it is made and what is read from it. All keys are
-// on P-256 (RFC 5480), all signatures ECDSA with SHA-256.
+// Certificates of the controller's CA: subjects, issuing, and parsing. All keys are on P-256 (RFC 5480), all signatures
+// ECDSA with SHA-256.
 #pragma once
 
 #include <chrono>
@@ -16,25 +16,26 @@ using WallTime = std::chrono::system_clock::time_point;
 
 enum class Role { kAgent, kAdministrator, kController };
 
-/// Stands in a certificate as the URI `edge://<role>/<name>`; the name is the CN too. That of an agent in another
-/// cluster has the cluster before it (base/resource_id.h): `edge://agent/berlin:edge-1`.
+/// In a certificate as the URI `edge://<role>/<name>`; the name is the CN too. The name of an agent in another cluster
+/// begins with the cluster (base/resource_id.h): `edge://agent/berlin:edge-1`.
 struct Subject {
   Role role = Role::kAgent;
   std::string name;
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// Lower-case letters, digits, `-` and `.`, not at the ends; at most 253. Perhaps with a cluster before it.
+/// Returns whether a name consists of lower-case letters, digits, `-` and `.`, not at its ends; at most 253. A cluster
+/// may precede it.
 bool is_subject_name(std::string_view name);
 
-/// Whom a certificate is for that other programs than ours go by.
+/// The subject of a certificate for use with third-party programs.
 struct PlainSubject {
   enum class Use { kClient, kServer };
   Use use = Use::kClient;
   std::string common_name;
   std::vector<std::string> organizations{};
-  std::vector<std::string> hosts{};      ///< names in DNS
-  std::vector<std::string> addresses{};  ///< as numbers
+  std::vector<std::string> hosts{};      ///< DNS names
+  std::vector<std::string> addresses{};  ///< IP addresses
 };
 
 struct Validity {
@@ -42,26 +43,26 @@ struct Validity {
   WallTime until{};
 };
 
-/// What is believed of a certificate whose signature TLS has verified.
+/// The facts in a certificate whose signature TLS has verified.
 struct CertificateFacts {
   Subject subject;
   Validity validity;
   WallTime issued{};  ///< to the millisecond: the first eight bytes of the serial number
   std::string key;    ///< SHA-256 of the public key, hex
 };
-/// Of the first certificate in `pem`. kUnauthenticated when it is none of this authority's kind.
+/// Parses the first certificate in `pem`. kUnauthenticated when it is not of this CA's form.
 Result<CertificateFacts> read_certificate(std::string_view pem);
 
-/// As CertificateFacts::key, of the key in a request (PKCS#10). kInvalidArgument when it is none.
+/// Returns the key id of a request (PKCS#10), as CertificateFacts::key. kInvalidArgument when it is invalid.
 Result<std::string> key_of_request(std::string_view request);
 
-/// When the certificate of a serial number (bytes, the most significant first) was issued; the epoch for a number that
-/// is none of ours.
+/// Returns the time of issue in a serial number (bytes, most significant first); the epoch for a number of another
+/// form.
 WallTime issued_by(std::string_view serial);
-/// The same of the first certificate in `pem`.
+/// Returns the same for the first certificate in `pem`.
 WallTime issue_of(std::string_view pem);
 
-/// Of the first certificate in `pem`, whomever it is for. kInvalidArgument when there is none.
+/// Returns the validity of the first certificate in `pem`, whatever its subject. kInvalidArgument when there is none.
 Result<Validity> validity_of(std::string_view pem);
 
 struct KeyPair {
@@ -69,25 +70,26 @@ struct KeyPair {
   std::string certificate;  ///< PEM
 };
 
-/// An authority: its key and its certificate. Immutable.
+/// A CA: its key and its certificate. Immutable.
 class Issuer {
  public:
   static Result<Issuer> create(Validity validity);
   static Result<Issuer> from_pem(std::string_view key_and_certificate);
 
-  /// Key and certificate.
+  /// Returns key and certificate.
   std::string pem() const;
   const std::string& certificate() const;
   const Validity& validity() const;
-  /// Whether the first certificate in `pem` is signed by this authority.
+  /// Returns whether the first certificate in `pem` was signed by this CA.
   bool has_issued(std::string_view pem) const;
 
-  /// A certificate for the key of a request (PKCS#10). Of the request only the key is taken: who asks does not choose
-  /// its name. kInvalidArgument when it is none, not signed with its own key, or the key is on another curve.
+  /// Issues a certificate for the key of a request (PKCS#10). The requested subject is ignored. kInvalidArgument when
+  /// the request is invalid, not signed with its own key, or the key is on another curve.
   Result<std::string> issue(const Subject& subject, Validity validity, WallTime now, std::string_view request) const;
-  /// The same with a fresh key.
+  /// Issues a certificate for a new key.
   Result<KeyPair> issue(const Subject& subject, Validity validity, WallTime now) const;
-  /// For another subject, with a fresh key. kInvalidArgument for a name that no certificate can hold.
+  /// Issues a certificate with another form of subject for a new key. kInvalidArgument for a name that a certificate
+  /// cannot contain.
   Result<KeyPair> issue(const PlainSubject& subject, Validity validity, WallTime now) const;
 
  private:

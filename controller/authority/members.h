@@ -1,5 +1,5 @@
-// Which key each agent's name belongs to, and the tokens that were made for one name. Part of the authority, which
-// locks; files and clock are its own.
+// Which key each agent's name belongs to, and the tokens for one name. Part of the authority, which provides locking,
+// files and clock.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,20 @@
 
 namespace edge::controller {
 
-/// A name belongs to the key of the newest certificate that was issued for it, until that is over.
+/// A name belongs to the key of the newest certificate issued for it, until that expires.
 class Names {
  public:
   static constexpr std::size_t kMost = 16'384;
 
-  /// A file's text: `name key milliseconds` a line. A line that is none is passed over: its agent is known again by the
-  /// certificate that it shows.
+  /// Parses a file: lines `name key milliseconds`. Invalid lines are ignored: their agents are recorded again when they
+  /// present their certificates.
   static Names read(std::string_view text);
   std::string text() const;
 
-  /// Until when another key than `key` has the name; nullopt: it is free, or this key's.
+  /// Returns until when a key other than `key` has the name; nullopt: the name is free, or this key's.
   std::optional<WallTime> taken(std::string_view name, std::string_view key, WallTime now) const;
   bool has(std::string_view name, WallTime now) const;
-  /// kResourceExhausted: there are too many others.
+  /// kResourceExhausted: too many other names are recorded.
   Status take(std::string_view name, std::string_view key, WallTime until, WallTime now);
   void free(std::string_view name);
 
@@ -40,7 +40,7 @@ class Names {
   std::map<std::string, Owner, std::less<>> owners_;
 };
 
-/// A token for one name and one key: the first that joins with it. Kept as a digest.
+/// A token for one name and one key: the first that joins with it. Only its digest is stored.
 struct NamedToken {
   std::string digest;
   std::string name;
@@ -48,11 +48,11 @@ struct NamedToken {
   std::string key{};  ///< empty: not used yet
 };
 
-/// At most so many are kept; the oldest give way.
+/// The most tokens stored; the oldest are dropped.
 inline constexpr std::size_t kMostNamedTokens = 1024;
 
 std::string digest_of_token(std::string_view token);
-/// `digest name milliseconds key` a line, `-` for no key.
+/// Parses lines `digest name milliseconds key`, with `-` for no key.
 std::vector<NamedToken> read_named_tokens(std::string_view text);
 std::string text_of(const std::vector<NamedToken>& tokens);
 

@@ -1,4 +1,4 @@
-// A question to an agent, or to the controller, in the form of its admin port, and what was said to it.
+// A request to the admin port of an agent or the controller, and its response.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct AgentQuestion {
 };
 
 struct AgentAnswer {
-  int status = 0;  ///< as HTTP has them: 404 is a page that is not there
+  int status = 0;  ///< as in HTTP: 404 for a page that does not exist
   std::string content_type;
   std::string body;
 };

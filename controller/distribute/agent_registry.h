@@ -1,7 +1,7 @@
-// Who is there, and how it fares: a state for each agent by name, fed by its streams and asked by everyone else.
+// The state of each agent by name, updated by its streams and read by everything else.
 //
-// Of several processes with one name the newest counts: what an older one still says is passed over, so one that takes
-// over from another, or two that were given one name, confuse nothing.
+// Of several processes with one name the newest counts: reports of older ones are ignored, so that an upgrade, or two
+// agents with the same name, cause no confusion.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace edge::controller {
 
-/// Every function may be called from any thread. None calls out.
+/// Thread-safe. No function calls back.
 class AgentRegistry {
  public:
   static constexpr std::size_t kMaxAgents = 4096;
@@ -27,7 +27,7 @@ class AgentRegistry {
 
   using BackendName = std::pair<std::string, std::string>;
 
-  /// What one report says.
+  /// The content of one report.
   struct Report {
     std::uint64_t connections = 0;
     std::uint64_t requests = 0;
@@ -37,20 +37,20 @@ class AgentRegistry {
     std::vector<UnboundListener> unbound;
   };
 
-  /// `state`: name, node, version, cpu, group, labels, program, unbound, certificate_until. `instance`: of the process;
-  /// `session`: of its stream of programs. \returns false when there is no room: as many as may be are connected.
+  /// Registers an agent. `state`: name, node, version, cpu, group, labels, program, unbound, certificate_until.
+  /// `instance`: of the process; `session`: of its stream of programs. \returns false at the limit of connected agents.
   bool connected(AgentState state, const std::string& instance, std::uint64_t session, WallTime now);
-  /// Passed over unless `session` is the newest of this name. \returns whether anything changed, as all that follow.
+  /// Ignored unless `session` is the newest of this name. \returns whether anything changed, like all that follow.
   bool lost(const std::string& name, std::uint64_t session, WallTime now);
-  /// Each is passed over unless `instance` is the newest of this name.
+  /// Each is ignored unless `instance` is the newest of this name.
   bool applied(const std::string& name, const std::string& instance, const std::string& program,
                std::vector<UnboundListener> unbound, WallTime now);
   bool refused(const std::string& name, const std::string& instance, const std::string& program,
                const std::string& reason, WallTime now);
   bool values_applied(const std::string& name, const std::string& instance, std::uint64_t version, WallTime now);
-  /// What is over a bound is left out.
+  /// Entries beyond the limits are dropped.
   bool reported(const std::string& name, const std::string& instance, Report report, WallTime now);
-  /// What a group was given last: the version of values, the hash of a program in hex.
+  /// Records what was last published to a group: the version of values, the hash of a program in hex.
   void published_values(const std::string& group, std::uint64_t version);
   void published_program(const std::string& group, const std::string& program);
 
@@ -58,9 +58,9 @@ class AgentRegistry {
   std::vector<AgentState> agents() const;
   std::optional<AgentState> agent(const std::string& name) const;
   std::vector<BackendHealth> backends() const;
-  /// Of connected agents.
+  /// For connected agents.
   std::vector<AgentVip> vips() const;
-  /// Another number after every change but of which values are at work.
+  /// Changes with every change except of the values in use.
   std::uint64_t changes() const;
 
  private:

@@ -1,5 +1,5 @@
-// What the controller knows of one agent: what it said of itself, what it runs, and how its backends are. Also what the
-// inspect calls answer with, so the same words reach status, `edgectl agents` and metrics.
+// The controller's knowledge of one agent: what it reported of itself, what it runs, the health of its backends. The
+// inspect calls return it too, so that status, `edgectl agents` and metrics agree.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace edge::controller {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-/// Of agents whose labels name no other.
+/// The group of agents without a group label.
 inline constexpr std::string_view kDefaultGroup = "default";
 
 struct EndpointHealth {
@@ -25,11 +25,11 @@ struct EndpointHealth {
   friend bool operator==(const EndpointHealth&, const EndpointHealth&) = default;
 };
 
-/// A name that stands for endpoints.
+/// A name to be resolved to endpoints.
 struct NameHealth {
   std::string name;  ///< `api.example.org:443`
   std::uint32_t addresses = 0;
-  std::string error{};  ///< of the last lookup, empty when it had an answer
+  std::string error{};  ///< of the last lookup, empty when it succeeded
   friend bool operator==(const NameHealth&, const NameHealth&) = default;
 };
 
@@ -48,9 +48,9 @@ struct BgpSessionState {
   std::string peer;
   std::uint32_t peer_as = 0;
   std::string state;
-  std::int64_t since_ms = 0;  ///< since 1970; 0: not known
+  std::int64_t since_ms = 0;  ///< since 1970; 0: unknown
   std::string last_error{};
-  std::string bfd{};  ///< empty: BFD does not watch it
+  std::string bfd{};  ///< empty: without BFD
   std::uint64_t announced = 0;
   friend bool operator==(const BgpSessionState&, const BgpSessionState&) = default;
 };
@@ -59,22 +59,22 @@ struct VipState {
   std::string name_space;
   std::string name;
   std::string address;
-  bool held = false;  ///< this node answers for it
+  bool held = false;  ///< this node has the address
   std::uint64_t epoch = 0;
-  std::string unfit{};   ///< a word: why this node cannot hold it; empty: it can
-  std::string reason{};  ///< the same in a line, or what is wrong though it can
+  std::string unfit{};   ///< one word: why this node cannot have it; empty: it can
+  std::string reason{};  ///< the same as a sentence, or another problem
   std::string interface{};
-  std::string cause{};  ///< of the last move to or from this node
+  std::string cause{};  ///< of the last change of node
   std::string from{};   ///< the agent that had it before
   std::uint64_t conflicts = 0;
-  std::vector<BgpSessionState> sessions{};  ///< of mode BGP; at most kMostSessions
-  bool graceful_shutdown = false;           ///< announced as about to go away
+  std::vector<BgpSessionState> sessions{};  ///< in mode BGP; at most kMostSessions
+  bool graceful_shutdown = false;           ///< announced with GRACEFUL_SHUTDOWN
 
   static constexpr int kMostSessions = 32;
   friend bool operator==(const VipState&, const VipState&) = default;
 };
 
-/// What one agent says of one address.
+/// One agent's report of one address.
 struct AgentVip {
   std::string agent;
   std::string node;
@@ -83,13 +83,13 @@ struct AgentVip {
 };
 
 enum class BindFault : std::uint8_t {
-  kPort,         ///< in use by another process, or not for the agent's user
+  kPort,         ///< in use by another process, or not permitted for the agent's user
   kAddress,      ///< the agent's node does not have it
-  kCertificate,  ///< bound, and no handshake succeeds
+  kCertificate,  ///< bound, but every handshake fails
   kOther,
 };
 
-/// A listener that clients of one agent do not reach at one of its addresses.
+/// A listener that clients of one agent cannot reach at one of its addresses.
 struct UnboundListener {
   std::uint64_t gateway_id = 0;  ///< stable_id of its kind, namespace and name
   std::string name_space;        ///< of the gateway
@@ -97,13 +97,13 @@ struct UnboundListener {
   std::string listener;
   std::string address;  ///< `*:80`, `10.0.0.1:80`, `[fd00::1]:80`
   BindFault fault = BindFault::kOther;
-  std::string reason;  ///< a line
+  std::string reason;  ///< one line
   friend bool operator==(const UnboundListener&, const UnboundListener&) = default;
 };
 
-/// A program that an agent would not run.
+/// A program that an agent rejected.
 struct Refusal {
-  std::string program;  ///< hash, hex; empty: none is refused
+  std::string program;  ///< hash, hex; empty: none
   std::string reason;
   WallTime at{};
   friend bool operator==(const Refusal&, const Refusal&) = default;
@@ -116,13 +116,13 @@ struct AgentState {
   std::string cpu;  ///< `x86-64-v3`
   std::string group = std::string(kDefaultGroup);
   Labels labels;
-  std::string peer_address{};  ///< where it hears other agents
+  std::string peer_address{};  ///< its address for other agents
   bool connected = false;
-  WallTime since{};       ///< connected, or lost, since then
-  WallTime last_seen{};   ///< of the last word from it
-  std::string program;    ///< hash of what it runs, hex; empty: nothing yet
-  std::string published;  ///< hash of what its group shall run; empty: nothing yet
-  /// Endpoints and secrets that it has put to work are those that its group was given last.
+  WallTime since{};       ///< when it connected or disconnected
+  WallTime last_seen{};   ///< the time of its last message
+  std::string program;    ///< hash of the program it runs, hex; empty: none yet
+  std::string published;  ///< hash of the program published to its group; empty: none yet
+  /// Whether its endpoints and secrets are those last published to its group.
   bool values_current = false;
   std::uint64_t values = 0;  ///< version of these
   Refusal refused;           ///< of the program that was sent last
@@ -134,14 +134,14 @@ struct AgentState {
   WallTime certificate_until{};
 };
 
-/// A program that the controller remembers, and what made it.
+/// A program in the history, and the change that caused it.
 struct HistoryEntry {
   std::string program;  ///< hash, hex
   WallTime at{};
   std::string cause;                   ///< one line
   std::vector<std::string> resources;  ///< `ProxyRoute shop/api`
   std::string user;                    ///< field manager of the change, where it is known
-  bool serving = false;                ///< what is published now
+  bool serving = false;                ///< published now
   bool pinned = false;                 ///< by a rollback
 };
 

@@ -1,6 +1,6 @@
-// What the two streams that answer have in common: one read and one write under way, and an end that comes once.
+// The common part of the bidirectional streams: at most one read and one write in progress, and a single end.
 //
-// Included by the files of the streams alone, after gRPC's header.
+// Included only by the files of the streams, after gRPC's header.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
   Conversation(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer)
       : Stream(std::move(peer)), hub_(hub), context_(context) {}
 
-  /// Takes part in the hub from here on; it ends itself.
+  /// Registers with the hub; the stream ends itself.
   void start(std::shared_ptr<Stream> self) {
     const std::lock_guard lock(mutex_);
     self_ = self;
@@ -41,7 +41,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     if (hub_.now() >= peer().validity.until) {
       return finish(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is over"});
     }
-    // One that was on its way in when its agent was driven out.
+    // The agent was revoked while the stream was being registered.
     if (hub_.authority().is_revoked(peer())) {
       return finish(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is revoked"});
     }
@@ -96,19 +96,19 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
   }
 
  protected:
-  /// All of these are called with the lock held, but for `gone`.
+  /// All of these are called with the lock held, except `gone`.
   virtual Status heard(const Up& up) = 0;
   /// Sends the next message, if one is due and none is under way.
   virtual void advance() = 0;
   virtual bool waits_for_answer() const = 0;
-  /// What is being sent must be kept for nobody any more.
+  /// Whether the message being sent is outdated and must not be kept in memory.
   virtual bool is_overtaken() const { return false; }
-  /// The agent is to come anew, to be in its group.
+  /// Whether the agent's group has changed, so that it must reconnect.
   virtual bool is_moved() const { return false; }
   virtual void gone() = 0;
 
   bool may_write() const { return !writing_ && !finished_; }
-  /// `down_` as it is.
+  /// Sends `down_`.
   void write() {
     writing_ = true;
     progress_ = std::chrono::steady_clock::now();
@@ -118,7 +118,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     if (finished_) return;
     finished_ = true;
     status_ = to_grpc(why);
-    // A message that nobody takes holds the end up; the call as a whole can be given up.
+    // A pending write would delay the end; the call is cancelled.
     if (writing_) {
       context_.TryCancel();
     } else {

@@ -1,9 +1,9 @@
-// Programs and values to agents: the controller's end of schemas/agent.proto. Keeps one program and the values beside
-// it published for each group of agents, each with a version of its own, and a state for each agent that ever connected
+// Distributes programs and values to agents: the controller's side of schemas/agent.proto. For each group of agents it
+// has one published program and its values, each with a version of its own, and the state of each agent that connected
 // in this run; docs/agents.md, decision 0059.
 //
-// A newer program takes the place of one that was not sent yet, so an agent that reads slowly costs what one program
-// costs, and harms no other. Values likewise.
+// A newer program replaces one that was not sent yet, so that an agent that reads slowly costs the memory of one
+// program, and delays no other. The same for values.
 #pragma once
 
 #include <cstdint>
@@ -23,93 +23,94 @@
 
 namespace edge::controller {
 
-/// What the agents of a group are given from now on. What is not in it stays as it was published last.
+/// What is published to the agents of a group. Unset members stay as published before.
 struct Published {
-  /// Runs with the values that come with it, or else with those that were published last, and with none before them.
+  /// Used with the values published with it, else with the last ones; not sent before there are values.
   std::shared_ptr<const std::vector<std::byte>> program{};
-  /// Endpoints and secrets: all that the program needs.
+  /// Endpoints and secrets: everything that the program needs.
   std::optional<program::ValueSet> values{};
   std::string group = std::string(kDefaultGroup);
 };
 
-/// What the inspect calls need of whoever keeps the history. Called on threads of the server, several at
-/// once; there are few of them, so what waits holds agents up.
+/// The history, for inspect calls. Called on server threads, concurrently; these are few, so that blocking delays
+/// agents.
 struct HistorySource {
   std::function<Result<std::vector<HistoryEntry>>(const std::string& group)> list;       ///< newest first; kNotFound
-  std::function<Status(const std::string& group, const std::string& program)> rollback;  ///< pins it; kNotFound
-  std::function<Status(const std::string& group)> release;                               ///< ends the pin
-  /// Bytes of a program that is not published now; null function or pointer: not kept.
+  std::function<Status(const std::string& group, const std::string& program)> rollback;  ///< pins the program;
+                                                                                         ///< kNotFound
+  std::function<Status(const std::string& group)> release;                               ///< removes the pin
+  /// Returns the bytes of a program that is not published any more; null function or pointer: not stored.
   std::function<std::shared_ptr<const std::vector<std::byte>>(const std::string& program)> bytes{};
 };
 
 struct DistributorOptions {
   std::string listen = "0.0.0.0:9090";  ///< port 0: the system chooses, see `port`
-  std::string listen_flag{};            ///< what chooses it, for whoever cannot have it
-  /// Where the authority, the join file for agents and the administrator's file are kept (controller/authority.h).
+  std::string listen_flag{};            ///< the flag that sets it, for error messages
+  /// The directory of the authority, the agents' join file and the administrator's file (controller/authority.h).
   std::string data_dir;
-  /// PEM of the key that programs are signed with: what agents are told to verify by.
+  /// PEM of the public key of programs, for the agents' verification.
   std::string program_key;
-  /// Lines for an operator: connections, refusals, wrong credentials. From any thread.
+  /// Gets log messages: connections, rejections, invalid credentials. From any thread.
   Logger log;
   HistorySource history{};
   ProgressSource progress{};
-  /// The label whose value names an agent's group.
+  /// The label whose value is an agent's group.
   std::string group_label{};
-  /// An agent came that is the first of its group, `default` included. On a thread of the server that all agents wait
-  /// for: pass on, do not work. null: nobody asks.
+  /// Called when the first agent of a group connects, including `default`. On a server thread that all agents wait for:
+  /// must not block. May be null.
   std::function<void(const std::string& group)> group_came{};
-  /// Of programs that were replaced while slow agents are still being sent them, together. Beyond it, who is sent the
-  /// oldest is disconnected, comes back and is sent the newest.
+  /// Limit of memory for outdated programs that are still being sent to slow agents. Beyond it the agents that receive
+  /// the oldest are disconnected; they reconnect and get the newest.
   std::size_t most_pinned = std::size_t{256} << 20;
-  /// What the controller itself says to `Ask`: its own admin port's pages. On threads of the server; null: nothing.
+  /// Answers `Ask` for the controller itself: its own admin pages. On server threads; null: none.
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
   bool replace_early = false;  ///< AuthorityOptions
-  /// null: the system's. For tests of expiry and rotation.
+  /// null: the system clock. For tests of expiry and rotation.
   std::function<WallTime()> clock{};
 };
 
-/// Every function may be called from any thread.
+/// Thread-safe.
 class Distributor {
  public:
   static Result<std::unique_ptr<Distributor>> start(DistributorOptions options);
-  /// Stops.
+  /// Calls stop().
   ~Distributor();
   Distributor(const Distributor&) = delete;
   Distributor& operator=(const Distributor&) = delete;
 
-  /// Ends every stream and every call; agents serve on. Afterwards the history is asked no more.
+  /// Ends every stream and call; agents continue to serve. Afterwards the history is not used.
   void stop();
-  /// Replaces what is published. Returns at once; agents that lack it are sent it, once there have been a program and
-  /// values.
+  /// Replaces what is published. Returns at once; it is sent to agents that do not have it, once there are a program
+  /// and values.
   void publish(Published published);
-  /// Replaces the virtual addresses that agents are given, apart from programs and values.
+  /// Replaces the virtual addresses for agents, independently of programs and values.
   void publish(std::shared_ptr<const VirtualAddresses> addresses);
-  /// What the group label of a node is from now on, which counts for its agents that have none of their own; empty: the
-  /// node has none.
+  /// Sets the group label of a node, used for its agents without a group label of their own; empty: the node has none.
   void set_node_group(const std::string& node, std::string group);
-  /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
+  /// Ascending by name, without backends and VIPs; includes disconnected agents (at most 4,096 in all).
   std::vector<AgentState> agents() const;
-  /// With backends and VIPs; nullopt when none of this name was ever here.
+  /// With backends and VIPs; nullopt when no agent of this name ever connected.
   std::optional<AgentState> agent(const std::string& name) const;
-  /// Of all connected agents together, ascending by namespace and name: an endpoint is healthy when every agent that
-  /// reports it says so; of the others the latest error stands.
+  /// Merges the reports of all connected agents, ascending by namespace and name: an endpoint is healthy when all
+  /// agents that report it say so; otherwise the latest error is returned.
   std::vector<BackendHealth> backends() const;
-  /// What connected agents say of virtual addresses.
+  /// Returns the virtual addresses as reported by connected agents.
   std::vector<AgentVip> vips() const;
-  /// Another number once any of these is another, but for which values are at work: most changes are of those.
+  /// Changes when any of these changes, except for the values in use, which change most often.
   std::uint64_t changes() const;
-  /// Why an agent that runs `program` (its hash, hex) does not run what is published, in a line; empty: it does.
+  /// Returns why an agent that runs `program` (its hash, hex) does not run the published one, as a sentence; empty: it
+  /// does.
   std::string behind(const std::string& agent, const std::string& program) const;
-  /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does
-  /// not return while a call of the one before is under way.
+  /// Sets the callback for such changes, called on a server thread: must not block. Replaces the earlier one, and waits
+  /// for a call of it in progress.
   void on_change(std::function<void()> callback);
 
   std::uint16_t port() const;
-  /// `HOST:PORT` by which this machine reaches it.
+  /// Returns the address for clients on this machine, `HOST:PORT`.
   std::string address() const;
-  /// `<data-dir>/agents/join`: what `edge-agent --token-file` takes. `<data-dir>/agents/admin.pem`: what edgectl takes.
+  /// `<data-dir>/agents/join`: for `edge-agent --token-file`. `<data-dir>/agents/admin.pem`: for edgectl.
   std::string join_file() const;
-  /// Of an agent in this process: by it one of this name joins whatever key it has. Lasts as long as the process.
+  /// For an agent in this process: an agent of this name joins with any key. Valid while the process runs.
   Result<std::string> own_join_file(const std::string& name) const;
   std::string admin_file() const;
 

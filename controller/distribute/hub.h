@@ -1,4 +1,4 @@
-// Where the streams of all agents meet: what is published, who is told of it, and who may speak at all.
+// The meeting point of all agents' streams: what is published, which streams to notify, and which agents may connect.
 #pragma once
 
 #include <atomic>
@@ -35,13 +35,13 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Something may be there to be sent, or time has passed.
+  /// Called when there may be something to send, or time has passed.
   virtual void wake() = 0;
   virtual void end(const Error& why) = 0;
 
   const CertificateFacts& peer() const { return peer_; }
   const std::string& name() const { return peer_.subject.name; }
-  /// Of two streams the one that came later has the larger number.
+  /// A later stream has a larger number.
   std::uint64_t order() const { return order_; }
 
  private:
@@ -50,18 +50,18 @@ class Stream {
   std::uint64_t order_ = 0;
 };
 
-/// Every function may be called from any thread.
+/// Thread-safe.
 class Hub {
  public:
-  /// Programs of which the table is remembered: an agent that comes back with one of them is sent the difference.
+  /// The number of programs whose section table is kept: an agent that reconnects with one of them gets the difference.
   static constexpr std::size_t kRememberedOutlines = 8;
-  /// In one run of the controller; agents of more are refused.
+  /// Limit for one run of the controller; agents of further groups are rejected.
   static constexpr std::size_t kMaxGroups = 64;
-  /// Five streams an agent.
+  /// Five streams per agent.
   static constexpr std::size_t kMaxStreams = 5 * AgentRegistry::kMaxAgents;
-  /// Of one agent, some of which may be those of a session before. It cannot take the place of others.
+  /// Limit for one agent, including streams of an earlier session, so that it cannot use up the streams of others.
   static constexpr std::size_t kMaxStreamsOfOne = 30;
-  /// A stream on which nothing moved for so long is ended: whoever is at its other end has to come anew.
+  /// A stream without progress for so long is ended: its agent must reconnect.
   static constexpr auto kPatience = std::chrono::seconds(60);
 
   Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority);
@@ -76,69 +76,69 @@ class Hub {
   const std::function<AgentAnswer(const AgentQuestion&)>& own_pages() const { return own_pages_; }
   const HistorySource& history() const { return history_; }
   const ProgressSource& progress() const { return progress_; }
-  /// Of this process: tells its numbers from those of another.
+  /// Identifies this process: its numbers are not comparable with another's.
   const std::string& run() const { return run_; }
   const std::string& program_key() const { return program_key_; }
   WallTime now() const;
 
-  /// What is to be sent. Either both are there or none.
+  /// What to send. Both members are set, or none.
   struct Current {
     std::shared_ptr<const Publication> program;
     std::shared_ptr<const Values> values;
   };
 
   void publish(Published published);
-  /// Versions of the values that were published last, on their way or not.
+  /// Versions of the values that were last published, sent or not.
   struct Announced {
     std::uint64_t newest = 0;
     std::map<std::string, std::uint64_t, std::less<>> by_group;
   };
   Announced announced() const;
-  /// By what an agent is in its group.
+  /// What put an agent into its group.
   struct Membership {
-    std::string label{};  ///< its own; empty: that of its node counts
+    std::string label{};  ///< the agent's own; empty: the node's label counts
     std::string node{};
     std::string group{};
   };
-  /// The group of an agent, which is there from now on. kResourceExhausted: there are too many.
+  /// Adds the agent's group if needed, and returns it. kResourceExhausted: there are too many.
   Result<Membership> enter_group(const AgentState& agent);
-  /// What the label of a node is from now on; empty: it has none. Agents whose group is another by it come anew.
+  /// Sets the label of a node; empty: it has none. Agents whose group changes by it must reconnect.
   void set_node_group(const std::string& node, std::string group);
-  /// Whether the group is another than when it was entered.
+  /// Returns whether the group has changed since it was entered.
   bool is_moved(const Membership& membership) const;
-  /// What was published before this version is sent to nobody any more.
+  /// What was published before this version is not sent to any agent any more.
   std::uint64_t oldest_sent() const;
   Current current(std::string_view group) const;
-  /// Of a program that was published lately; null: none is known.
+  /// Returns the section table of a recent program; null: unknown.
   std::shared_ptr<const Outline> outline(std::string_view hash) const;
 
   void publish_addresses(std::shared_ptr<const VirtualAddresses> addresses);
   CurrentAddresses current_addresses() const;
-  /// Where an agent hears the others. It stays as long as this process, whether the agent does or not.
+  /// Records an agent's address for other agents. Kept while this process runs, even if the agent leaves.
   void note_member(const std::string& name, const std::string& address);
 
   /// False: there are too many, or too many of this agent.
   bool add(std::shared_ptr<Stream> stream);
   void remove(const Stream& stream);
-  /// Another process has this agent's name: the streams of the one before end, soon and on another thread.
+  /// Called when another process uses this agent's name: the older process's streams end, soon and on another thread.
   void end_older(const Stream& stream);
-  /// Ends every stream of an agent, too.
+  /// Also ends every stream of the agent.
   Status revoke(const std::string& name);
 
-  /// An agent's state changed: the owner is told soon, once for many.
+  /// Notes a change of an agent's state: the owner is notified soon, once for many changes.
   void changed();
   void on_change(std::function<void()> callback);
 
-  /// Streams end from now on because the controller does.
+  /// Makes all streams end because the controller shuts down.
   void end_soon() { ending_ = true; }
   bool ending() const { return ending_; }
 
   const Logger& log() const { return log_; }
-  /// Of what anybody may bring about: at most a few lines a second, with a count of the others.
+  /// Logs what any client may cause: at most a few lines per second, with a count of the others.
   void log_refusal(const std::string& peer, const std::string& reason);
 
  private:
-  /// Published to a group, and not yet looked at.
+  /// Published to a group, and not yet processed.
   struct Pending {
     std::shared_ptr<const std::vector<std::byte>> program;
     ProgramVersion program_version;
@@ -151,8 +151,8 @@ class Hub {
   struct Group {
     Pending pending{};
     Current current{};
-    std::uint64_t values_version = 0;  ///< of the values that were published last
-    bool entered = false;              ///< an agent of it has come
+    std::uint64_t values_version = 0;  ///< of the values that were last published
+    bool entered = false;              ///< an agent of it has connected
   };
 
   std::string group_of(const Membership& membership) const;
@@ -167,7 +167,7 @@ class Hub {
     std::string name;
     std::uint64_t before = 0;  ///< order
   };
-  /// What was published before, one of the two: streams that are slow hold it.
+  /// An outdated publication, one of the two kinds: slow streams still use it.
   struct Overtaken {
     std::weak_ptr<const Publication> program{};
     std::weak_ptr<const Values> values{};
@@ -192,25 +192,25 @@ class Hub {
   const std::function<WallTime()> clock_;
   std::atomic<bool> ending_ = false;
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards all that follows
   std::condition_variable work_;
   std::map<std::string, Group, std::less<>> groups_;
-  std::set<std::string> pending_;            ///< groups with something pending
-  std::vector<std::string> groups_entered_;  ///< the owner is to be told of
+  std::set<std::string> pending_;            ///< groups with pending publications
+  std::vector<std::string> groups_entered_;  ///< to be passed to the owner
   std::deque<Overtaken> overtaken_;          ///< oldest first; slow agents may pin them
   std::uint64_t oldest_sent_ = 0;
   std::deque<std::shared_ptr<const Outline>> outlines_;
   std::set<std::shared_ptr<Stream>> streams_;
-  std::map<std::string, std::size_t> streams_of_;  ///< how many, by agent
+  std::map<std::string, std::size_t> streams_of_;  ///< number of streams by agent
   std::uint64_t last_order_ = 0;
   std::vector<Replaced> replaced_;
   CurrentAddresses addresses_;
-  bool addresses_changed_ = false;                            ///< the streams are to be told
-  std::unordered_map<std::string, std::string> node_groups_;  ///< by node, of those that have the label
-  bool nodes_changed_ = false;                                ///< the streams are to look at it
+  bool addresses_changed_ = false;                            ///< the streams must be notified
+  std::unordered_map<std::string, std::string> node_groups_;  ///< by node, for those with the label
+  bool nodes_changed_ = false;                                ///< the streams must check their groups
   bool changed_ = false;
   bool stopping_ = false;
-  std::uint64_t version_ = 0;  ///< of what was published last; those of what was overtaken are left out
+  std::uint64_t version_ = 0;  ///< of the latest publication; versions of skipped ones are not used
   std::chrono::steady_clock::time_point refusals_from_{};
   unsigned refusals_ = 0;
 

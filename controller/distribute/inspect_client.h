@@ -1,4 +1,4 @@
-// What edgectl asks a controller about its agents. Blocking; each call has the deadline of the options.
+// edgectl's client for a controller's inspect calls. Blocking; each call has the deadline of the options.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,14 @@
 namespace edge::controller {
 
 struct InspectOptions {
-  std::string controller;  ///< `HOST:PORT` of its gRPC port; empty: as the administrator's file says
+  std::string controller;  ///< `HOST:PORT` of its gRPC port; empty: the one in the administrator's file
   /// The administrator's file: key, certificate and authorities in one PEM (`<data-dir>/agents/admin.pem`).
   std::string credentials_file;
   std::chrono::milliseconds timeout = std::chrono::seconds(10);
 };
 
-/// One thread at a time. kUnavailable: cannot be reached; kUnauthenticated, kPermissionDenied: not with this file.
+/// Not thread-safe. kUnavailable: unreachable; kUnauthenticated, kPermissionDenied: the file's credentials are
+/// rejected.
 class InspectClient {
  public:
   static Result<std::unique_ptr<InspectClient>> open(const InspectOptions& options);
@@ -30,7 +31,7 @@ class InspectClient {
   InspectClient& operator=(const InspectClient&) = delete;
 
   struct Agents {
-    std::string published;  ///< hash of the program that those of `default` shall run, hex
+    std::string published;  ///< hash of the program published to the group `default`, hex
     std::string version;    ///< of the controller
     std::vector<AgentState> agents;
   };
@@ -38,21 +39,21 @@ class InspectClient {
   Result<Agents> agents();
   /// With backends and VIPs. kNotFound.
   Result<AgentState> agent(const std::string& name);
-  /// The bytes of the program that it runs: for `agent config` and `routes dump`, by program::read and
-  /// program/dump/dump.h. kFailedPrecondition when it runs one that the controller has no longer.
+  /// Returns the bytes of the program that an agent runs: for `agent config` and `routes dump`, by program::read and
+  /// program/dump/dump.h. kFailedPrecondition when the controller does not have that program any more.
   Result<std::vector<std::byte>> program(const std::string& agent);
-  /// How far these changes have come, and what each connected agent runs. kUnimplemented: an older controller.
+  /// Returns the progress of these changes, and what each connected agent runs. kUnimplemented: an older controller.
   Result<Progress> progress(const std::vector<ObjectVersion>& objects);
-  /// What an agent says to a question of its admin port; of the controller itself when `agent` is empty. kUnavailable:
-  /// it is not connected; kUnimplemented: the controller is too old.
+  /// Requests a page of an agent's admin port; of the controller's own when `agent` is empty. kUnavailable: the agent
+  /// is not connected; kUnimplemented: the controller is too old.
   Result<AgentAnswer> ask(const std::string& agent, const AgentQuestion& question);
-  /// Text of a join file for an agent of this name, which it may have another key for: good for a day and one key.
+  /// Returns the text of a join file for an agent of this name, which may have a new key: valid for a day and one key.
   /// kUnimplemented: an older controller.
   Result<std::string> join_file(const std::string& agent);
-  /// No certificate of this agent is taken any more, and its streams end. It may join anew with the token.
+  /// Revokes this agent's certificates and ends its streams. It may join again with the token.
   Status revoke(const std::string& agent);
 
-  /// Of a group. kUnimplemented: an older controller, which knows of `default` alone.
+  /// Returns the history of a group. kUnimplemented: an older controller, which supports only `default`.
   Result<std::vector<HistoryEntry>> history(const std::string& group = std::string(kDefaultGroup));
   Status rollback(const std::string& group, const std::string& program);
   Status release(const std::string& group);

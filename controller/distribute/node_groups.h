@@ -1,5 +1,5 @@
-// Which group of agents the label of each node names, as the cluster said last: kept on disk, so that a controller that
-// starts while the API is away gives no agent the program of another group.
+// The agent group named by each node's label, as last read from the cluster: stored on disk, so that a controller that
+// starts while the API is unreachable gives no agent the program of another group.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ class NodeGroups {
  public:
   static constexpr std::size_t kMost = 65'536;
 
-  /// `tell` is told what a node's group is now; empty: it has none.
+  /// `tell` is called with a node's current group; empty: none.
   NodeGroups(std::string path, std::function<void(const std::string& node, std::string group)> tell, Logger log);
 
-  /// Tells of what is on disk.
+  /// Calls `tell` for the groups stored on disk.
   void restore();
   void set(const std::string& node, std::string group);
-  /// All that there are have been set: others are gone. From now on each change is written.
+  /// Called when all nodes have been set: others are removed. From then on each change is written to disk.
   void synced();
 
  private:

@@ -1,4 +1,4 @@
-// A program as the messages that carry it to one agent: the table first, then the bytes that the agent lacks.
+// Splits a program into messages for one agent: the section table first, then the bytes that the agent lacks.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ class ProgramPart;
 
 namespace edge::controller {
 
-/// Made of one publication, which it pins until it is at its end.
+/// Made for one publication, which it pins until the end.
 class ProgramFeed {
  public:
-  /// About what one message carries. An agent that reads slowly costs one message of memory.
+  /// Approximate bytes of one message. An agent that reads slowly costs one message of memory.
   static constexpr std::size_t kPartBytes = 256 << 10;
 
-  /// To an agent that runs `base`; null: one that runs nothing, or what it has is told by `change` alone.
+  /// For an agent that runs `base`; null: one that runs nothing, or whose sections are given by `change` alone.
   ProgramFeed(std::shared_ptr<const Publication> publication, std::shared_ptr<const Outline> base,
               std::shared_ptr<const Difference> change);
 
   bool at_end() const { return ended_; }
-  /// The next message, into an empty `part`.
+  /// Writes the next message into an empty `part`.
   void next(agent::v1::ProgramPart& part);
   const Publication& publication() const { return *publication_; }
 
@@ -32,10 +32,10 @@ class ProgramFeed {
   std::shared_ptr<const Publication> publication_;
   std::shared_ptr<const Outline> base_;
   std::shared_ptr<const Difference> change_;
-  std::size_t removed_ = 0;  ///< of change_, that were told
+  std::size_t removed_ = 0;  ///< of change_, already sent
   std::size_t entries_ = 0;
   std::size_t sent_ = 0;
-  std::uint64_t offset_ = 0;  ///< into the section that is being sent
+  std::uint64_t offset_ = 0;  ///< into the section being sent
   bool begun_ = false;
   bool ended_ = false;
 };

@@ -1,4 +1,4 @@
-// What is read from an agent's words before anything is believed, and the words that inspect calls answer with.
+// Parses and validates agents' messages, and encodes the responses of inspect calls.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class Vip;
 
 namespace edge::controller {
 
-/// Of schemas/agent.proto. What a later version can do without is added to a number, and does not need a new one.
+/// Versions of schemas/agent.proto. Optional additions do not need a new number.
 inline constexpr std::uint32_t kNewestProtocol = 1;
 inline constexpr std::uint32_t kOldestProtocol = 1;
 
 struct Greeting {
-  std::uint32_t protocol = 0;  ///< that both speak
+  std::uint32_t protocol = 0;  ///< highest version that both support
   std::string instance;
   program::Target cpu = program::Target::kTablesOnly;
   AgentState state;  ///< node, version, cpu and labels
@@ -32,7 +32,7 @@ struct Greeting {
 /// kFailedPrecondition: no protocol in common; kInvalidArgument.
 Result<Greeting> read_greeting(const agent::v1::Hello& hello);
 
-/// Without control characters, and cut off at `limit`: it goes into logs and on terminals.
+/// Returns the text without control characters, cut at `limit`: for logs and terminals.
 std::string printable(std::string_view text, std::size_t limit);
 std::string hex_of(std::string_view bytes);
 
@@ -40,7 +40,7 @@ BackendHealth read_backend(const agent::v1::BackendReport& report);
 VipState read_vip(const agent::v1::Vip& vip);
 UnboundListener read_unbound(const agent::v1::UnboundListener& from);
 void write_unbound(const UnboundListener& from, agent::v1::UnboundListener& into);
-/// Of a message's list as many as are taken of one agent.
+/// Parses as many entries of a message's list as are accepted from one agent.
 template <typename List>
 std::vector<UnboundListener> read_unbound_list(const List& list) {
   constexpr std::size_t kMaxUnbound = 1000;

@@ -1,5 +1,5 @@
-// What is published, ready to be sent: the table of a program's sections, so that for each agent the difference to what
-// it has is a walk over two tables, and apart from it the values. Immutable but for what is remembered of differences.
+// A publication ready to be sent: a program's section table, so that the difference to an agent's program is found by
+// walking two tables, and separately the values. Immutable, except for cached differences.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace edge::controller {
 
-/// The table of a program. Outlives its bytes: an agent that is behind pins this much.
+/// The section table of a program, without its bytes: agents that lag behind pin only this.
 struct Outline {
   program::Hash program{};
   program::FileHeader header{};
@@ -26,35 +26,35 @@ struct Outline {
   std::vector<program::SectionEntry> entries;
 };
 
-/// Checks what it relies on, which is less than a reader does. kInvalidArgument when these bytes are no program.
+/// Checks only what this code relies on, less than a reader does. kInvalidArgument when the bytes are not a program.
 Result<std::shared_ptr<const Outline>> outline_of(std::span<const std::byte> program);
 
-/// From one program to another.
+/// The difference between two programs.
 struct Difference {
-  std::vector<std::uint32_t> entries;  ///< of the new program's, that the old one has not or has otherwise
-  std::vector<std::uint32_t> sent;     ///< of these, whose bytes the agent has under no name
-  std::vector<std::uint32_t> removed;  ///< of the old program's
+  std::vector<std::uint32_t> entries;  ///< entries of the new program that are missing or different in the old one
+  std::vector<std::uint32_t> sent;     ///< of these, those whose bytes the agent does not have under any name
+  std::vector<std::uint32_t> removed;  ///< entries of the old program
 };
 
-/// `base` null: everything. `held`, ascending: hashes that need not be sent.
+/// Computes the difference. `base` null: everything. `held`, ascending: hashes that need not be sent.
 Difference difference(const Outline* base, const Outline& next, std::span<const program::Hash> held);
 
 /// Endpoints and secrets.
 struct Values {
   std::uint64_t version = 0;
   program::ValueSet set;
-  std::size_t bytes = 0;  ///< memory, about, of which versions share most
+  std::size_t bytes = 0;  ///< approximate memory, most of it shared between versions
 };
 
-/// Of a program. Versions of programs and of values are drawn from one row.
+/// Versions of programs and of values are from one sequence.
 struct ProgramVersion {
   std::uint64_t version = 0;
-  std::uint64_t values = 0;  ///< version of the values that have all it needs, and without which it must not run
+  std::uint64_t values = 0;  ///< version of the values that the program needs, and must not run without
 };
 
 class Publication {
  public:
-  /// kInvalidArgument as of `outline_of`.
+  /// kInvalidArgument as for `outline_of`.
   static Result<std::shared_ptr<const Publication>> make(std::shared_ptr<const std::vector<std::byte>> program,
                                                          ProgramVersion version);
 
@@ -63,7 +63,7 @@ class Publication {
   const std::shared_ptr<const std::vector<std::byte>>& bytes() const { return bytes_; }
   const ProgramVersion& version() const { return version_; }
 
-  /// Made once for all agents that are at `base`, which is most of them.
+  /// Returns the difference, computed once for all agents that run `base`.
   std::shared_ptr<const Difference> from(const Outline& base) const;
 
  private:

@@ -1,5 +1,5 @@
-// What administrators ask of agents by way of the controller: a question goes down the agent's stream, its answer comes
-// up in pieces. An agent answers from the pages that its own admin port has (docs/agents.md).
+// Administrators' requests to agents through the controller: sent down the agent's stream, answered in pieces. An agent
+// serves the pages of its own admin port (docs/agents.md).
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,32 @@
 
 namespace edge::controller {
 
-/// Called once, on a thread of the server, perhaps before `ask` returns: pass on, do not work.
+/// Called once, on a server thread, perhaps before `ask` returns: must not block.
 using TakeAnswer = std::function<void(Result<AgentAnswer>)>;
 
-/// The end of one agent's stream of questions.
+/// One agent's stream of requests.
 class Respondent {
  public:
   virtual ~Respondent() = default;
   virtual void ask(const AgentQuestion& question, TakeAnswer take) = 0;
-  /// Of two the one that came later has the larger number.
+  /// The later one has the larger number.
   virtual std::uint64_t since() const = 0;
 };
 
-/// Where questions find their agent. Every function may be called from any thread.
+/// Routes requests to agents. Thread-safe.
 class Questions {
  public:
-  /// Of one agent, asked and not answered yet.
+  /// Limit of unanswered requests to one agent.
   static constexpr std::size_t kMostOpen = 16;
-  /// An answer that is longer is none.
+  /// A longer response is an error.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
   static constexpr std::size_t kMostTarget = 2048;
 
-  /// A newer one takes the place of an older, never the other way.
+  /// Registers an agent's stream; a newer one replaces an older, never the reverse.
   void come(const std::string& agent, std::shared_ptr<Respondent> respondent);
   void gone(const std::string& agent, const Respondent& respondent);
-  /// kUnavailable: the agent is not connected, or is one that takes no questions; kResourceExhausted: too many at once.
+  /// Sends a request. kUnavailable: the agent is not connected, or does not support requests; kResourceExhausted: too
+  /// many at once.
   void ask(const std::string& agent, const AgentQuestion& question, const TakeAnswer& take) const;
 
  private:

@@ -1,5 +1,5 @@
-// The streams of schemas/agent.proto, each a reactor of gRPC's that lives until its call is done. At most one message
-// is under way on each.
+// The streams of schemas/agent.proto, each a gRPC reactor that lives until its call is done. At most one message per
+// stream is in progress.
 #pragma once
 
 #include "controller/authority/certificates.h"
@@ -45,12 +45,12 @@ QuestionReactor* new_question_stream(Hub& hub, grpc::CallbackServerContext& cont
 std::unique_ptr<grpc::Service> make_agent_service(Hub& hub);
 std::unique_ptr<grpc::Service> make_inspect_service(Hub& hub);
 
-/// kUnimplemented: nobody here knows of objects; kInvalidArgument: more are asked about than is sensible.
+/// kUnimplemented: there is no source of progress; kInvalidArgument: too many objects.
 Status answer_progress(Hub& hub, const agent::v1::ProgrammedRequest& request, agent::v1::ProgrammedReply& reply);
 
-/// Who calls, by the certificate that TLS has verified. kUnauthenticated: nobody; kPermissionDenied: another role.
+/// Returns the caller's certificate, verified by TLS. kUnauthenticated: none; kPermissionDenied: another role.
 Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, Hub& hub, Role role);
-/// Where from, for the log: `10.0.0.7:51234`.
+/// Returns the peer's address for the log: `10.0.0.7:51234`.
 std::string peer_address(const grpc::CallbackServerContext& context);
 
 }  // namespace edge::controller

@@ -1,4 +1,4 @@
-// Listeners that clients do not reach, as agents report them: on one agent, and of all of them together.
+// Listeners that clients cannot reach, as reported by agents: for one agent, and merged for all.
 #pragma once
 
 #include <span>
@@ -9,12 +9,13 @@
 
 namespace edge::controller {
 
-/// Reason of a condition (Gateway API has the first two): `PortUnavailable`, `AddressNotUsable`, `Pending`.
+/// Returns the reason of a condition (the first two are from Gateway API): `PortUnavailable`, `AddressNotUsable`,
+/// `Pending`.
 std::string_view condition_reason(BindFault fault);
 
-/// What is amiss of all agents together, one a listener and address, in the order of gateways and listeners; `reason`
-/// says which agent's word it is. A port that one agent cannot open is amiss, an address when no agent has it: the
-/// holder of a virtual address is one of many.
+/// Merges the reports, one per listener and address, ordered by gateway and listener; `reason` names the reporting
+/// agent. A port is reported when one agent cannot open it, an address only when no agent has it: one of many nodes has
+/// a virtual address.
 std::vector<UnboundListener> unbound_of_all(std::span<const AgentState> agents);
 
 }  // namespace edge::controller

@@ -1,4 +1,4 @@
-// Endpoints and secrets as the messages that carry them to one agent: what differs from what it was sent before.
+// Splits endpoints and secrets into messages for one agent: the difference to what it was sent before.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace edge::controller {
 class ValuesFeed {
  public:
   static constexpr std::size_t kPartBytes = 256 << 10;
-  /// A value of a secret is sent whole; agents take messages of at most twice this.
+  /// Limit of a secret's value, which is sent in one message; agents accept messages of at most twice this.
   static constexpr std::size_t kMaxValueBytes = 8 << 20;
 
-  /// `before` null: all of `after`. `program`: that `after` has everything for.
+  /// `before` null: all of `after`. `program`: the one for which `after` is complete.
   ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after, const program::Hash& program);
 
   bool at_end() const { return ended_; }
-  /// The next message, into an empty `part`. A backend or secret that is too large for one goes on in the next under
-  /// the same name.
+  /// Writes the next message into an empty `part`. A backend or secret that is too large for one message is continued
+  /// in the next under the same name.
   void next(agent::v1::ValuesPart& part);
   const std::shared_ptr<const Values>& after() const { return after_; }
 
@@ -36,7 +36,7 @@ class ValuesFeed {
   program::Hash program_;
   std::size_t old_backend_ = 0;
   std::size_t backend_ = 0;
-  std::size_t endpoint_ = 0;  ///< of the backend that is being sent
+  std::size_t endpoint_ = 0;  ///< of the backend being sent
   std::size_t old_secret_ = 0;
   std::size_t secret_ = 0;
   std::size_t value_ = 0;

@@ -1,10 +1,11 @@
-// Endpoints and secrets apart from the compile path: objects of the cluster in, values of the newest program out, and
-// what changed of them. A change costs what hangs on it: an EndpointSlice leads by its Service to the backends that
-// name that, a Secret to whether the program names it. Nothing is linked or compiled for it.
+// Endpoints and secrets outside of the compile path: takes objects of the cluster, and provides the values of the
+// newest program and their changes. The cost of a change is proportional to what depends on it: an EndpointSlice leads
+// by its Service to the backends that refer to it, a Secret to whether the program refers to it. Nothing is linked or
+// compiled.
 //
 //   EndpointSlice -> Service -> backends -> program::ValueSet <- Secret, ConfigMap
 //                                  ^
-//                  LinkedConfig: which backends there are, of which Services; which secrets are named
+//                  LinkedConfig: the backends and their Services; the secrets referred to
 #pragma once
 
 #include <cstdint>
@@ -25,57 +26,57 @@
 
 namespace edge::controller {
 
-/// Whether `spec.endpoints` of a ProxyBackend may lead to the agents' own nodes: their loopback and link-local
-/// addresses (base/ip/node_addresses.h), which a cluster's API takes in no EndpointSlice either.
+/// Whether `spec.endpoints` of a ProxyBackend may be addresses of the agents' own nodes: loopback and link-local
+/// (base/ip/node_addresses.h), which a cluster's API rejects in EndpointSlices too.
 enum class NodeAddresses : std::uint8_t { kAllowed, kLeftOut };
 
-/// Not thread-safe. Objects are named as documents are: each has one name, and each name one object.
+/// Not thread-safe. Objects have the names of documents, which are unique.
 class ValueIndex {
  public:
-  /// Namespace and name of a ProxyBackend, or of one that was made of a Service and its port.
+  /// Namespace and name of a ProxyBackend, or of one derived from a Service and its port.
   using BackendName = std::pair<std::string, std::string>;
 
-  /// `certificate_directories`: below which listeners may have files of certificates.
+  /// `certificate_directories`: where listeners may refer to certificate files.
   explicit ValueIndex(NodeAddresses node_addresses = NodeAddresses::kAllowed,
                       std::vector<std::string> certificate_directories = {})
       : node_addresses_(node_addresses), files_(std::move(certificate_directories)) {}
 
-  /// Whether objects of a kind have values.
+  /// Returns whether objects of a kind have values.
   static bool holds(std::string_view kind);
-  /// Whether a compiler reads objects of a kind, too.
+  /// Returns whether a compiler reads objects of this kind too.
   static bool leaves_something(std::string_view kind);
 
-  /// An object that is new or another than it was, as the compiler would read it. \returns what a compiler is to read
-  /// in its place, which is the same as long as it makes no difference to a program: of a Secret all but its values; of
-  /// endpoints nothing, nullopt. A Secret at fault is left to the compiler as it is, and has no values.
+  /// Adds or replaces an object, in the form that the compiler reads. \returns what the compiler should read instead,
+  /// which stays the same while programs are not affected: a Secret without its values; nothing (nullopt) for
+  /// endpoints. An invalid Secret is passed to the compiler unchanged, and has no values.
   std::optional<std::string> put(std::string_view kind, const std::string& object, const std::string& document);
   void remove(const std::string& object);
-  /// `config` is what programs are made of from now on. Linear in its backends and in what it names.
+  /// Sets the configuration that programs are made from. Linear in its backends and references.
   void follow(const compiler::LinkedConfig& config);
 
-  /// Whether the program names files of certificates.
+  /// Returns whether the program refers to certificate files.
   bool follows_files() const { return files_.follows_any(); }
-  /// Reads those that changed. \returns whether values are others for it.
+  /// Reads the files that changed. \returns whether values have changed.
   bool look_at_files();
-  /// What is to be told of files since the last call.
+  /// Returns log messages about files since the last call.
   std::vector<net::tls::CertificateFiles::Line> take_lines() { return files_.take_lines(); }
 
-  /// All that the program needs, less what there is not.
+  /// Returns everything that the program needs and that exists.
   const program::ValueSet& values() const { return values_; }
-  /// Whether they are others than at the last call.
+  /// Returns whether the values have changed since the last call.
   bool take_changed() { return std::exchange(changed_, false); }
-  /// Backends with other endpoints than at the last call.
+  /// Returns the backends whose endpoints have changed since the last call.
   std::set<BackendName> take_changed_backends() { return std::exchange(changed_backends_, {}); }
-  /// What is to be said of a backend by its endpoints: that it has none, or too few for one to be ejected. Empty:
-  /// nothing, or there is no such backend.
+  /// Returns conditions of a backend from its endpoints: that it has none, or too few for ejection. Empty: none, or
+  /// there is no such backend.
   std::vector<compiler::Condition> conditions_of(const BackendName& backend) const;
 
  private:
   using SecretName = std::pair<std::string, std::string>;
-  /// What an object has.
+  /// The values of one object.
   struct Held {
     std::vector<compiler::model::EndpointSlice> slices;
-    std::vector<compiler::model::Secret> secrets;  ///< ConfigMaps with authorities among them
+    std::vector<compiler::model::Secret> secrets;  ///< including ConfigMaps with CAs
   };
   struct Backend {
     compiler::EndpointSource source;
@@ -89,7 +90,7 @@ class ValueIndex {
   std::vector<program::Endpoint> allowed(std::vector<program::Endpoint> endpoints) const;
   void refresh_backends(const std::string& service);
   void refresh_secret(const SecretName& name);
-  /// Gives `files_` those that the program names.
+  /// Updates the list of files in `files_` to those of the program.
   void follow_files();
   std::shared_ptr<const program::NamedSecret> find_secret(const SecretName& name,
                                                           const std::set<std::string>& keys) const;

@@ -1,5 +1,4 @@
-// One object of the cluster as the text that a compiler reads, taken apart: what of it travels beside programs, and
-// what is left for the compiler.
+// Splits one object of the cluster into its values, which are sent apart from programs, and the part for the compiler.
 #pragma once
 
 #include <optional>
@@ -12,9 +11,9 @@ namespace edge::controller {
 
 struct ValueObject {
   std::vector<compiler::model::EndpointSlice> slices;
-  /// A ConfigMap with authorities is one, under the name by which programs ask for it (model::kConfigMapPrefix).
+  /// A ConfigMap with CAs is treated as a Secret, under the name that programs use (model::kConfigMapPrefix).
   std::vector<compiler::model::Secret> secrets;
-  /// What the compiler reads of it; nullopt: nothing.
+  /// The compiler's part; nullopt: none.
   std::optional<std::string> for_compiler;
 };
 

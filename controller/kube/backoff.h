@@ -1,5 +1,5 @@
-// How long to leave somebody alone who does not answer: full jitter below a bound that doubles, so that many who lost
-// the same server do not come back together.
+// Backoff for a server that does not answer: full jitter below a bound that doubles, so that clients that lost the same
+// server do not reconnect at the same time.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace edge::kube {
 
-/// In [0, 1), from a generator of its own that is seeded by the system.
+/// Returns numbers in [0, 1), from a generator seeded by the system.
 inline std::function<double()> random_fraction() {
   return [generator = std::minstd_rand(std::random_device{}())]() mutable {
     return std::generate_canonical<double, 32>(generator);
@@ -22,7 +22,7 @@ class Backoff {
   Backoff(net::Duration first, net::Duration longest, std::function<double()> random)
       : first_(first), longest_(longest), bound_(first), random_(random ? std::move(random) : random_fraction()) {}
 
-  /// Between a twentieth of the bound and all of it; the bound then doubles.
+  /// Returns a delay between a twentieth of the bound and all of it; the bound then doubles.
   net::Duration next() {
     const auto drawn = net::Duration(static_cast<net::Duration::rep>(static_cast<double>(bound_.count()) * random_()));
     const net::Duration delay = std::max(bound_ / 20, drawn);

@@ -1,5 +1,5 @@
-// The client for programs that do one thing after the other: the same calls, each waiting for its end. It has a loop
-// and a thread of its own.
+// A blocking version of the client, for sequential programs: the same calls, each waiting for its end. It has an event
+// loop and a thread of its own.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace edge::kube {
 
-/// From any thread.
+/// Threads: any.
 class BlockingClient {
  public:
   static Result<std::unique_ptr<BlockingClient>> make(Config config, ClientOptions options = {});
-  /// Breaks off what is under way.
+  /// Cancels calls in progress.
   ~BlockingClient();
   BlockingClient(const BlockingClient&) = delete;
   BlockingClient& operator=(const BlockingClient&) = delete;
@@ -38,12 +38,12 @@ class BlockingClient {
   Reply remove_all(const Resource& resource, const ListOptions& which, const DeleteOptions& options = {});
 
   DiscoveryReply discover();
-  /// The table is asked for at the first call and again when the word is not in it.
+  /// The resource table is fetched at the first call, and again when the word is not in it.
   Discovery::Found find(const std::string& word);
   Discovery::Found find_kind(const std::string& api_version, const std::string& kind);
 
-  /// Calls `each` for every event until it says false, `until` has passed, the server ends it or something fails. An
-  /// empty failure: it was `each` or the server that ended it. `each` is called on the client's own thread.
+  /// Calls `each` for every event until it returns false, `until` has passed, the server ends the watch or an error
+  /// occurs. An empty failure: `each` or the server ended it. `each` is called on the client's own thread.
   Failure watch(const Resource& resource, const WatchOptions& options, net::Time until,
                 const std::function<bool(const WatchEvent& event)>& each);
 

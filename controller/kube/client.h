@@ -1,5 +1,5 @@
-// The Kubernetes API as we call it, the embedded one by the same code: objects are JSON text, calls are coroutines on
-// the caller's loop. Blocking calls are blocking_client.h, following a kind is informer.h, names are discovery.h.
+// Client for the Kubernetes API and the embedded one: objects are JSON text, calls are coroutines on the caller's loop.
+// Blocking calls are in blocking_client.h, watching a kind in informer.h, names in discovery.h.
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,13 @@ namespace edge::kube {
 
 struct Request {
   std::string method = "GET";
-  /// Path and query, as path_of and Query make them; what the server's URL has before it is added.
+  /// Path and query, as made by path_of and Query; the path of the server's URL is prepended.
   std::string target;
   /// Empty: JSON, where there is a body.
   std::string content_type{};
   std::string accept = "application/json";
   std::string body{};
-  /// Of the whole call, repetitions included. 0: the client's.
+  /// For the whole call, including retries. 0: the client's.
   net::Duration timeout{};
 };
 
@@ -34,13 +34,13 @@ struct Reply {
   int http = 0;
   std::string content_type{};
   std::string body{};
-  /// Texts of Warning fields (RFC 9111 §5.5 as Kubernetes uses it).
+  /// Texts of Warning fields (RFC 9111 §5.5 as used by Kubernetes).
   std::vector<std::string> warnings{};
 
   bool ok() const { return failure.none(); }
 };
 
-/// An object, or why there is none.
+/// An object, or the failure.
 struct ObjectReply {
   Failure failure{.kind = Failure::Kind::kCancelled};
   Object object{};
@@ -60,7 +60,7 @@ std::string_view content_type_of(PatchType type);
 
 struct WriteOptions {
   std::string field_manager = "edge-controller";
-  /// Of an apply: takes fields from other managers.
+  /// For an apply: takes fields from other managers.
   bool force = false;
   bool dry_run = false;
   /// Strict, Warn or Ignore; empty: the server's default.
@@ -73,7 +73,7 @@ struct ListOptions {
   std::string name_space{};
   std::string label_selector{};
   std::string field_selector{};
-  /// Of one page.
+  /// For one page.
   unsigned limit = 500;
   std::string next{};
   ObjectReading reading{};
@@ -93,10 +93,10 @@ struct WatchOptions {
   std::string name_space{};
   std::string label_selector{};
   std::string field_selector{};
-  /// Events after it; empty: from any state, beginning with what is there.
+  /// Starts after this version; empty: any state, beginning with the existing objects.
   std::string resource_version{};
   bool bookmarks = true;
-  /// After which the server ends it.
+  /// After which the server ends the watch.
   std::chrono::seconds lifetime = std::chrono::minutes(5);
   ObjectReading reading{};
 };
@@ -104,11 +104,11 @@ struct WatchOptions {
 struct ClientOptions {
   std::string user_agent = "edge-proxy/" EDGE_VERSION;
   net::Duration timeout = std::chrono::seconds(30);
-  /// Further tries of a call that may be repeated: nothing was sent, or it changes nothing, or the server asks for it.
+  /// Retries of a call that can be repeated: nothing was sent, or it changes nothing, or the server asks for it.
   int tries = 2;
-  std::size_t max_body = std::size_t{64} << 20;   ///< of one answer
+  std::size_t max_body = std::size_t{64} << 20;   ///< of one response
   std::size_t max_frame = std::size_t{16} << 20;  ///< of one event of a watch
-  /// Plugins for credentials may ask the user something; else those that must are refused.
+  /// Credential plugins may prompt the user; else those that require it are not run.
   bool terminal = false;
 };
 
@@ -125,16 +125,16 @@ class Watch {
   Watch();
   Watch(Watch&&) noexcept;
   Watch& operator=(Watch&&) noexcept;
-  /// Breaks the connection off when the watch has not ended.
+  /// Closes the connection when the watch has not ended.
   ~Watch();
 
-  /// Why there is none to be read.
+  /// Returns why no event can be read.
   const Failure& failure() const { return failure_; }
   bool ok() const { return failure_.none(); }
-  /// kTimeout in `failure` when nothing came until then; it may be called again. A frame is taken from the connection
-  /// when it is asked for: who does not ask slows the server down.
+  /// Returns the next event; kTimeout in `failure` when none came until then; may be called again. Frames are read from
+  /// the connection on demand: a caller that does not ask slows the server down.
   net::Task<Next> next(net::Waiter& waiter, net::Time until);
-  /// Another event has been received already.
+  /// Whether another event has been received already.
   bool has_more() const;
 
  private:
@@ -144,12 +144,12 @@ class Watch {
   std::unique_ptr<State> state_;
 };
 
-/// Every function on the thread of `loop`. A call is ended early by cancelling its waiter.
+/// For the thread of `loop`. A call is ended early by cancelling its waiter.
 class Client {
  public:
-  /// Fails where keys or authorities cannot be used.
+  /// Fails when keys or CAs are unusable.
   static Result<std::unique_ptr<Client>> make(net::Loop& loop, Config config, ClientOptions options = {});
-  /// No call may be under way.
+  /// No call may be in progress.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -157,27 +157,27 @@ class Client {
   const Config& config() const;
   net::Loop& loop() const;
 
-  /// Any call; the others are made of it.
+  /// Sends any request; the other calls are built on it.
   net::Task<Reply> send(net::Waiter& waiter, Request request);
 
   net::Task<ObjectReply> get(net::Waiter& waiter, Resource resource, std::string name_space, std::string name);
-  /// One page; `list.next` leads to the one after it.
+  /// Returns one page; `list.next` continues.
   net::Task<ListReply> list(net::Waiter& waiter, Resource resource, ListOptions options);
-  /// All pages, begun anew once when they get too old on the way.
+  /// Returns all pages; restarts once when the continuation expires.
   net::Task<ListReply> list_all(net::Waiter& waiter, Resource resource, ListOptions options);
   net::Task<ObjectReply> create(net::Waiter& waiter, Resource resource, std::string name_space, std::string object,
                                 WriteOptions options = {});
-  /// By the resourceVersion in `object`: a conflict when somebody else was quicker.
+  /// Uses the resourceVersion in `object`: fails with a conflict when the object was changed meanwhile.
   net::Task<ObjectReply> update(net::Waiter& waiter, Resource resource, std::string name_space, std::string name,
                                 std::string object, WriteOptions options = {});
   net::Task<ObjectReply> patch(net::Waiter& waiter, Resource resource, std::string name_space, std::string name,
                                PatchType type, std::string patch, WriteOptions options = {});
-  /// What is answered: the object, which may go on for its finalizers, or a metav1.Status.
+  /// Returns the answer: the object, which may still have finalizers, or a metav1.Status.
   net::Task<Reply> remove(net::Waiter& waiter, Resource resource, std::string name_space, std::string name,
                           DeleteOptions options = {});
   net::Task<Reply> remove_all(net::Waiter& waiter, Resource resource, ListOptions which, DeleteOptions options = {});
 
-  /// Ready once the server has agreed. Must end before the client does.
+  /// Completes once the server has accepted the watch, which must end before the client does.
   net::Task<Watch> watch(net::Waiter& waiter, Resource resource, WatchOptions options);
 
  private:

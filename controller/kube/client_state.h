@@ -1,4 +1,4 @@
-// What the files of the client share.
+// Shared by the files of the client.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace edge::kube {
 struct Client::State {
   State(net::Loop& on, Config with, ClientOptions chosen);
 
-  /// Lines of a call's head.
+  /// Returns the header lines of a call.
   std::string fields(const Request& request, const Presented& presented) const;
   net::client::Call call(const Request& request, std::string_view target, std::string_view lines,
                          const Presented& presented, net::Time until) const;
-  /// Why there was no answer; names the server.
+  /// Returns why there was no response; names the server.
   Failure failure_of(const net::client::Answer& answer) const;
-  /// Of an answer with status 400 and above.
+  /// For a response with status 400 and above.
   static Failure refusal_of(const net::client::Answer& head, std::string_view body);
   static Failure failure_of(const Credentials::Got& got);
 

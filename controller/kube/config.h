@@ -1,6 +1,6 @@
-// Where the API is and who we are: what kubeconfig files, flags, the environment and a pod's mounts say of it, settled.
+// The API's address and the credentials, resolved from kubeconfig files, flags, the environment and a pod's mounts.
 //
-// Reading it touches files and nothing else; what changes afterwards (tokens in files, plugins) is credentials.h.
+// Resolving only reads files; what changes afterwards (token files, plugins) is handled by credentials.h.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace edge::kube {
 
-/// A program that gives credentials (client.authentication.k8s.io). Run as it stands, never through a shell.
+/// A credential plugin (client.authentication.k8s.io). Executed directly, never through a shell.
 struct ExecPlugin {
   std::string api_version;
   std::string command;
@@ -25,31 +25,31 @@ struct ExecPlugin {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string install_hint;
   bool provide_cluster_info = false;
-  /// It says that it cannot do without a terminal.
+  /// It requires a terminal.
   bool needs_terminal = false;
 };
 
 struct Cluster {
   std::string name;
-  /// With the path that every request's begins with; never a `/` at its end, so mostly empty.
+  /// With the path prefix of all requests; without a `/` at its end, so mostly empty.
   net::client::Url server;
-  /// In place of a connection to `server`, for one within this process. May be empty.
+  /// Replaces a network connection to `server`, for a server within this process. May be empty.
   std::function<Result<net::Fd>()> dial{};
-  /// PEM; empty: whom the operating system believes.
+  /// PEM; empty: the CAs trusted by the operating system.
   std::string authorities;
-  /// Nobody checks who answers.
+  /// The server's certificate is not verified.
   bool unverified = false;
-  /// In place of the server's name, as SNI and in its certificate.
+  /// Replaces the server's name in SNI and certificate verification.
   std::string server_name;
 };
 
-/// At most one way to be known each for the connection and for the request.
+/// At most one way to authenticate each for the connection and for the request.
 struct Identity {
   /// PEM; the files are read again when they change.
   std::string certificate, key;
   std::string certificate_file, key_file;
   std::string token;
-  /// Stands before `token`, and is read again.
+  /// Takes precedence over `token`; the file is read again.
   std::string token_file;
   std::string username, password;
   std::optional<ExecPlugin> exec;
@@ -58,13 +58,13 @@ struct Identity {
   std::vector<std::string> impersonate_groups;
 };
 
-/// What a user or a pod may say; flags before files, files before the pod.
+/// The sources of configuration; flags take precedence over files, files over the pod.
 struct ConfigSources {
-  /// --kubeconfig; then no other file is looked at.
+  /// --kubeconfig; then no other file is read.
   std::string kubeconfig;
-  /// In place of current-context, and of what the context names.
+  /// Override current-context, and the members of the context.
   std::string context, cluster, user, name_space;
-  /// Of the process; KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and _PORT are looked at.
+  /// The process's environment; KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and _PORT are used.
   std::function<std::optional<std::string>(const char* name)> environment;
   std::string service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -72,15 +72,15 @@ struct ConfigSources {
 };
 
 struct Config {
-  /// Empty within a pod.
+  /// Empty in a pod.
   std::string context;
-  /// What the context or the pod says, else `default`.
+  /// From the context or the pod, else `default`.
   std::string name_space = "default";
   Cluster cluster;
   Identity identity;
-  /// To be told once, e.g. of a server that nobody checks.
+  /// To be shown once, such as for a server that is not verified.
   std::vector<std::string> warnings;
-  /// The files that had a part in it, for messages.
+  /// The files that were used, for messages.
   std::vector<std::string> files;
 
   /// kNotFound: no file, and no pod; kInvalidArgument names file and field, never a value that may be secret.

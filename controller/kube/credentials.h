@@ -1,5 +1,5 @@
-// What a call shows of who we are: tokens that are read again from their files, certificates that are renewed on disk,
-// programs that are asked when what they gave runs out.
+// The credentials of calls: tokens read again from their files, certificates renewed on disk, credential plugins called
+// again at expiry.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,20 @@
 
 namespace edge::kube {
 
-/// Immutable; calls hold on to it while they last.
+/// Immutable; calls share ownership.
 struct Presented {
-  /// Whole lines: Authorization, Impersonate-User and -Group, where there are any.
+  /// Complete lines: Authorization, Impersonate-User and -Group, as needed.
   std::string fields;
-  /// Whom to believe and our certificate; the same object for as long as neither changes. Null for plain HTTP.
+  /// Trusted CAs and the client certificate; the same object while neither changes. Null for plain HTTP.
   std::shared_ptr<const net::tls::ClientSettings> security;
 };
 
-/// Every function on the loop's thread. Files are read there: they are small, local, and read once a minute.
+/// For the loop's thread. Files are read on it: they are small, local, and read once a minute.
 class Credentials {
  public:
   using Wall = std::function<std::chrono::system_clock::time_point()>;
 
-  /// `terminal`: programs may ask the user. `wall`: what times of expiry are compared with; null: the system's.
+  /// `terminal`: plugins may prompt the user. `wall`: the clock for expiry; null: the system clock.
   static Result<std::unique_ptr<Credentials>> make(net::Loop& loop, const Config& config, bool terminal,
                                                    Wall wall = {});
 
@@ -37,10 +37,10 @@ class Credentials {
     std::string error{};
     bool cancelled = false;
   };
-  /// At once, but when a program has to be asked. Several callers ask it once.
+  /// Completes at once, except when a plugin has to be run. Concurrent callers run it once.
   net::Task<Got> present(net::Waiter& waiter);
-  /// The server did not accept it (401): everything is read or asked for anew before the next call.
-  /// \returns whether something else may come of that.
+  /// Called when the server rejected the credentials (401): they are read or requested anew before the next call.
+  /// \returns whether that may yield others.
   bool refused(const Presented& presented);
 
  private:
@@ -60,7 +60,7 @@ class Credentials {
 
   std::shared_ptr<const net::tls::Authorities> authorities_;
   std::shared_ptr<const net::tls::ClientSettings> security_;
-  /// What `security_` was made of.
+  /// What `security_` was made from.
   std::string certificate_, key_;
   std::string file_token_;
   std::optional<ExecCredential> given_;

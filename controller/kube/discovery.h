@@ -1,4 +1,4 @@
-// Which kinds the API serves, and by which names: `kubectl`'s words for them led to a Resource.
+// The kinds that the API serves, and their names: maps the words that `kubectl` accepts to a Resource.
 #pragma once
 
 #include <optional>
@@ -10,46 +10,46 @@
 
 namespace edge::kube {
 
-/// Immutable; what one look at the API found.
+/// Immutable; the result of one discovery.
 class ResourceTable {
  public:
   ResourceTable() = default;
-  /// In order of preference: core first, then groups as the server lists them, preferred versions before others.
+  /// In order of preference: core first, then groups in the server's order, preferred versions before others.
   explicit ResourceTable(std::vector<Resource> resources) : all_(std::move(resources)) {}
 
   const std::vector<Resource>& all() const { return all_; }
-  /// Plural, singular, short name or kind, in any case, alone or with its group, or with version and group:
-  /// `proxyroutes`, `pr`, `ProxyRoute`, `deployments.apps`, `deployments.v1.apps`. Null: none is served.
+  /// Finds a resource by plural, singular, short name or kind, case-insensitive, alone or with its group, or with
+  /// version and group: `proxyroutes`, `pr`, `ProxyRoute`, `deployments.apps`, `deployments.v1.apps`. Null: not served.
   const Resource* find(std::string_view word) const;
-  /// By what an object says of itself.
+  /// Finds a resource by an object's apiVersion and kind.
   const Resource* find_kind(std::string_view api_version, std::string_view kind) const;
-  /// Those of a category, e.g. `all`.
+  /// Returns the resources of a category, such as `all`.
   std::vector<const Resource*> of_category(std::string_view category) const;
 
  private:
   std::vector<Resource> all_;
 };
 
-/// Reads aggregated discovery, or the plain documents where the server has no other. Documents of one answer.
+/// Parses aggregated discovery.
 std::vector<Resource> read_aggregated_discovery(std::string_view json);
 
 struct DiscoveryReply {
   Failure failure{.kind = Failure::Kind::kCancelled};
   ResourceTable table{};
-  /// Groups that could not be read; the others are there.
+  /// Groups that could not be read; the others are present.
   std::vector<std::string> unavailable{};
   bool ok() const { return failure.none(); }
 };
 
-/// A table that is asked for once and then kept, and asked for anew when a word is not in it. On the client's loop.
+/// A table that is fetched once and cached, and fetched again when a word is not in it. On the client's loop.
 class Discovery {
  public:
   explicit Discovery(Client& client) : client_(client) {}
 
-  /// Asks the server.
+  /// Fetches the table.
   net::Task<DiscoveryReply> refresh(net::Waiter& waiter);
-  /// The resource of the word; asks when it is not known, at most once in ten seconds. An empty failure and no
-  /// resource: it is not served.
+  /// Finds the resource of a word; fetches the table when it is unknown, at most once in ten seconds. An empty failure
+  /// and no resource: it is not served.
   struct Found {
     Failure failure{};
     std::optional<Resource> resource{};

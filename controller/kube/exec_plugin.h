@@ -1,4 +1,4 @@
-// A program that gives credentials: started, waited for, killed when it takes too long, its answer read.
+// Runs a credential plugin: starts it, kills it at the timeout, parses its output.
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 #pragma once
 
@@ -21,21 +21,21 @@ struct ExecCredential {
 
 struct ExecOutcome {
   std::optional<ExecCredential> credential{};
-  /// Nothing of what the program wrote is in it.
+  /// Contains nothing of the plugin's output.
   std::string error{};
   bool cancelled = false;
 };
 
-/// Of what a program may write.
+/// Limit of a plugin's output.
 inline constexpr std::size_t kMaxExecOutput = std::size_t{1} << 20;
 
-/// The ExecCredential that the program is given in KUBERNETES_EXEC_INFO.
+/// Returns the ExecCredential that the plugin gets in KUBERNETES_EXEC_INFO.
 std::string exec_info(const ExecPlugin& plugin, const Cluster& cluster, bool terminal);
-/// What it has written.
+/// Parses the plugin's output.
 Result<ExecCredential> read_exec_credential(std::string_view text, std::string_view api_version);
 
-/// `info`: as above. `terminal`: it may ask the user. At `until` it is killed with all that it has started, unless it
-/// has the terminal: then alone. On the loop's thread, which it never blocks.
+/// Runs a plugin. `info`: as above. `terminal`: it may prompt the user. At `until` it is killed with its descendants;
+/// with a terminal only the process itself. On the loop's thread, which is never blocked.
 net::Task<ExecOutcome> run_plugin(net::Loop& loop, net::Waiter& waiter, ExecPlugin plugin, std::string info,
                                   bool terminal, net::Time until);
 

@@ -1,4 +1,4 @@
-// Why a call of the API did not succeed: what the server said of it (metav1.Status), or what kept us from asking.
+// Why a call to the API failed: the server's metav1.Status, or a local cause.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace edge::kube {
 
-/// Which field, and why.
+/// The field, and the reason.
 struct Cause {
   std::string reason;
   std::string message;
@@ -20,24 +20,24 @@ struct Cause {
 struct Failure {
   enum class Kind : std::uint8_t {
     kNone,
-    kCredentials,  ///< none could be got, so nothing was asked
-    kConnection,   ///< no connection, or one that broke
+    kCredentials,  ///< no credentials, so nothing was sent
+    kConnection,   ///< no connection, or it was lost
     kTimeout,
-    kMalformed,  ///< an answer that cannot be understood
-    kRefused,    ///< the server's answer
+    kMalformed,  ///< the response cannot be parsed
+    kRefused,    ///< the server returned an error
     kCancelled,
   };
 
   Kind kind = Kind::kNone;
-  /// Of kRefused; also in ERROR events of a watch.
+  /// For kRefused; also in ERROR events of a watch.
   int http = 0;
-  /// As metav1.StatusReason, e.g. `Conflict`; empty where the server gave none.
+  /// A metav1.StatusReason such as `Conflict`; empty where the server gave none.
   std::string reason{};
   std::string message{};
   std::vector<Cause> causes{};
-  /// metav1.StatusDetails: of what.
+  /// metav1.StatusDetails: the object concerned.
   std::string resource_kind{}, resource_name{};
-  /// Seconds that the server wants to be left alone; 0: none said.
+  /// Seconds to wait as requested by the server; 0: not stated.
   int retry_after = 0;
 
   bool none() const { return kind == Kind::kNone; }
@@ -47,14 +47,14 @@ struct Failure {
   bool conflict() const { return refused(409) && reason != "AlreadyExists"; }
   /// The resourceVersion or the continue token is too old.
   bool expired() const { return refused(410); }
-  /// It may go better later.
+  /// Whether a retry may succeed.
   bool temporary() const;
-  /// One line for people: reason and message, as far as there are any.
+  /// Returns one line for users: reason and message, if any.
   std::string text() const;
   Error as_error() const;
 };
 
-/// What a body says that came with a status of 400 and above; a body that is no metav1.Status gives its first line.
+/// Parses the body of a response with status 400 and above; a body that is not a metav1.Status gives its first line.
 Failure read_failure(int http, std::string_view body);
 
 }  // namespace edge::kube

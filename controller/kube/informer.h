@@ -1,5 +1,5 @@
-// Follows all objects of a kind: a list, then a watch, resumed where it ended, listed anew when it cannot be. The
-// follower is told of every change once, in order of each object's own history; it keeps the objects, the informer only
+// Tracks all objects of a kind: a list, then a watch, resumed where it ended, with a new list when that fails. Each
+// change is reported once, in the order of each object's history; the caller stores the objects, the informer only
 // their keys and versions.
 #pragma once
 
@@ -21,24 +21,24 @@ struct InformerOptions {
   unsigned page = 250;
   net::Duration first_delay = std::chrono::milliseconds(800);
   net::Duration longest_delay = std::chrono::seconds(30);
-  /// A watch is renewed after a random time between this and its double.
+  /// A watch is restarted after a random time between this and its double.
   std::chrono::seconds lifetime = std::chrono::minutes(5);
   /// In [0, 1); for tests. Null: random.
   std::function<double()> random{};
 };
 
-/// Called on the loop's thread, one at a time. None may destroy the informer; `stop` may be called from each.
+/// Called on the loop's thread, one at a time. None may destroy the informer; all may call `stop`.
 struct InformerEvents {
-  /// New, or of another version than before.
+  /// A new or changed object.
   std::function<void(Object object)> changed;
   std::function<void(const std::string& key)> removed;
-  /// The first list has been told whole. Once.
+  /// The first list has been reported completely. Called once.
   std::function<void()> synced;
-  /// The server answers again, or has stopped to: `failure` says why. Told when it turns, and at the first try.
+  /// The server became reachable or unreachable: `failure` says why. Called on changes, and at the first attempt.
   std::function<void(bool connected, const Failure& failure)> connection;
 };
 
-/// Every function on the client's loop.
+/// For the client's loop.
 class Informer {
  public:
   /// Does nothing before `start`.
@@ -49,18 +49,19 @@ class Informer {
   Informer& operator=(const Informer&) = delete;
 
   void start();
-  /// Nothing is told after it.
+  /// No event is reported after it.
   void stop();
 
   const Resource& resource() const;
   bool synced() const;
   bool connected() const;
-  /// How many objects there are.
+  /// Returns the number of objects.
   std::size_t size() const;
-  /// Up to where it has told everything: what the last list or event said. Empty: nowhere yet.
+  /// Returns the resourceVersion up to which everything has been reported, from the last list or event. Empty: none
+  /// yet.
   const std::string& version() const;
   bool knows(const std::string& key) const;
-  /// How often everything was listed.
+  /// Returns the number of lists so far.
   std::uint64_t lists() const;
   std::uint64_t watches() const;
 

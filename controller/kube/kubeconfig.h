@@ -1,4 +1,4 @@
-// The file format of kubectl's configuration: read as it is written, several files as one.
+// Parser of kubectl's configuration files; merges several.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace edge::kube {
 
-/// Entries as files have them, with paths made absolute by the place of their file. Only what is chosen is checked.
+/// Entries as in the files, with paths made absolute relative to their file. Only the selected ones are validated.
 struct KubeconfigCluster {
   std::string name, server, authority_file, authority_data, server_name, proxy_url;
   bool unverified = false;
@@ -21,7 +21,7 @@ struct KubeconfigUser {
   std::string name, file;
   Identity identity;
   std::string certificate_data, key_data;
-  /// A plugin of before 2022, that no client carries any more.
+  /// A plugin of a form before 2022, which clients do not support any more.
   std::string auth_provider;
 };
 
@@ -36,13 +36,13 @@ struct Kubeconfig {
   std::vector<KubeconfigUser> users;
   std::vector<KubeconfigContext> contexts;
 
-  /// What `other` has and this has not, entry by entry: of two with one name the first counts whole, as with kubectl.
+  /// Adds the entries of `other` with new names: of two with one name the first is used, as in kubectl.
   void merge(Kubeconfig other);
 };
 
 inline constexpr std::size_t kMaxKubeconfigBytes = std::size_t{4} << 20;
 
-/// The text of `file`. The error names file and line, and quotes nothing.
+/// Parses the text of `file`. The error names file and line, and quotes nothing.
 Result<Kubeconfig> read_kubeconfig(const std::string& file, std::string_view text);
 
 }  // namespace edge::kube

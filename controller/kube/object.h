@@ -1,5 +1,5 @@
-// Objects as they travel through the controller: compact JSON text, and beside it the little that is asked of every
-// one. Lists are taken apart and watch frames read without ever building a tree.
+// Objects in the controller: compact JSON text, with the few fields that are needed of all. Lists and watch frames are
+// split without building a tree.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 namespace edge::kube {
 
 struct Object {
-  /// Compact, keys in the server's order, `apiVersion` and `kind` always there.
+  /// Compact, keys in the server's order, always with `apiVersion` and `kind`.
   std::string text;
   std::string name, name_space, uid, resource_version;
   std::int64_t generation = 0;
-  /// Who wrote it last, and when (metadata.managedFields); empty where nobody says.
+  /// The last writer, and the time (metadata.managedFields); empty where unknown.
   std::string manager, managed_at;
 
-  /// `namespace/name`, or `name` for what has no namespace.
+  /// Returns `namespace/name`, or `name` for cluster-scoped objects.
   std::string key() const { return name_space.empty() ? name : name_space + "/" + name; }
 };
 
 struct ObjectReading {
-  /// Given to objects without their own: servers leave them out in lists of built-in kinds.
+  /// Added to objects without their own: servers omit them in lists of built-in kinds.
   std::string api_version{}, kind{};
-  /// metadata.managedFields stays in the text; it is mostly the larger half of an object.
+  /// Keep metadata.managedFields in the text; they are often the larger half of an object.
   bool managed_fields = false;
 };
 
@@ -44,21 +44,21 @@ enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kE
 
 struct WatchEvent {
   EventType type = EventType::kError;
-  /// A bookmark's holds little more than its resourceVersion.
+  /// A bookmark has little more than its resourceVersion.
   Object object{};
   /// metadata.annotations has `k8s.io/initial-events-end: "true"`.
   bool initial_end = false;
-  /// Of kError.
+  /// For kError.
   Failure failure{};
 };
 
-/// What keeps a hostile text harmless; its size is bounded by who receives it.
+/// Nesting limit for untrusted text; its size is limited by the receiver.
 inline constexpr std::size_t kMaxDepth = 96;
 
 /// kInvalidArgument quotes nothing of the text.
 Result<Object> read_object(std::string_view text, const ObjectReading& reading = {});
 Result<List> read_list(std::string_view text, const ObjectReading& reading = {});
-/// One frame of a watch. A type that is unknown is an error.
+/// Parses one frame of a watch. An unknown type is an error.
 Result<WatchEvent> read_event(std::string_view text, const ObjectReading& reading = {});
 
 }  // namespace edge::kube

@@ -1,4 +1,4 @@
-// Events, as `kubectl describe` shows them: few, told once and then counted.
+// Records events, as shown by `kubectl describe`: few, with repetitions counted.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace edge::kube {
 
-/// What an event is about.
+/// The object of an event.
 struct Regarding {
   std::string api_version, kind, name_space, name, uid;
 };
@@ -19,10 +19,10 @@ struct RecorderOptions {
   std::string component = "edge-controller";
   /// Host or pod.
   std::string instance{};
-  /// Of one object: so many at once, then one each `interval`.
+  /// Per object: so many at once, then one per `interval`.
   unsigned burst = 25;
   net::Duration interval = std::chrono::minutes(5);
-  /// The same of the same object within this is counted, not told again.
+  /// An equal event for the same object within this time is counted, not sent again.
   net::Duration same_within = std::chrono::minutes(10);
   std::size_t max_waiting = 512;
   std::size_t max_known = 4096;
@@ -31,16 +31,16 @@ struct RecorderOptions {
 
 enum class EventLevel : std::uint8_t { kNormal, kWarning };
 
-/// Every function on the client's loop. An event that cannot be delivered is dropped and counted.
+/// For the client's loop. An event that cannot be delivered is dropped and counted.
 class Recorder {
  public:
   Recorder(Client& client, RecorderOptions options = {});
-  /// Drops what waits.
+  /// Drops pending events.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// `reason`: one word in CamelCase, for machines; `message`: for people, cut off at 1024 bytes. Never blocks.
+  /// Records an event. `reason`: one word in CamelCase; `message`: for users, cut at 1024 bytes. Never blocks.
   void record(const Regarding& regarding, EventLevel level, std::string reason, std::string message);
   std::uint64_t sent() const;
   std::uint64_t dropped() const;

@@ -1,4 +1,4 @@
-// What the API serves: a kind and the path that leads to its objects; and the words that people use for it.
+// A kind of the API with the path to its objects and its names.
 #pragma once
 
 #include <string>
@@ -31,15 +31,15 @@ struct Resource {
 };
 
 /// `/apis/apps/v1/namespaces/shop/deployments/web/status`, each part percent-encoded. No namespace: all of them, or a
-/// kind without; no name: the collection.
+/// cluster-scoped kind; no name: the collection.
 std::string path_of(const Resource& resource, std::string_view name_space = {}, std::string_view name = {},
                     std::string_view subresource = {});
 
-/// A query as it is put together: `?a=b&c=d`, values percent-encoded.
+/// Builds a query: `?a=b&c=d`, values percent-encoded.
 class Query {
  public:
   Query& add(std::string_view name, std::string_view value);
-  /// Nothing where the value is empty.
+  /// Adds nothing where the value is empty.
   Query& add_some(std::string_view name, std::string_view value);
   /// With the `?`, or empty.
   const std::string& text() const { return text_; }

@@ -1,4 +1,4 @@
-// Times as the API writes them (RFC 3339, UTC): metav1.Time and metav1.MicroTime.
+// Formats times as in the API (RFC 3339, UTC): metav1.Time and metav1.MicroTime.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What caused a change of the program, for history and log.
+// The cause of a program change, for history and log.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace edge::controller {
 
 struct Cause {
   std::vector<std::string> resources;  ///< `ProxyRoute shop/cart`, at most kMaxNamed
-  std::size_t count = 0;               ///< all of them
+  std::size_t count = 0;               ///< the number of all resources
   std::string user;                    ///< field manager; empty: unknown, or several
 
   static constexpr std::size_t kMaxNamed = 20;

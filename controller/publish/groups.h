@@ -1,10 +1,10 @@
-// Groups of agents: each has its program, its history and its rollback, kept in a folder of its own. An agent is in the
-// group that one of its labels names (decision 0101), else in `default`.
+// Groups of agents: each has its program, its history and its rollback, in a directory of its own. An agent's group is
+// the value of one of its labels (decision 0101), else `default`.
 //
 //   ReconcileResult -> Groups -> Publisher of each group -> Distributor
 //
-// A group is there from when its first agent comes, or somebody asks for what is kept of it. `default` always is, and
-// lies where all there was lay before there were groups: in the data directory itself.
+// A group is created when its first agent connects, or when its stored state is requested. `default` always exists, and
+// is stored in the data directory itself, as before there were groups.
 #pragma once
 
 #include <functional>
@@ -20,41 +20,41 @@
 
 namespace edge::controller {
 
-/// Every function may be called from any thread, once `open` has returned.
+/// Thread-safe once `open` has returned.
 class Groups {
  public:
-  /// As many as agents may be in (Hub::kMaxGroups).
+  /// The limit of agents' groups (Hub::kMaxGroups).
   static constexpr std::size_t kMostGroups = 64;
 
-  /// `publish`: to agents; from the threads of callers.
+  /// `publish`: publishes to agents; called on the callers' threads.
   Groups(std::string data_dir, std::function<void(Published)> publish, Logger log)
       : data_dir_(std::move(data_dir)), publish_(std::move(publish)), log_(std::move(log)) {}
   ~Groups();
   Groups(const Groups&) = delete;
   Groups& operator=(const Groups&) = delete;
 
-  /// `default`.
+  /// Opens `default`.
   Status open();
-  /// Reads what the run before left of `default`, and of each group that a rollback holds. What it pinned is published.
+  /// Reads the state of the previous run for `default`, and for each group with a rollback. Publishes pinned programs.
   void restore();
-  /// As Publisher::give_out_last, of every group.
+  /// As Publisher::give_out_last, for every group.
   void give_out_last();
   void take(const ReconcileResult& result);
-  /// An agent of this group is there.
+  /// Called when an agent of this group is connected.
   void came(const std::string& group);
 
   /// kNotFound: there is no such group.
   Result<std::vector<HistoryEntry>> list(const std::string& group);
-  /// A program that another group ran may be taken, too.
+  /// Pins a program, also one that another group ran.
   Status rollback(const std::string& group, const std::string& program);
   Status release(const std::string& group);
   std::shared_ptr<const std::vector<std::byte>> bytes(const std::string& program) const;
-  /// 0: none of this run.
+  /// Returns the number of a program; 0: none of this run.
   std::uint64_t number(const std::string& program) const;
-  /// Those that a rollback holds, by name.
+  /// Returns the groups with a pinned program, by name.
   std::vector<PinnedGroup> pinned() const;
 
-  // Of `default`.
+  // For `default`.
   bool has_program() const;
   bool last_listens() const;
 
@@ -64,23 +64,23 @@ class Groups {
           const Logger& log, const std::string& name);
     DataDir data;
     std::unique_ptr<History> history;
-    Publisher publisher;  ///< after what it keeps its programs in
+    Publisher publisher;  ///< declared after the members that it uses
   };
   using All = std::map<std::string, std::unique_ptr<Group>, std::less<>>;
 
   std::string directory(const std::string& group) const;
   Status open_locked(const std::string& group);
   Result<Group*> find_or_open(const std::string& group);
-  /// That is open, or that something is kept of.
+  /// Finds a group that is open or has stored state.
   Result<Group*> find(const std::string& group);
   Group& default_group() const { return *all_.find(kDefaultGroup)->second; }
-  /// None leaves: they may be used without the lock.
+  /// Groups are never removed: they may be used without the lock.
   std::vector<std::pair<std::string, Group*>> all() const;
 
   const std::string data_dir_;
   const std::function<void(Published)> publish_;
   const Logger log_;
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards all that follows
   All all_;
   std::optional<ReconcileResult> last_;  ///< of this run
   bool gave_out_last_ = false;

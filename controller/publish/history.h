@@ -1,4 +1,4 @@
-// The last programs with their causes, kept in a folder for `edgectl history` and `edgectl rollback`.
+// The last programs with their causes, stored in a directory for `edgectl history` and `edgectl rollback`.
 #pragma once
 
 #include <cstddef>
@@ -16,45 +16,45 @@
 
 namespace edge::controller {
 
-/// What a rollback restores. Secrets are not kept: deleted or replaced ones stay so.
+/// What a rollback restores. Secrets are not stored: deleted or replaced ones stay so.
 struct PastProgram {
   std::shared_ptr<const std::vector<std::byte>> program;
   program::EndpointSet endpoints;
 };
 
-/// Every function may be called from any thread.
+/// Thread-safe.
 class History {
  public:
   static constexpr std::size_t kKept = 20;
 
-  /// Reads the folder. Entries whose files are missing are left out. An unreadable index is set aside and rebuilt from
-  /// the programs that are there; `log` gets a warning.
+  /// Reads the directory. Omits entries whose files are missing. An unreadable index is set aside and rebuilt from the
+  /// programs; `log` gets a warning.
   static Result<std::unique_ptr<History>> open(std::string directory, std::size_t kept = kKept,
                                                const Logger& log = Logger());
 
-  /// Adds a program as the newest; one that is in the history already moves to the front. The oldest is removed, unless
-  /// it is pinned.
+  /// Adds a program as the newest; one that is in the history moves to the front. Removes the oldest, unless it is
+  /// pinned.
   Status add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at);
   /// Adds an entry of another history as the newest of this one.
   Status add(HistoryEntry entry, const PastProgram& program);
   /// Newest first.
   std::vector<HistoryEntry> list() const;
-  /// kNotFound. `hash`: or its beginning, of at least eight digits, when only one begins so.
+  /// Finds a program. kNotFound. `hash`: or its beginning of at least eight digits, if unique.
   Result<PastProgram> find(const std::string& hash) const;
 
-  /// The entry of such a program. kNotFound.
+  /// Returns the entry of a program. kNotFound.
   Result<HistoryEntry> entry(const std::string& hash) const;
 
-  /// Empty: nothing is pinned. Kept over restarts.
+  /// Returns the pinned program; empty: none. Stored across restarts.
   std::string pinned() const;
-  /// \returns the whole hash of the program, which is held from now on. kNotFound.
+  /// Pins a program. \returns its full hash. kNotFound.
   Result<std::string> pin(const std::string& hash);
   Status release();
 
  private:
   History(std::string directory, std::size_t kept) : directory_(std::move(directory)), kept_(kept) {}
   Status read(const Logger& log);
-  /// Without an index: the programs that lie there, by their times.
+  /// Rebuilds a missing index from the stored programs, ordered by time.
   void recover();
   void sweep() const;
   Status write_index() const;

@@ -1,12 +1,12 @@
-// Builds programs and statuses from objects of the cluster, one batch after the other. Without clock, thread or
-// network; reconcile_loop.h adds those.
+// Builds programs and statuses from objects of the cluster, in batches. Without clock, thread or network;
+// reconcile_loop.h adds those.
 //
 //   ClusterObject -> DocumentEdit -> Workspace -> ReconcileResult{program}, statuses
 //                 -> ValueIndex                -> ReconcileResult{values}
 //
-// Endpoints, and Secrets with other values, pass by the compiler: the program stays what it was.
+// Endpoints, and Secrets with changed values, bypass the compiler: the program stays the same.
 //
-// A resource at fault takes nothing away: it is compiled as it last was sound, so that it is served no wider than
+// An invalid resource takes nothing away: its last valid version is compiled, so that it is served no wider than
 // before, and its status says so (decision 0058).
 #pragma once
 
@@ -30,30 +30,30 @@
 
 namespace edge::controller {
 
-/// A new or changed object; without one, it was deleted.
+/// A new or changed object; without `object` a deleted one.
 struct ObjectEdit {
   ResourceId key;
   std::optional<ClusterObject> object;
 };
 
 struct ReconcileResult {
-  /// Null: none can be vouched for; what is served goes on. `fault` says why.
+  /// Null: no program could be made; the published one stays in force. `fault` says why.
   std::shared_ptr<const std::vector<std::byte>> program;
   program::Hash hash{};
-  /// In place of `program`, of groups of agents that gateways name.
+  /// In addition to `program`: for groups of agents that gateways name.
   std::map<std::string, compiler::GroupProgram> group_programs;
-  program::ValueSet values;      ///< all that the programs need, or the last ones where there are none
-  bool program_changed = false;  ///< any of them
-  /// Some patterns have no database yet: a program with all of them follows, of the same resources.
+  program::ValueSet values;      ///< everything that the programs need, or the last values where there are no programs
+  bool program_changed = false;  ///< any of the programs
+  /// Some patterns have no database yet: a program with all of them follows, for the same resources.
   bool lacks_databases = false;
   bool values_changed = false;
   std::uint64_t number = 0;  ///< of the program, from 1
   Cause cause;
   std::string fault;
   bool sound_versions_changed = false;
-  std::chrono::nanoseconds waited{};  ///< the first change of the batch, until it was begun
+  std::chrono::nanoseconds waited{};  ///< from the first change of the batch until its beginning
   std::chrono::nanoseconds took{};
-  int runs = 0;  ///< of the compiler; more than one where something had to be held back, none for values alone
+  int runs = 0;  ///< of the compiler; more than one where a resource had to be held back, none for values only
   compiler::WorkspaceStats stats;
   compiler::CompileStats compile;  ///< of the last run, where several were needed
 };
@@ -64,12 +64,12 @@ class ProgramBuilder {
   ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options, SoundVersions sound = {},
                  NodeAddresses node_addresses = NodeAddresses::kAllowed);
 
-  /// Files of certificates, as ValueIndex has them. The next apply() gives out what a look has found.
+  /// Certificate files, as in ValueIndex. The next apply() returns what look_at_files() has found.
   bool follows_files() const { return values_.follows_files(); }
   bool look_at_files() { return values_.look_at_files(); }
   std::vector<net::tls::CertificateFiles::Line> take_lines() { return values_.take_lines(); }
 
-  /// Applies a batch. nullopt: nothing that a program or its values are made of has changed.
+  /// Applies a batch. nullopt: neither a program nor its values have changed.
   std::optional<ReconcileResult> apply(std::vector<ObjectEdit> edits);
   /// Makes the program with the databases that the last one lacks. nullopt: it lacks none.
   std::optional<ReconcileResult> add_databases();
@@ -81,35 +81,35 @@ class ProgramBuilder {
   const SoundVersions& sound_versions() const { return sound_; }
   std::size_t objects() const { return objects_.size(); }
 
-  /// Bounds how often the compiler runs to find what no program can be made with among what came together. Each run
-  /// that fails is one from nothing, so all together take no longer for more objects, but for the fewest worth trying.
+  /// Returns the limit of compiler runs for finding the resources in a batch that prevent a program. Each failing run
+  /// is a full one, so the total time does not grow with the number of objects, except for a minimum.
   static int most_trials(std::size_t objects);
 
  private:
   struct Known {
     ClusterObject object;      ///< without its document
-    program::Hash document{};  ///< of the text; zero: to be taken again, though the text is the same
-    /// The text that was accepted last, of kinds that keep one.
+    program::Hash document{};  ///< of the text; zero: to be processed again, though the text is the same
+    /// The text that was last accepted, for kinds that keep one.
     std::string sound;
     std::int64_t sound_generation = 0;
-    /// Set while the sound version stands in for what the cluster has: what is wrong with that.
+    /// Set while the valid version replaces the cluster's current one: the errors of that.
     std::unique_ptr<compiler::ResourceStatus> held;
-    std::string complaint;  ///< what the compiler says of a version at fault
+    std::string complaint;  ///< the compiler's message about the invalid version
     std::uint64_t program = 0;
-    std::uint64_t reported = 0;  ///< hash of the status that was returned last
+    std::uint64_t reported = 0;  ///< hash of the status returned last
   };
-  /// A sound version, until the patterns of the next one are in databases: Hyperscan may refuse one yet.
+  /// The previous valid version, until the patterns of the next one are in databases: Hyperscan may still reject one.
   struct SoundBefore {
     std::string text;
     std::int64_t generation = 0;
   };
-  /// Texts that are tried, by document.
+  /// Texts being tried, by document.
   using Tried = std::map<std::string, std::string>;
-  /// Some of what failed together, on the way to those that fail alone.
+  /// A subset of the resources that failed together, in the search for those that fail alone.
   struct Suspects {
     Tried texts;
     bool known_to_fail = false;
-    /// The half that is tried first: where it can be served whole, the other half is known to fail.
+    /// The half that is tried first: if it can be served, the other half is known to fail.
     bool first_half = false;
   };
 
@@ -131,7 +131,7 @@ class ProgramBuilder {
   void hold(const std::string& document, Known& known, compiler::ResourceStatus status, ReconcileResult& result);
   void release(const std::string& document, ReconcileResult& result);
   void explain(const std::set<std::string>& at_fault);
-  /// Which Ingresses no controller takes, and why.
+  /// Records which Ingresses no controller serves, and why.
   void note_unserved();
   void note_statuses(std::vector<compiler::ResourceStatus> statuses);
   std::optional<ReconcileResult> values_alone(ReconcileResult result);
@@ -146,14 +146,14 @@ class ProgramBuilder {
   std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named
   std::set<std::string> stale_statuses_;
   std::map<std::string, SoundBefore> unsettled_;  ///< of objects_, while the program lacks databases
-  bool lacks_databases_ = false;                  ///< of what was compiled last
-  bool compiler_failed_ = false;                  ///< likewise: for want of something that no resource is at fault for
+  bool lacks_databases_ = false;                  ///< for the last compilation
+  bool compiler_failed_ = false;                  ///< likewise: an error that no resource causes
   std::set<std::string> tls_policies_;            ///< of objects_
   std::set<std::string> ingresses_;               ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;
-  std::map<std::string, std::string> unserved_;  ///< Ingresses of no class that there is: why
+  std::map<std::string, std::string> unserved_;  ///< Ingresses without an existing class, with the reason
   bool started_ = false;
-  std::shared_ptr<const std::vector<std::byte>> program_;  ///< the last that could be made, and those of groups
+  std::shared_ptr<const std::vector<std::byte>> program_;  ///< the last that could be made; below, those of groups
   std::map<std::string, compiler::GroupProgram> group_programs_;
   program::Hash hash_{};
   std::map<std::string, program::Hash> group_hashes_;

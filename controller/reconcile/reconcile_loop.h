@@ -1,9 +1,9 @@
-// The thread of the controller that batches changes, compiles them and hands on the results.
+// The controller's thread that batches changes, compiles them and passes on the results.
 //
 //   edits -> [gather] -> ProgramBuilder -> program, values, statuses
 //
-// Never more than one compile is under way, and the next one takes everything that came meanwhile: under a storm of
-// changes there are fewer programs, not a queue.
+// At most one compile runs at a time, and the next one takes all changes that arrived meanwhile: under many changes
+// there are fewer programs, not a queue.
 #pragma once
 
 #include <chrono>
@@ -26,31 +26,31 @@ struct ReconcileOptions {
   StatusBuilderOptions statuses;
   SoundVersions sound;
   NodeAddresses node_addresses = NodeAddresses::kAllowed;
-  bool paused = false;  ///< from the start: see ReconcileLoop::pause
+  bool paused = false;  ///< as ReconcileLoop::pause, from the start
   /// When idle, the loop waits up to `gather` for further edits of a change, and no longer than `quiet` after the last
   /// one.
   std::chrono::nanoseconds gather = std::chrono::milliseconds(5);
   std::chrono::nanoseconds quiet = std::chrono::microseconds(500);
-  /// How long a deleted object is still treated as present. Each kind has a watch of its own, and watches keep no order
-  /// among each other: of a backend that is renamed, the deletion may arrive before the edit of the route that refers
-  /// to it, and requests in between would find no backend.
+  /// How long a deleted object is still treated as present. Each kind has its own watch, without an order between
+  /// watches: when a backend is renamed, its deletion may arrive before the edit of the route that refers to it, and
+  /// requests in between would find no backend.
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(20);
-  /// How often files of certificates are looked at, where there are any: not each file system tells of changes.
+  /// The interval for checking certificate files, where there are any: not every file system reports changes.
   std::chrono::nanoseconds look = std::chrono::seconds(1);
 };
 
-/// Called on the thread of the loop, one at a time.
+/// Called on the loop's thread, one at a time.
 struct ReconcileEvents {
-  /// Receives each result, changed or not. What changed must be published before it returns.
+  /// Receives each result, changed or not. Changes must be published before it returns.
   std::function<void(ReconcileResult)> reconciled;
   /// Receives the edits that are part of the last published result, after `reconciled`.
   std::function<void(const std::vector<TakenObject>&)> taken;
   std::function<void(std::vector<DesiredStatus>)> statuses_changed;
-  /// Called after a change of the valid versions that stand in for invalid ones.
+  /// Called after a change of the valid versions that replace invalid ones.
   std::function<void(const SoundVersions&)> sound_versions;
-  /// Called on another thread while databases are made that the published program lacks. May be empty.
+  /// Called on another thread while missing databases are made. May be empty.
   std::function<void(const compiler::DatabaseProgress&)> databases = {};
-  /// Receives what is to be told of files of certificates.
+  /// Receives log messages about certificate files.
   std::function<void(std::vector<net::tls::CertificateFiles::Line>)> told_of_files{};
 };
 
@@ -63,17 +63,17 @@ class ReconcileLoop {
 
   /// Stops the thread, after the compile that is running. No callback is called afterwards.
   void stop();
-  /// From any thread.
+  /// Threads: any.
   void edit(std::vector<ObjectEdit> edits);
-  /// Starts making programs: the state of the cluster is complete. From any thread; may be called again.
+  /// Starts making programs: the state of the cluster is complete. Any thread; may be called again.
   void begin();
-  /// Suspends compiles until resume(); everything that came meanwhile, with deletions, is then one program. From any
-  /// thread; one at a time.
+  /// Suspends compiling until resume(); all changes meanwhile, including deletions, then make one program. Any thread;
+  /// one at a time.
   void pause();
   void resume();
-  /// Whether no edit waits and no compile runs, for tests. From any thread.
+  /// Returns whether no edit waits and no compile runs, for tests. Any thread.
   bool idle() const;
-  /// Number of changes that are in no batch yet. From any thread.
+  /// Returns the number of changes that are not in a batch yet. Any thread.
   std::size_t waiting() const;
 
  private:
@@ -98,28 +98,28 @@ class ReconcileLoop {
 
   ReconcileOptions options_;
   ReconcileEvents events_;
-  // Of the thread alone:
-  std::map<ResourceId, TakenObject> taken_;  ///< in no program yet
-  bool behind_ = false;                      ///< no program could be made of what came last
-  Clock::time_point next_look_{};            ///< at files of certificates
+  // Only for the loop's thread:
+  std::map<ResourceId, TakenObject> taken_;  ///< not in a program yet
+  bool behind_ = false;                      ///< no program could be made from the last changes
+  Clock::time_point next_look_{};            ///< at certificate files
   bool files_changed_ = false;
   Clock::time_point idle_since_{};
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;
   Clock::time_point waiting_since_{};  ///< the first of them
-  std::deque<Leaving> leaving_;        ///< by when they are due; those that are not in `gone_` are back
+  std::deque<Leaving> leaving_;        ///< ordered by due time; those not in `gone_` have reappeared
   std::set<ResourceId> gone_;
   bool begun_ = false;
   bool paused_ = false;
-  bool all_at_once_ = false;  ///< what is gone has waited long enough: the next batch is all there is
+  bool all_at_once_ = false;  ///< deletions have waited long enough: the next batch has everything
   bool first_ = true;
   bool busy_ = false;
   bool stopping_ = false;
-  bool databases_made_ = false;     ///< that the published program lacks
-  bool databases_awaited_ = false;  ///< it lacks some
-  bool rested_ = false;             ///< memory was given back since something was compiled last
-  ProgramBuilder program_builder_;  ///< of the thread alone; goes before what its own threads call
+  bool databases_made_ = false;     ///< for the published program
+  bool databases_awaited_ = false;  ///< the published program lacks some
+  bool rested_ = false;             ///< memory was released since the last compile
+  ProgramBuilder program_builder_;  ///< for the loop's thread only; destroyed before the members that its threads use
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
-// The last valid texts of resources that are invalid now, which the controller compiles in their place. Kept on disk,
-// so that a restart serves what was served before.
+// The last valid texts of resources that are invalid now, which are compiled in their place. Stored on disk, so that a
+// restart serves the same as before.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace edge::controller {
 
 struct SoundVersion {
-  std::string uid;  ///< of the object: one that was deleted and made anew has no past
+  std::string uid;  ///< of the object: one that was deleted and created anew has no earlier version
   std::int64_t generation = 0;
   std::string document;
   friend bool operator==(const SoundVersion&, const SoundVersion&) = default;

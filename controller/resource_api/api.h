@@ -1,8 +1,8 @@
-// The embedded resource API without its transport: requests as Kubernetes writes them in, answers out. Whoever speaks
-// HTTP (resource_api/http) or tests calls `handle`; objects live in a Store (store.h), what exists is said by the
-// Registry (registry.h), what is right by resource_api/objects.
+// The embedded resource API without its transport: takes requests as defined by Kubernetes, returns replies. The HTTP
+// server (resource_api/http) and tests call `handle`; objects are in a Store (store.h), kinds in the Registry
+// (registry.h), validation in resource_api/objects.
 //
-// It is the default of one machine. Several machines use Kubernetes, by the same clients.
+// It is the default for a single machine. Several machines use Kubernetes, with the same clients.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace edge::resource_api {
 
 class Registry;
 
-/// Who asks, as authentication found it. What it may do has been decided before `handle`.
+/// The authenticated user. Authorization takes place before `handle`.
 struct User {
   std::string name;
   std::vector<std::string> groups;
@@ -40,17 +40,17 @@ struct ApiRequest {
   std::string user_agent;
 };
 
-/// The events of one watch, as the bytes of the answer's body: one JSON text a line. Used on the Api's thread alone; it
-/// may outlive the Api, and then ends. Destroying it ends the watch.
+/// The events of one watch, as bytes of the response body: one JSON text per line. For the Api's thread only; may
+/// outlive the Api, and then ends. Its destruction ends the watch.
 ///
-/// It holds a place in the history of its resource and no events, so a client that reads slowly costs nothing; one that
-/// falls out of the history gets an ERROR event 410 and the end.
+/// It stores a position in the history of its resource and no events, so that a slow client costs nothing; one that
+/// falls behind the history gets an ERROR event 410 and the end.
 class WatchStream {
  public:
   enum class Next : std::uint8_t {
-    kMore,        ///< something was appended; ask again
-    kNothingYet,  ///< `on_ready`'s callback will be called once there may be more
-    kEnd,         ///< the answer is complete
+    kMore,        ///< something was appended; call again
+    kNothingYet,  ///< `on_ready`'s callback is called once there may be more
+    kEnd,         ///< the response is complete
   };
 
   WatchStream() = default;
@@ -58,10 +58,10 @@ class WatchStream {
   WatchStream& operator=(const WatchStream&) = delete;
   virtual ~WatchStream() = default;
 
-  /// Appends up to about 64 KiB of whole events to `out`.
+  /// Appends up to about 64 KiB of complete events to `out`.
   virtual Next next(std::string& out) = 0;
-  /// `ready` is called from within `handle` or `work`, after a `next` that gave kNothingYet. It must not call the Api
-  /// or `next`: it notes that there is something to do.
+  /// Sets the callback, called from within `handle` or `work`, after a `next` that returned kNothingYet. It must not
+  /// call the Api or `next`, only schedule work.
   virtual void on_ready(std::function<void()> ready) = 0;
 };
 
@@ -69,61 +69,61 @@ struct ApiReply {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  /// Set for a watch that was accepted: the body is what it gives, until it ends. `body` is empty then.
+  /// Set for an accepted watch: its output is the body, until it ends. `body` is empty then.
   std::unique_ptr<WatchStream> watch{};
   /// Further fields: Warning, Retry-After, Allow.
   std::vector<std::pair<std::string, std::string>> fields{};
 };
 
-/// What bounds the API. The defaults suit one machine with some ten thousand objects.
+/// Limits of the API. The defaults suit one machine with some ten thousand objects.
 struct ApiLimits {
   std::size_t request_bytes = std::size_t{3} << 20;
   std::size_t object_bytes = std::size_t{3} << 19;
   std::size_t objects = 200'000;
   std::size_t watches = 4096;
-  /// Of one answer; a list that would be longer gets 413.
+  /// Of one response; a longer list gets 413.
   std::size_t list_bytes = std::size_t{256} << 20;
-  std::size_t history_events = 8192;                  ///< a resource
-  std::size_t history_bytes = std::size_t{16} << 20;  ///< a resource
+  std::size_t history_events = 8192;                  ///< per resource
+  std::size_t history_bytes = std::size_t{16} << 20;  ///< per resource
 };
 
 struct ApiOptions {
-  /// Made where it is missing (0700); holds `resources.db`. One process at a time.
+  /// Created when missing (0700); contains `resources.db`. For one process at a time.
   std::string data_dir;
   ApiLimits limits{};
-  /// Our own CustomResourceDefinitions are there, as this version has them.
+  /// Installs the CustomResourceDefinitions of this version.
   bool own_kinds = true;
   /// Wall clock, milliseconds since 1970.
   std::function<std::int64_t()> now{};
-  /// Told once a fact that an operator should read: a database that is not to be written, an object that is no JSON.
+  /// Gets messages for the operator: a database that cannot be written, an object that is not JSON.
   Logger log{};
 };
 
-/// One thread, that of the API's loop. Disk writes are made on it: an acknowledged write survives a crash.
+/// For one thread, that of the API's loop. Disk writes are made on it: an acknowledged write survives a crash.
 class Api {
  public:
-  /// kFailedPrecondition: another process has the data dir, or the database is a newer version's. kDataLoss: it is
-  /// damaged. At the first start installs the namespaces and our own CRDs.
+  /// kFailedPrecondition: another process uses the data directory, or the database is from a newer version. kDataLoss:
+  /// it is damaged. The first start installs the namespaces and this version's CRDs.
   static Result<std::unique_ptr<Api>> open(ApiOptions options);
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// Answers every request: what is wrong with it is said by a metav1.Status.
+  /// Answers a request; errors are returned as a metav1.Status.
   ApiReply handle(const ApiRequest& request);
-  /// The same for what has come in one turn of the loop; writes share one transaction, and so one wait for the disk.
-  /// A later request sees what the former ones did.
+  /// The same for all requests of one turn of the loop; writes share one transaction, and so one disk sync. A later
+  /// request sees the effects of earlier ones.
   std::vector<ApiReply> handle_all(std::span<const ApiRequest> requests);
 
-  /// Does a bounded piece of what is due: garbage, namespaces that go, bookmarks, watches at their timeout. To be
-  /// called after each turn with requests and when the time given back has passed.
+  /// Does a bounded amount of background work: garbage collection, namespace deletion, bookmarks, watch timeouts. To be
+  /// called after each turn with requests and after the returned time.
   std::chrono::milliseconds work();
 
-  /// What exists now. Discovery and OpenAPI are functions of it.
+  /// Returns the current kinds, from which discovery and OpenAPI are generated.
   const Registry& registry() const;
-  /// Nothing was there when it was opened: a first start, or the database was lost.
+  /// Returns whether the database was empty when opened: a first start, or the database was lost.
   bool began_empty() const;
-  /// The newest resource version; lists and `/readyz` may tell it.
+  /// Returns the newest resource version, for lists and `/readyz`.
   std::int64_t resource_version() const;
 
  private:

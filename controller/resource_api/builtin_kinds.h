@@ -1,4 +1,4 @@
-// The resources that are there without a CustomResourceDefinition.
+// The resources that exist without a CustomResourceDefinition.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace edge::resource_api {
 
 std::vector<ResourceTypePtr> builtin_types();
 
-/// Collections that the API itself asks for.
+/// Collections that the API itself uses.
 inline constexpr std::string_view kNamespaces = "/namespaces";
 inline constexpr std::string_view kEvents = "/events";
 inline constexpr std::string_view kSecrets = "/secrets";

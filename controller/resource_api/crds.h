@@ -1,4 +1,4 @@
-// CustomResourceDefinitions as what they bring about: types in the registry, and the status that says so.
+// Applies CustomResourceDefinitions: types in the registry, and their status.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace edge::resource_api {
 
-/// Held by every CRD until its objects are gone.
+/// On every CRD until its objects are deleted.
 inline constexpr std::string_view kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 /// `<group>/<plural>`.
 std::string crd_collection(const objects::Json& crd);
 
-/// Sets status: acceptedNames, storedVersions, conditions NamesAccepted, Established and Terminating. Names conflict
-/// with those of other resources of the group. Precondition: a CRD without faults.
+/// Sets the status: acceptedNames, storedVersions, conditions NamesAccepted, Established and Terminating. Names may
+/// conflict with those of other resources of the group. Precondition: a valid CRD.
 void accept_crd_names(objects::Json& crd, const Registry& registry, const std::string& time);
 
-/// Its names are accepted: its kind is there.
+/// Returns whether its names are accepted, so that its kind is served.
 bool is_established(const objects::Json& crd);
 
-/// The served versions of a CRD whose names are accepted; none of another.
+/// Returns the served versions of a CRD whose names are accepted; none of another.
 std::vector<ResourceTypePtr> crd_types(const objects::Json& crd);
 
 }  // namespace edge::resource_api

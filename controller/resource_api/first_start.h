@@ -1,4 +1,4 @@
-// What is there before anyone has written: namespaces, and the definitions of our own kinds.
+// The initial objects: namespaces, and the definitions of the product's kinds.
 #pragma once
 
 #include "base/result.h"
@@ -8,8 +8,8 @@ namespace edge::resource_api {
 
 enum class OwnKinds { kLeft, kInstalled };
 
-/// Puts in what is missing, and where asked for our own CustomResourceDefinitions as this version has them. Nothing is
-/// written that is there already.
+/// Creates missing objects, and if requested the CustomResourceDefinitions of this version. Writes nothing that exists
+/// already in the same form.
 Status install_first_objects(Api& api, OwnKinds own);
 
 }  // namespace edge::resource_api

@@ -1,4 +1,4 @@
-// Names that nobody else has: uids, and what generateName grows into.
+// Generates unique names: uids, and names for generateName.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace edge::resource_api {
 
-/// A random UUID (RFC 9562 §5.4).
+/// Returns a random UUID (RFC 9562 §5.4).
 std::string new_uid();
-/// `prefix`, cut to leave room, and five random letters and digits.
+/// Returns `prefix`, cut to leave room, and five random letters and digits.
 std::string generated_name(std::string_view prefix);
 
 }  // namespace edge::resource_api

@@ -1,5 +1,5 @@
-// Which resources exist: the built-in ones and those of installed CustomResourceDefinitions. Discovery, OpenAPI and
-// the dispatch of requests are functions of it.
+// The existing resources: built-in ones and those of installed CustomResourceDefinitions. Discovery, OpenAPI and
+// request dispatch use it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Schema;
 struct Column;
 }  // namespace objects
 
-/// One resource in one version that is served. Immutable once published.
+/// One resource in one served version. Immutable once published.
 struct ResourceType {
   std::string group;  ///< empty: the core group
   std::string version;
@@ -30,23 +30,23 @@ struct ResourceType {
   std::vector<std::string> short_names{};
   std::vector<std::string> categories{};
   bool namespaced = true;
-  /// Has `/status`: writes of it and of the rest are kept apart.
+  /// Has `/status`: writes of the status and of the rest are separate.
   bool status = false;
-  /// The version whose form is kept; managed fields and conversions start from it.
+  /// The storage version; managed fields and conversions start from it.
   bool storage = true;
-  /// Of a CustomResourceDefinition: strategic merge patches get 415, unknown fields are pruned by the schema.
+  /// From a CustomResourceDefinition: strategic merge patches get 415, unknown fields are pruned by the schema.
   bool custom = false;
   bool deprecated = false;
   std::string deprecation_warning{};
-  /// What `kubectl get` shows behind Name.
+  /// The columns of `kubectl get` after Name.
   std::shared_ptr<const std::vector<objects::Column>> columns{};
-  /// `.spec.nodeName` and the like, with the leading dot, beside metadata.name and metadata.namespace.
+  /// `.spec.nodeName` and others, with the leading dot, in addition to metadata.name and metadata.namespace.
   std::vector<std::string> selectable_fields{};
-  /// openAPIV3Schema as the CRD has it; null for built-in kinds.
+  /// The CRD's openAPIV3Schema; null for built-in kinds.
   std::shared_ptr<const nlohmann::json> schema{};
-  /// The same, or a built-in kind's shape, compiled. Never null.
+  /// The compiled schema, of built-in kinds too. Never null.
   std::shared_ptr<const objects::Schema> shape{};
-  /// In which collection of the store the objects are: `<group>/<plural>`. Views of one thing share it (events).
+  /// The collection of the store with the objects: `<group>/<plural>`. Two views of the same objects share it (events).
   std::string collection{};
 
   /// `v1`, `apps/v1`.
@@ -57,21 +57,21 @@ using ResourceTypePtr = std::shared_ptr<const ResourceType>;
 
 class Registry {
  public:
-  /// With the built-in kinds.
+  /// Has the built-in kinds.
   Registry();
 
-  /// By group, then version (the preferred first), then plural.
+  /// Returns all types by group, then version (the preferred first), then plural.
   std::span<const ResourceTypePtr> types() const { return types_; }
   /// nullptr: there is none.
   ResourceTypePtr find(std::string_view group, std::string_view version, std::string_view plural) const;
   ResourceTypePtr find_kind(std::string_view group, std::string_view version, std::string_view kind) const;
-  /// The version in which a collection is kept; nullptr when no version of it is served.
+  /// Returns the storage version of a collection; nullptr when no version of it is served.
   ResourceTypePtr storage_of(std::string_view collection) const;
 
-  /// Grows with each change; documents made from the registry may be kept until it does.
+  /// Changes with each change; documents made from the registry can be cached until then.
   std::uint64_t generation() const { return generation_; }
 
-  /// All versions of one CustomResourceDefinition, in place of what was there under `collection`. Empty: it is gone.
+  /// Replaces the versions of one CustomResourceDefinition, identified by `collection`. Empty: it was deleted.
   void replace(std::string_view collection, std::vector<ResourceTypePtr> versions);
 
  private:
@@ -81,7 +81,7 @@ class Registry {
   std::uint64_t generation_ = 1;
 };
 
-/// Kubernetes' order of versions, the best first: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name.
+/// Compares by Kubernetes' order of versions, the best first: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name.
 bool better_version(std::string_view a, std::string_view b);
 
 }  // namespace edge::resource_api

@@ -12,17 +12,17 @@
 namespace edge::controller {
 
 struct AgentsView {
-  /// By address. Healthy where every agent that asks finds it so.
+  /// By address. Healthy where all agents that check it say so.
   using Endpoints = std::map<std::string, EndpointHealth>;
 
-  std::vector<std::uint64_t> programs;        ///< number of what each agent runs, ascending; 0: one that is not known
-  std::uint64_t refused = 0;                  ///< number of the newest program that any refuses
-  std::string refusal;                        ///< who, and why
-  std::string pinned;                         ///< whom a rollback holds, in words (pinned_words); empty: nobody
+  std::vector<std::uint64_t> programs;        ///< number of the program of each agent, ascending; 0: unknown
+  std::uint64_t refused = 0;                  ///< number of the newest program that an agent rejects
+  std::string refusal;                        ///< the agent, and the reason
+  std::string pinned;                         ///< groups with a pinned program, as text (pinned_words); empty: none
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
   /// By `namespace/name` of the backend: names of its endpoints.
   std::map<std::string, std::vector<NameHealth>> names{};
-  std::vector<UnboundListener> unbound;               ///< of all of them, see unbound_of_all
+  std::vector<UnboundListener> unbound;               ///< of all agents, see unbound_of_all
   std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name`
 
   /// Whether all agents run this program or a later one. False without agents.
@@ -30,18 +30,17 @@ struct AgentsView {
   std::size_t running(std::uint64_t program) const;
 };
 
-/// Combines states. `number_of` gives the number of a program by its hash in hex, 0 when it is not known. An agent
-/// counts from its first program or its first refusal on. `backends`: health over all agents.
+/// Combines states. `number_of` returns the number of a program by its hash in hex, 0 when unknown. An agent counts
+/// from its first program or its first rejection on. `backends`: health over all agents.
 AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
                    const std::function<std::uint64_t(const std::string& program)>& number_of);
 
 /// By `namespace/name`, agents ascending.
 std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all);
-/// Of which agents say something else.
+/// Returns the virtual addresses whose reports differ.
 std::vector<std::string> vips_that_differ(const AgentsView& a, const AgentsView& b);
 
-/// Names the backends whose endpoints' or names' health differs between `a` and `b`. The time of a check makes no
-/// difference.
+/// Returns the backends whose endpoints' or names' health differs between `a` and `b`. The times of checks are ignored.
 std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b);
 
 }  // namespace edge::controller

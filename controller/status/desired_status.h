@@ -1,5 +1,5 @@
-// The status that a resource should have by what the compiler knows: everything but the transition times and what
-// agents report, which status_document.h adds.
+// The status that a resource should have by the compiler's results: everything but the transition times and agents'
+// reports, which status_document.h adds.
 //
 //   Workspace (statuses, linked configuration) -> DesiredStatus -> StatusWriter -> the resource's status
 #pragma once
@@ -25,7 +25,7 @@ namespace edge::controller {
 
 struct DesiredStatus {
   ResourceId key;
-  /// JSON, without `lastTransitionTime`. Empty: the resource is gone, or belongs to another controller.
+  /// JSON, without `lastTransitionTime`. Empty: the resource was deleted, or belongs to another controller.
   std::string status;
   /// Number of the first program that may serve this version of the resource (ProgramBuilder counts programs).
   std::uint64_t program = 0;
@@ -41,12 +41,12 @@ struct DesiredStatus {
 bool has_status(std::string_view kind);
 /// Whether an invalid version of this kind is replaced by the last valid one (decision 0058).
 bool keeps_sound_version(std::string_view kind);
-/// Whether the resource itself is invalid: it was not accepted for what it says.
+/// Returns whether the resource itself is invalid: rejected because of its contents.
 bool is_at_fault(const compiler::ResourceStatus* status);
 
 struct StatusBuilderOptions {
   std::string controller_class;
-  /// Addresses that the statuses of Gateways and Ingresses name for listeners that bind every address.
+  /// Addresses in the statuses of Gateways and Ingresses for listeners that bind every address.
   std::vector<std::string> published_addresses;
 };
 
@@ -58,14 +58,13 @@ bool has_gateways_of_others(const compiler::LinkedConfig& config,
 
 class StatusBuilder {
  public:
-  /// `find` returns an object of the cluster, of whatever class; null: there is none.
+  /// `find` returns an object of the cluster, of any class; null: there is none.
   StatusBuilder(const StatusBuilderOptions& options, const compiler::LinkedConfig& config,
                 const program::ValueSet& values, const std::vector<compiler::ResourceStatus>& statuses,
                 std::function<const ClusterObject*(const ResourceId&)> find)
       : options_(options), config_(config), values_(values), statuses_(statuses), find_(std::move(find)) {}
 
-  /// Computes the status of `object`. `stored` takes the place of the statuses given, for a version that is not
-  /// compiled.
+  /// Computes the status of `object`. `stored` replaces the compiler's status, for a version that is not compiled.
   DesiredStatus build(const ClusterObject& object, const compiler::ResourceStatus* stored = nullptr);
 
   /// Indices of the gateways whose routes lead to a Service, by `namespace/name`.
@@ -73,14 +72,14 @@ class StatusBuilder {
 
  private:
   const ServiceUsers& service_users();
-  /// Says why a route of Gateway API is on no Gateway at all; empty when it is on one, perhaps of another controller.
+  /// Returns why a route of Gateway API is on no Gateway; empty when it is on one, including another controller's.
   std::string without_gateway(const ClusterObject& route) const;
-  /// Whether ProxyRoutes of other controllers' gateways use a ProxyBackend, and none of ours does: two controllers
-  /// whose agents see it differently would write its status in turns without end.
+  /// Returns whether only ProxyRoutes of other controllers' gateways use a ProxyBackend: two controllers whose agents
+  /// see it differently would overwrite its status endlessly.
   bool is_left_to_others(const ResourceId& backend);
-  /// Which of a route's parents, by their indices, are other controllers' gateways (rule D8).
+  /// Returns the indices of a route's parents that are other controllers' gateways (rule D8).
   std::set<std::size_t> parents_of_others(const ClusterObject& route) const;
-  /// Removes from `stored` what it says of other controllers' gateways (rule D8). False: the route is on no other.
+  /// Removes from `stored` the entries for other controllers' gateways (rule D8). False: there are none.
   bool remove_other_controllers(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceId& key);
   const program::BackendEndpoints* endpoints(const ResourceId& key) const;

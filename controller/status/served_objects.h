@@ -23,14 +23,14 @@ struct TakenObject {
   bool gone = false;
 };
 
-/// Every function may be called from any thread.
+/// Thread-safe.
 class ServedObjects {
  public:
   /// Records that `objects` are part of `program`, the number of the newest published one.
   void take(const std::vector<TakenObject>& objects, std::uint64_t program);
   void set_desired(const std::vector<DesiredStatus>& desired_statuses, std::uint64_t program);
 
-  /// Says how far a version has come. A deleted object counts as served by the newest program.
+  /// Returns how far a version has progressed. A deleted object counts as served by the newest program.
   ObjectProgress progress(const ObjectVersion& version) const;
 
  private:

@@ -1,5 +1,5 @@
-// Builds the status of a resource as it should stand in the cluster: what the compiler knows, what agents report, and
-// the transition times of what stands there now. A pure function; status_writer.h writes the result.
+// Builds the status of a resource for the cluster: the compiler's result, agents' reports, and the transition times of
+// the current status. A pure function; status_writer.h writes the result.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ namespace edge::controller {
 /// A condition that has changed.
 struct ConditionFlip {
   std::string type, status, reason, message;
-  bool first = false;   ///< there was none of this type before
-  std::string where{};  ///< `listener http`, `Gateway shop/web`; empty: of the resource as a whole
+  bool first = false;   ///< there was no condition of this type before
+  std::string where{};  ///< `listener http`, `Gateway shop/web`; empty: the resource as a whole
 };
 
 struct StatusChange {
   /// The fields of `status` that differ, as JSON for a merge patch.
   std::string fields;
   std::vector<ConditionFlip> flips;  ///< of the resource, its listeners, its parents or ancestors
-  /// The change only says that agents do not run the program yet: the write may wait a moment.
+  /// The change only says that agents do not run the program yet: the write may be delayed.
   bool only_pending = false;
-  /// The change only says what endpoints answer to health checks, not whether they are healthy.
+  /// The change only concerns responses to health checks, not the health itself.
   bool only_checks = false;
 };
 
-/// Compares the status that should be with `observed` (JSON, may be empty). nullopt: nothing is to be written. `now`:
-/// RFC 3339.
+/// Compares the desired status with `observed` (JSON, may be empty). nullopt: nothing needs to be written. `now`: RFC
+/// 3339.
 std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const std::string& observed,
                                              const AgentsView& agents, const std::string& controller_class,
                                              const std::string& now);

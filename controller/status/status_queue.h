@@ -1,6 +1,5 @@
-// Decides which statuses are written, and when, from what was observed of every resource and what its status should be.
-// The caller passes the time, writes what `next` returns, and reports each result to `done`. At rest there is nothing
-// to write.
+// Decides which statuses to write, and when, from the observed and the desired status of every resource. The caller
+// passes the time, writes what `next` returns, and reports each result to `done`. Without changes nothing is written.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct StatusQueueOptions {
   std::size_t in_flight = 8;
   /// How long a write that only says `pending` is delayed, so that agents may install the program first.
   net::Duration patience = std::chrono::milliseconds(500);
-  /// Least time between two writes of one status where only answers to health checks have changed.
+  /// Minimum time between two writes of one status where only responses to health checks have changed.
   net::Duration between_checks = std::chrono::seconds(10);
   net::Duration first_delay = std::chrono::milliseconds(500);
   net::Duration longest_delay = std::chrono::seconds(60);
@@ -37,7 +36,7 @@ class StatusQueue {
  public:
   explicit StatusQueue(StatusQueueOptions options) : options_(std::move(options)), tokens_(options_.burst) {}
 
-  /// What the cluster has of a resource.
+  /// A resource's status in the cluster.
   struct Observed {
     std::string uid, resource_version, status;
   };
@@ -49,7 +48,7 @@ class StatusQueue {
   struct Write {
     ResourceId key;
     std::string uid;
-    std::string patch;  ///< merge patch of the status subresource, held to what was observed
+    std::string patch;  ///< merge patch of the status subresource, conditional on the observed version
     std::vector<ConditionFlip> flips;
   };
   /// Returns the next write that is due. `wall`: the time by RFC 3339.
@@ -58,10 +57,10 @@ class StatusQueue {
   net::Time due() const;
 
   enum class WriteResult : std::uint8_t {
-    kWritten,  ///< `observed` is what stands there now
-    kStale,    ///< somebody else was quicker: `observed` is what stands there now
+    kWritten,  ///< `observed` is the current status
+    kStale,    ///< changed by another writer: `observed` is the current status
     kGone,
-    kFailed,  ///< to be tried again
+    kFailed,  ///< to be retried
   };
   void done(const ResourceId& key, WriteResult outcome, std::optional<Observed> observed, net::Time now);
 
@@ -74,14 +73,14 @@ class StatusQueue {
     bool seen = false;
     std::optional<DesiredStatus> desired;
     net::Time desired_at{};
-    std::optional<net::Time> written;  ///< when it was last
-    net::Time at = net::kNever;        ///< place in by_time_; kNever: none
+    std::optional<net::Time> written;  ///< time of the last write
+    net::Time at = net::kNever;        ///< key in by_time_; kNever: none
     std::uint32_t failures = 0;
-    /// Hashes of what was written last, and of the status that it was answered with: a server that leaves a field out
-    /// is not asked for it again and again.
+    /// Hashes of the last written status, and of the server's reply: a field that a server drops is not written again
+    /// and again.
     std::uint64_t wrote = 0, answered = 0;
     bool writing = false;
-    bool again = false;  ///< something changed while it was written
+    bool again = false;  ///< changed while it was being written
   };
 
   void schedule(const ResourceId& key, Entry& entry, net::Time at);
@@ -93,8 +92,8 @@ class StatusQueue {
   StatusQueueOptions options_;
   std::map<ResourceId, Entry> entries_;
   std::set<std::pair<net::Time, ResourceId>> by_time_;
-  /// Resources that agents can run, by the program that they came first in: a step of the agents concerns the few whose
-  /// programs lie between.
+  /// Servable resources, by the first program with them: when agents advance, only the resources of the programs in
+  /// between are processed.
   std::set<std::pair<std::uint64_t, ResourceId>> by_program_;
   AgentsView agents_;
   std::size_t writing_ = 0;

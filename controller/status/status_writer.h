@@ -1,5 +1,5 @@
 // Writes statuses to the cluster: takes due writes from the queue, patches the status subresource, and records events
-// of conditions that changed. Writes only as the leader; at rest it writes nothing.
+// for changed conditions. Writes only as the leader, and only when something changed.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct StatusCounts {
   std::uint64_t written = 0;
   std::uint64_t conflicts = 0;
   std::uint64_t failed = 0;
-  std::uint64_t waiting = 0;  ///< or under way; of who does not lead none
+  std::uint64_t waiting = 0;  ///< waiting or in progress; 0 unless leader
 };
 
 /// Runs on the client's loop.
@@ -55,7 +55,7 @@ class StatusWriter {
                                                  kube::ObjectReply reply,
                                                  std::optional<StatusQueue::Observed>& observed);
   void tell_events(const StatusQueue::Write& write);
-  /// Records an event of a rejection that no condition reports. Needs the object's uid, and that this process leads.
+  /// Records an event for a rejection that no condition reports. Requires the object's uid, and leadership.
   void tell_rejection(const ResourceId& key);
   void complain(const StatusQueue::Write& write, const kube::Failure& failure);
   void wake();
@@ -68,7 +68,7 @@ class StatusWriter {
   StatusQueue queue_;
   kube::Recorder recorder_;
   std::map<std::string, kube::Resource> resources_;
-  std::map<std::string, std::string> complaints_;  ///< what was logged last, by kind
+  std::map<std::string, std::string> complaints_;  ///< the last logged messages, by kind
   /// Of rejections that are reported by events: the object's uid, the text to report, the text that was reported last.
   struct Rejection {
     std::string uid, text, reported;
@@ -83,7 +83,7 @@ class StatusWriter {
   std::function<void()> done_;
 };
 
-/// What an operator would look for among the conditions that turned.
+/// Selects the changed conditions that are relevant to an operator.
 struct Event {
   kube::EventLevel level;
   std::string reason, message;

@@ -1,4 +1,4 @@
-// What agents say of a ProxyVIP, as its status tells it.
+// Agents' reports of a ProxyVIP in its status.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace edge::controller {
 
-/// Adds who holds the address, in which epoch, and the conditions `Ready`, `Announced` and `Degraded`. `name`: with its
+/// Adds the node with the address, its epoch, and the conditions `Ready`, `Announced` and `Degraded`. `name`: with its
 /// namespace.
 void overlay_vip(const AgentsView& agents, const std::string& name, nlohmann::json& status);
 

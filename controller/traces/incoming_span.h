@@ -1,4 +1,4 @@
-// A span on its way from a sender into the file.
+// A received span on its way to the file.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace edge::traces {
 
-/// Who sent it; shared by the spans of one request.
+/// The sender; shared by the spans of one request.
 struct IncomingSource {
   std::string service;
   std::string resource;  ///< OTLP's message Resource
@@ -26,10 +26,10 @@ struct IncomingSpan {
   std::string name;
   std::string bytes;  ///< OTLP's message Span
   std::shared_ptr<const IncomingSource> source;
-  /// Of `source`, on the first span that has it: senders may give each span one of its own.
+  /// Bytes of `source`, counted for its first span: senders may give each span its own.
   std::size_t source_bytes = 0;
 
-  /// Of memory while it waits, and about what it takes in the file.
+  /// Returns the bytes used in memory, and about the same in the file.
   std::size_t size() const { return sizeof(IncomingSpan) + name.size() + bytes.size() + source_bytes; }
 };
 

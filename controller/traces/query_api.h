@@ -1,4 +1,4 @@
-// The API that Jaeger's UI, Grafana's Jaeger data source and edgectl ask: services, operations, traces.
+// The query API for Jaeger's UI, Grafana's Jaeger data source and edgectl: services, operations, traces.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace edge::traces {
 
-/// What a query string asks for. kInvalidArgument names the parameter. `now_us`: where the search ends without an end.
+/// Parses a query string. kInvalidArgument names the parameter. `now_us`: the default end of the search.
 Result<TraceQuery> parse_trace_query(const net::server::FieldList& parameters, std::int64_t now_us);
 
-/// On one thread.
+/// Not thread-safe.
 class QueryApi {
  public:
   /// `clock`: microseconds since the epoch.

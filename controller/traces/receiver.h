@@ -1,5 +1,5 @@
-// Where spans come in: OTLP over HTTP (POST /v1/traces, protobuf or JSON, gzip or plain) and over gRPC (one unary call
-// on the same port). What is fine of a request is taken, the rest is told as partial success
+// Receives spans: OTLP over HTTP (POST /v1/traces, protobuf or JSON, gzip or plain) and over gRPC (one unary call on
+// the same port). Valid spans of a request are accepted, others are reported as partial success
 // (opentelemetry.io/docs/specs/otlp, "Partial Success").
 #pragma once
 
@@ -13,12 +13,13 @@
 namespace edge::traces {
 
 struct ReceiverLimits {
-  std::size_t body = std::size_t{4} << 20;       ///< as it comes; of JSON, which grows as it is read, unpacked too
-  std::size_t unpacked = std::size_t{16} << 20;  ///< of protobuf that was compressed
+  std::size_t body = std::size_t{4} << 20;       ///< as received; for JSON, which needs more memory when parsed, after
+                                                 ///< decompression too
+  std::size_t unpacked = std::size_t{16} << 20;  ///< for compressed protobuf
   otlp::Limits spans{};
 };
 
-/// On one thread.
+/// Not thread-safe.
 class Receiver {
  public:
   Receiver(TraceWriter& writer, ReceiverLimits limits) : writer_(writer), limits_(limits) {}

@@ -1,5 +1,5 @@
-// SQLite as this folder uses it: a connection, and statements of it. A connection and its statements belong to one
-// thread at a time.
+// A wrapper of SQLite: a connection and its statements. A connection and its statements are used by one thread at a
+// time.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@ class Statement {
   Statement& operator=(Statement&& other) noexcept;
   ~Statement();
 
-  /// Places count from 1. Text and bytes are not copied: they outlive the run that follows.
+  /// Parameters count from 1. Text and bytes are not copied: they must stay valid during the following run.
   void bind(int index, std::int64_t number);
   void bind_text(int index, std::string_view text);
   void bind_bytes(int index, std::string_view bytes);
-  /// To its end, and back to its beginning.
+  /// Runs the statement to its end, and resets it.
   Status run();
-  /// \returns true when there is a row. After false, and after an error, it is back at its beginning.
+  /// \returns true when there is a row. After false, and after an error, the statement is reset.
   Result<bool> step();
   void reset();
 
-  /// Of the row; columns count from 0. Bytes are good until the next step.
+  /// Return a column of the row, counting from 0. Bytes are valid until the next step.
   std::int64_t number(int column) const;
   std::string_view bytes(int column) const;
 
@@ -45,22 +45,23 @@ class Statement {
 class Connection {
  public:
   enum class Mode : std::uint8_t { kRead, kWrite };
-  /// Makes the file for kWrite, readable by its owner alone. kUnavailable, kDataLoss: it cannot be opened, is none.
+  /// Creates the file for kWrite, readable only by the owner. kUnavailable: it cannot be opened; kDataLoss: it is not a
+  /// database.
   static Result<std::unique_ptr<Connection>> open(const std::string& path, Mode mode);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Statements without parameters, one after the other.
+  /// Runs statements without parameters, one after the other.
   Status run(const std::string& text);
-  /// The first number of the first row; 0 without a row.
+  /// Returns the first number of the first row; 0 without a row.
   Result<std::int64_t> number(const std::string& text);
   Result<Statement> prepare(std::string_view text);
-  /// Rows that the last statement has changed.
+  /// Returns the number of rows changed by the last statement.
   std::int64_t changes() const;
-  /// BEGIN has been, and neither COMMIT nor ROLLBACK.
+  /// Returns whether a transaction is open.
   bool in_transaction() const;
-  /// What runs then ends with kDeadlineExceeded.
+  /// Statements still running then end with kDeadlineExceeded.
   void set_deadline(std::chrono::steady_clock::time_point until) { until_ = until; }
 
  private:

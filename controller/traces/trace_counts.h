@@ -1,4 +1,4 @@
-// What the trace store has done and holds, for metrics.
+// Counters of the trace store, for metrics.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace edge::traces {
 struct TraceCounts {
   std::uint64_t spans_taken = 0;       ///< written to the file
   std::uint64_t spans_refused = 0;     ///< malformed or over a limit
-  std::uint64_t spans_dropped = 0;     ///< the disk was slow, full or at fault
-  std::uint64_t requests_refused = 0;  ///< no OTLP, too large, or of another coding
-  std::uint64_t bytes = 0;             ///< the file holds
-  std::uint64_t traces = 0;            ///< the file holds
+  std::uint64_t spans_dropped = 0;     ///< the disk was slow, full or failing
+  std::uint64_t requests_refused = 0;  ///< not OTLP, too large, or in an unsupported coding
+  std::uint64_t bytes = 0;             ///< size of the file
+  std::uint64_t traces = 0;            ///< traces in the file
 };
 
 }  // namespace edge::traces

@@ -1,12 +1,12 @@
-// The file that recent traces are kept in: SQLite in WAL mode, bounded by size and age. This is its one writer; whoever
-// reads has a connection of their own (trace_reader.h).
+// The file of recent traces: SQLite in WAL mode, limited in size and age. The only writer; readers have connections of
+// their own (trace_reader.h).
 //
-//   sources(id, resource, scope, last)            who made spans
-//   operations(id, service, name, kind, last)     what they are called
+//   sources(id, resource, scope, last)            producers of spans
+//   operations(id, service, name, kind, last)     names of spans
 //   spans(trace, span, start, duration, operation, source, bytes)
-//   traces(trace, arrived)                        the order in which they go
+//   traces(trace, arrived)                        the order of deletion
 //
-// `arrived` is when the first span of a trace came, by our clock: senders do not decide how long something is kept.
+// `arrived` is when the first span of a trace was received, by the local clock: senders do not control retention.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,24 @@
 namespace edge::traces {
 
 struct TraceLimits {
-  std::uint64_t bytes = std::uint64_t{256} << 20;          ///< of the file; its log of changes takes some more
+  std::uint64_t bytes = std::uint64_t{256} << 20;          ///< of the file; its write-ahead log takes some more
   std::int64_t age_us = std::int64_t{24} * 3'600'000'000;  ///< of a trace
 };
-/// Less would not hold what is written at a time.
+/// The smallest size that has room for one write.
 inline constexpr std::uint64_t kLeastTraceBytes = std::uint64_t{8} << 20;
 
 class TraceFile {
  public:
-  /// Makes the file where it is missing, readable by its owner alone. Errors as resource_api::Database::open.
+  /// Creates the file when missing, readable only by the owner. Errors as for resource_api::Database::open.
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path, TraceLimits limits);
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  /// All of them or none, but those that are there already; what is oldest makes room. At most 1 MiB at a time.
+  /// Writes all spans or none, skipping those that exist; deletes the oldest for room. At most 1 MiB at a time.
   Status write(std::span<const IncomingSpan> spans, std::int64_t now_us);
-  /// Deletes what is too old. What came by a clock that ran ahead counts as having come now.
+  /// Deletes traces that are too old. Those with an arrival in the future, from a clock that was ahead, count as
+  /// arrived now.
   Status expire(std::int64_t now_us);
 
   std::uint64_t bytes() const { return bytes_; }

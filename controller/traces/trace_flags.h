@@ -1,4 +1,4 @@
-// The flags of the trace store, alike in edge-controller and edge-standalone.
+// The flags of the trace store, the same in edge-controller and edge-standalone.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace edge::traces {
 
 std::vector<cli::Flag> trace_flags();
 
-/// Starts the store that the flags ask for; null: none is wanted. kInvalidArgument names the flag. An address that
-/// nobody has asked for and that is taken is a line of `log` and no store: an edge serves without its traces.
+/// Starts the store as the flags say; null: none is configured. kInvalidArgument names the flag. When a default address
+/// is in use, `log` gets a message and there is no store: the edge serves without traces.
 Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,
                                                         const Logger& log);
 

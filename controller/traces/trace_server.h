@@ -1,5 +1,5 @@
-// The embedded trace store as two small servers: one takes spans, one is asked. Each has a thread of its own, and the
-// disk a third, so that a long search or a slow disk holds up nobody who sends.
+// The embedded trace store as two small servers: one receives spans, one answers queries. Each has a thread of its own,
+// and the disk a third, so that a long search or a slow disk does not block senders.
 //
 //   sender -> Receiver -> TraceWriter -> TraceFile || TraceReader -> QueryApi -> edgectl, Grafana, Jaeger's UI
 #pragma once
@@ -30,38 +30,37 @@ std::optional<TraceListen> parse_trace_listen(std::string_view text);
 bool is_loopback(const TraceListen& listen);
 
 struct TraceServerOptions {
-  /// Where `traces.db` is.
+  /// The directory of `traces.db`.
   std::string data_dir;
   TraceLimits limits{};
   ReceiverLimits receiver{};
-  std::optional<TraceListen> otlp{};     ///< nullopt: nothing is taken
-  std::optional<TraceListen> queries{};  ///< nullopt: nobody is answered
-  /// What senders and questions must bring, as a bearer token or the password of any user; empty: whoever reaches the
-  /// port may send, or ask, which is for loopback alone.
+  std::optional<TraceListen> otlp{};     ///< nullopt: spans are not received
+  std::optional<TraceListen> queries{};  ///< nullopt: queries are not served
+  /// The tokens required of senders and of queries, as a bearer token or the password of any user; empty: no
+  /// authentication, allowed on loopback only.
   std::string otlp_token{};
   std::string query_token{};
-  /// From any thread. Null: nobody.
+  /// Called from any thread. May be null.
   Logger log{};
 };
 
-/// From any thread.
+/// Threads: any.
 class TraceServer {
  public:
   static Result<std::unique_ptr<TraceServer>> start(TraceServerOptions options);
-  /// Takes no more, and writes what was taken.
+  /// Stops receiving, and writes what was received.
   ~TraceServer();
   TraceServer(const TraceServer&) = delete;
   TraceServer& operator=(const TraceServer&) = delete;
 
-  /// `http://127.0.0.1:4318`, as an exporter's endpoint; empty: nothing is taken.
+  /// `http://127.0.0.1:4318`, as an exporter's endpoint; empty: spans are not received.
   const std::string& otlp_url() const;
-  /// What an exporter has to bring there; empty: nothing.
+  /// The token that an exporter must send; empty: none.
   const std::string& otlp_token() const;
-  /// `http://127.0.0.1:16686`; empty: nobody is answered.
+  /// `http://127.0.0.1:16686`; empty: queries are not served.
   const std::string& query_url() const;
   TraceCounts counts() const;
-  /// What the query API says to whoever may ask by another way than its port. One question at a time: 503 while there
-  /// is another.
+  /// Answers a query that did not come by the port; the caller has authorized it. One query at a time: 503 for others.
   net::server::Reply ask(const net::server::Request& request);
 
  private:

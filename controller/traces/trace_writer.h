@@ -1,5 +1,5 @@
-// The thread that puts spans on the disk. Whoever brings them waits for nothing: what does not fit into the bounded
-// queue, because the disk is slow, is dropped and counted.
+// The thread that writes spans to disk. Senders never wait: spans that do not fit into the bounded queue, because the
+// disk is slow, are dropped and counted.
 #pragma once
 
 #include <condition_variable>
@@ -23,28 +23,28 @@ struct TraceWriterOptions {
   std::string path;
   TraceLimits limits{};
   std::size_t queue_bytes = std::size_t{8} << 20;
-  /// Microseconds since the epoch; null: the system's clock.
+  /// Microseconds since the epoch; null: the system clock.
   std::function<std::int64_t()> clock{};
-  /// One line when writing begins to fail, and one when it works again. On the writer's thread. Null: nobody.
+  /// Gets a message when writing begins to fail, and when it works again. On the writer's thread. May be null.
   Logger log{};
 };
 
-/// From any thread, but where it says otherwise.
+/// Threads: any, except as stated.
 class TraceWriter {
  public:
-  /// Opens the file; one that is no database is put aside, with a line.
+  /// Opens the file; one that is not a database is set aside, with a log message.
   static Result<std::unique_ptr<TraceWriter>> start(TraceWriterOptions options);
-  /// Writes what is waiting, as far as the disk takes it, and joins.
+  /// Writes queued spans, as far as the disk accepts them, and joins.
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
-  /// \returns how many of them were dropped: all that did not fit.
+  /// \returns how many were dropped because they did not fit.
   std::size_t offer(std::vector<IncomingSpan> spans);
   void count_refused(std::uint64_t spans);
   void count_refused_request();
   TraceCounts counts() const;
-  /// Waits until nothing waits to be written; for tests. \returns false after `patience`.
+  /// Waits until the queue is empty; for tests. \returns false after `patience`.
   bool wait_until_idle(std::chrono::milliseconds patience);
 
  private:
@@ -55,8 +55,8 @@ class TraceWriter {
   std::int64_t now() const;
 
   const TraceWriterOptions options_;
-  std::unique_ptr<TraceFile> file_;  ///< of the thread
-  bool failing_ = false;             ///< of the thread
+  std::unique_ptr<TraceFile> file_;  ///< used by the thread
+  bool failing_ = false;             ///< used by the thread
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

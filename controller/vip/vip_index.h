@@ -1,4 +1,4 @@
-// ProxyVIPs of the cluster as the virtual addresses that agents are given, apart from the compile path.
+// The cluster's ProxyVIPs as virtual addresses for agents, outside of the compile path.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@ namespace edge::controller {
 /// Not thread-safe.
 class VipIndex {
  public:
-  /// An object that is new or another, as the compiler would read it, with its status (JSON, may be empty). What cannot
-  /// be read leaves the address as it was. `name_space`: with its cluster, where it has one. \returns whether what
-  /// agents are given is another.
+  /// Adds or replaces an object in the compiler's form, with its status (JSON, may be empty). An invalid object leaves
+  /// the address unchanged. `name_space`: with its cluster, if it has one. \returns whether the addresses for agents
+  /// changed.
   bool put(const std::string& name_space, const std::string& name, const std::string& document,
            const std::string& status);
   bool remove(const std::string& name_space, const std::string& name);
-  /// A Secret that is new or another; `document` empty: it is gone. Passwords of peers are read from it.
+  /// Adds or replaces a Secret; `document` empty: it was deleted. Passwords of peers are read from it.
   bool put_secret(const std::string& name_space, const std::string& name, const std::string& document);
-  /// Ascending by namespace and name; of more than agents take the first.
+  /// Ascending by namespace and name; the first ones up to the limit of agents.
   std::vector<VirtualAddress> addresses() const;
 
  private:
   using Name = std::pair<std::string, std::string>;
-  /// Which peer has its password from where.
+  /// Which peer's password is in which Secret.
   struct PasswordPlace {
     std::size_t peer = 0;
     Name secret;
@@ -37,7 +37,7 @@ class VipIndex {
 
   std::map<Name, VirtualAddress> addresses_;
   std::map<Name, std::vector<PasswordPlace>> passwords_;  ///< by address
-  /// Of every Secret, those values that are short enough to be passwords; bounded as Secrets are.
+  /// The values of every Secret that are short enough for passwords; bounded like Secrets.
   std::map<Name, std::map<std::string, std::string>> secrets_;
 };
 

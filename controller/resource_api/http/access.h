@@ -1,4 +1,4 @@
-// Who may do what. RBAC objects are kept and not obeyed: this API is of one machine, and knows three kinds of users.
+// Authorization. RBAC objects are stored and not evaluated: this API serves one machine, and has three kinds of users.
 // Decision 0054.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace edge::resource_api::http {
 
-/// May read everything but secrets.
+/// Members may read everything but secrets.
 inline constexpr std::string_view kReadersGroup = "edge:readers";
 
-/// A request as authorization sees it.
+/// The attributes of a request for authorization.
 struct Attributes {
   std::string verb;  ///< get, list, watch, create, update, patch, delete, deletecollection; else the method, lower case
-  std::string path;  ///< of what is no resource; empty: it is one
+  std::string path;  ///< of a non-resource request; empty for a resource
   std::string group;
   std::string version;
   std::string name_space;
@@ -26,14 +26,14 @@ struct Attributes {
   std::string name;
 };
 
-/// The parts of a path between its slashes; empty ones are passed over. Valid as long as `path`.
+/// Returns the segments of a path, without empty ones. Valid as long as `path`.
 std::vector<std::string_view> segments_of(std::string_view path);
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 Attributes attributes_of(std::string_view method, std::string_view path, const Query& query);
-/// system:masters: everything. edge:readers: get, list and watch of all but secrets. Whoever is known: discovery, and
-/// to ask what it may do.
+/// Returns whether a user may do it. system:masters: everything. edge:readers: get, list and watch of all but secrets.
+/// Every authenticated user: discovery, and access reviews.
 bool allowed(const User& user, const Attributes& what);
 bool is_in(const User& user, std::string_view group);
 

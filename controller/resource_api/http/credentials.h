@@ -1,14 +1,14 @@
-// What the resource API is known by, and whom it knows: an authority of its own, tokens, and the kubeconfig that holds
-// what an administrator needs. Decision 0054.
+// The resource API's server credentials, and its users: a CA of its own, tokens, and the administrator's kubeconfig.
+// Decision 0054.
 //
-// Its directory (mode 0700, files 0600) holds
+// Its directory (mode 0700, files 0600) contains
 //
-//   ca.pem        certificate and key of the authority; ca.crt the certificate alone, for who is to believe it
-//   server.pem    certificate and key that the API shows
+//   ca.pem        certificate and key of the CA; ca.crt its certificate alone, for clients
+//   server.pem    the API's server certificate and key
 //   admin.pem     of the administrator `edge-admin`, of group system:masters
 //   token         the administrator's token
-//   revoked-before  since when the administrator's certificates hold, in milliseconds; those before are refused
-//   tokens        further ones, by whoever runs the API: `token user group,group` a line. A change counts at once
+//   revoked-before  time in milliseconds; the administrator's certificates from before are rejected
+//   tokens        further ones, by the operator: `token user group,group` a line. A change takes effect at once
 #pragma once
 
 #include <cstdint>
@@ -29,44 +29,46 @@ namespace edge::resource_api::http {
 
 struct CredentialsOptions {
   std::string directory;
-  /// Names and addresses by which clients reach the API, beside localhost, 127.0.0.1, ::1 and the host's own name.
+  /// Names and addresses by which clients reach the API, in addition to localhost, 127.0.0.1, ::1 and the host's own
+  /// name.
   std::vector<std::string> hosts{};
-  /// Null: the system's.
+  /// Null: the system clock.
   std::function<controller::WallTime()> clock{};
 };
 
-/// Everybody who was recognised is in it.
+/// The group of all authenticated users.
 inline constexpr std::string_view kAuthenticatedGroup = "system:authenticated";
-/// May do everything.
+/// Members may do everything.
 inline constexpr std::string_view kMastersGroup = "system:masters";
 
-/// On one thread.
+/// Not thread-safe.
 class Credentials {
  public:
-  /// Makes what is not there yet.
+  /// Creates missing files.
   static Result<std::unique_ptr<Credentials>> open(CredentialsOptions options);
   ~Credentials();
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;
 
-  /// In a time that tells nothing of the tokens there are.
+  /// Returns a token's user; in constant time.
   std::optional<User> user_of_token(std::string_view token);
-  /// Of a certificate that TLS has found to be of our authority. nullopt: it names nobody, or is refused.
+  /// Returns the user of a certificate that TLS has verified to be from this CA. nullopt: it names no user, or is
+  /// rejected.
   std::optional<User> user_of(const net::server::ClientName& name) const;
-  /// Of parts of this process, which need no file: the administrator, until the process ends.
+  /// Returns a token for parts of this process, which need no file: the administrator's, valid until the process ends.
   const std::string& own_token() const;
-  /// Replaces the administrator's certificate and token where the file base/os/operator_files.h asks for it; what was
-  /// issued before is refused from then on. Cheap when it does not. \returns whether it did.
+  /// Replaces the administrator's certificate and token where the file of base/os/operator_files.h requests it; earlier
+  /// ones are rejected from then on. Cheap when it does not. \returns whether it did.
   Result<bool> replace_if_asked();
-  /// How often that was done: who was let in before is to be looked at again.
+  /// Returns how often that happened: earlier authentications must then be checked again.
   std::uint64_t replacements() const;
 
-  /// For connections from now on.
+  /// Returns the settings for new connections.
   std::shared_ptr<const net::tls::Sites> tls() const;
-  /// Renews certificates at two thirds of their time. Call it every minute or so.
-  /// \returns whether `tls` changed.
+  /// Renews certificates after two thirds of their lifetime. To be called about once a minute. \returns whether `tls`
+  /// changed.
   Result<bool> tend();
-  /// Writes the administrator's kubeconfig, unless the same stands there. `server`: `https://127.0.0.1:6443`.
+  /// Writes the administrator's kubeconfig, unless it is the same already. `server`: `https://127.0.0.1:6443`.
   Status write_kubeconfig(const std::string& path, const std::string& server) const;
 
   const std::string& authority() const;

@@ -1,5 +1,4 @@
-// What kinds there are, as clients ask before anything else: the lists of groups and resources, plain and aggregated.
-// Pure functions of the registry.
+// Discovery: the lists of groups and resources, plain and aggregated. Pure functions of the registry.
 #pragma once
 
 #include <optional>
@@ -14,16 +13,16 @@ namespace edge::resource_api::http {
 
 using Json = nlohmann::json;
 
-/// `/api`: versions of the core group.
+/// Returns `/api`: versions of the core group.
 Json core_versions(std::string_view server);
-/// `/apis`.
+/// Returns `/apis`.
 Json group_list(const Registry& registry);
-/// `/apis/<group>`; nullopt: there is none.
+/// Returns `/apis/<group>`; nullopt: there is none.
 std::optional<Json> one_group(const Registry& registry, std::string_view group);
-/// `/api/v1`, `/apis/<group>/<version>`; nullopt: there is none.
+/// Returns `/api/v1`, `/apis/<group>/<version>`; nullopt: there is none.
 std::optional<Json> resource_list(const Registry& registry, std::string_view group, std::string_view version);
 
-/// apidiscovery.k8s.io: all of `/api` or of `/apis` in one document. `version` is v2 or v2beta1.
+/// Returns apidiscovery.k8s.io: all of `/api` or of `/apis` in one document. `version` is v2 or v2beta1.
 Json aggregated(const Registry& registry, bool core, std::string_view version);
 
 }  // namespace edge::resource_api::http

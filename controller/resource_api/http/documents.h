@@ -1,5 +1,5 @@
-// Answers that depend on what kinds there are and on nothing else: discovery, OpenAPI, version, health. Made when first
-// asked for, kept until the kinds change, known by their ETag (RFC 9110 §8.8.3).
+// Responses that depend only on the kinds: discovery, OpenAPI, version, health. Made at the first request, cached until
+// the kinds change, identified by ETag (RFC 9110 §8.8.3).
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ inline constexpr std::string_view kJsonType = "application/json";
 
 class Documents {
  public:
-  /// `registry` must outlive it.
+  /// `registry` must outlive this object.
   explicit Documents(const Registry& registry) : registry_(registry) {}
 
   /// `server`: `host:port` of the API.
   void set_server(std::string server) { server_ = std::move(server); }
-  /// nullopt: none of these paths. `path` is decoded. Answers GET and HEAD; others with 405.
+  /// Answers GET and HEAD of these paths; other methods with 405. nullopt: another path. `path` is decoded.
   std::optional<net::server::Reply> answer(const net::server::Request& request, const std::string& path);
 
  private:
-  /// The form in which a document is asked for.
+  /// The requested form of a document.
   struct Form {
     std::string content_type;
-    std::string name;  ///< tells the forms of one path apart
+    std::string name;  ///< distinguishes the forms of one path
   };
   struct Document {
     std::string content_type;

@@ -1,5 +1,5 @@
-// Requests of HTTP to answers of the Api: who asks, whether they may, and what of it the Api itself is asked. What
-// comes in one turn of the loop is handed to the Api together, so that its writes wait for the disk once.
+// Maps HTTP requests to the Api: authentication, authorization, conversion. Requests of one turn of the loop are passed
+// to the Api together, so that their writes share one disk sync.
 #pragma once
 
 #include <functional>
@@ -19,21 +19,21 @@
 
 namespace edge::resource_api::http {
 
-/// On the loop's thread. Lives until no request is under way.
+/// For the loop's thread. Must live until no request is in progress.
 class Front final : net::Deferred, net::TimerNode {
  public:
-  /// Of large answers (lists) that clients have yet to take, together. Beyond it reading is refused with 429.
+  /// Limit in bytes of large responses (lists) that clients have not read yet, together. Beyond it reads get 429.
   static constexpr std::size_t kMaxHeld = std::size_t{512} << 20;
 
   Front(net::Loop& loop, Api& api, Credentials& credentials, Logger log, std::size_t max_held = kMaxHeld);
 
   Documents& documents() { return documents_; }
-  /// Before the body is read: 401 and 403 need none.
+  /// Called before the body is read: 401 and 403 do not need it.
   std::optional<net::server::Reply> admit(const net::server::Request& head);
   net::Task<net::server::Reply> answer(const net::server::Request& request);
-  /// One of who was turned away: told to the log, unless there were many of late, which are told by their number.
+  /// Logs a rejected client, with a rate limit; suppressed ones are counted.
   void refused(LogLevel level, const std::string& what, const std::function<LogFields()>& fields);
-  /// A metav1.Status for what never reaches the Api.
+  /// Returns a metav1.Status for a request that does not reach the Api.
   static net::server::Reply fault(int status, std::string_view text);
 
  private:
@@ -44,13 +44,13 @@ class Front final : net::Deferred, net::TimerNode {
     ApiReply reply;
     net::Waiter waiter;
     bool answered = false;
-    std::shared_ptr<void> room{};  ///< of an answer that counts
+    std::shared_ptr<void> room{};  ///< of a response that counts against kMaxHeld
   };
 
-  /// As Api guards what it does: an exception of the JSON library is one request's fault, answered with 500.
+  /// Runs `work` like the Api: an exception of the JSON library fails one request, with 500.
   template <typename Work>
   std::optional<net::server::Reply> guarded(const Work& work) const;
-  /// What the Api need not be asked; else its request is made ready for it.
+  /// Answers requests that do not need the Api; prepares others for it.
   static std::optional<net::server::Reply> answer_here(ApiRequest& request);
   void run_deferred() override;
   void answer_write(const std::vector<Pending*>& turn);
@@ -69,7 +69,7 @@ class Front final : net::Deferred, net::TimerNode {
   Logger log_;
   const std::size_t max_held_;
   std::vector<Pending*> pending_;
-  std::shared_ptr<std::size_t> held_ = std::make_shared<std::size_t>(0);  ///< bytes of large answers that are sent
+  std::shared_ptr<std::size_t> held_ = std::make_shared<std::size_t>(0);  ///< bytes of large responses being sent
   net::Time told_since_{};
   std::size_t told_ = 0;
   std::size_t untold_ = 0;

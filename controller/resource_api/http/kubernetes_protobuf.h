@@ -1,5 +1,5 @@
-// Bodies in Kubernetes' protobuf form, which newer clients send of built-in kinds, as JSON. Answers are JSON always:
-// clients take it everywhere.
+// Converts bodies in Kubernetes' protobuf form, which newer clients send for built-in kinds, to JSON. Responses are
+// always JSON, which all clients accept.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace edge::resource_api::http {
 
 inline constexpr std::string_view kKubernetesProtobuf = "application/vnd.kubernetes.protobuf";
 
-/// `body`: from outside. 400 when it is malformed, 415 for a kind that is not known in this form.
+/// Converts `body`, which is untrusted. 400 when it is malformed, 415 for a kind that is not supported in this form.
 objects::Answer<std::string> json_of_protobuf(std::string_view body);
 
 }  // namespace edge::resource_api::http

@@ -1,5 +1,5 @@
-// The shapes of all kinds as OpenAPI tells them: version 3 by group and version, version 2 in one document, as JSON and
-// as protobuf. kubectl explains, validates and merges by them. Pure functions of the registry.
+// The schemas of all kinds as OpenAPI: version 3 by group and version, version 2 in one document, as JSON and as
+// protobuf. Used by kubectl to explain, validate and merge. Pure functions of the registry.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace edge::resource_api::http {
 
 using Json = nlohmann::json;
 
-/// `/openapi/v3`: where the documents are, each with its hash.
+/// Returns `/openapi/v3`: the URLs of the documents, each with its hash.
 Json openapi_v3_index(const Registry& registry);
 /// nullopt: no such group and version.
 std::optional<Json> openapi_v3(const Registry& registry, std::string_view group, std::string_view version);

@@ -1,4 +1,4 @@
-// What is counted of requests to the resource API: by method and class of status, how long they took, open watches.
+// Metrics of requests to the resource API: by method and status class, durations, open watches.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace edge::resource_api::http {
 
-/// Counted on the server's thread, written from any. Shared: a watch may outlive who opened it.
+/// Updated on the server's thread, written from any. Shared: a watch may outlive its creator.
 class RequestCounts : public std::enable_shared_from_this<RequestCounts> {
  public:
-  /// `reply` as it is about to be sent. A stream of no known size is a watch: it counts as open until it is destroyed,
-  /// and its time is nobody's.
+  /// Counts a reply that is about to be sent. A stream of unknown size is a watch: counted as open until its
+  /// destruction, without a duration.
   void answered(std::string_view method, net::server::Reply& reply, std::chrono::nanoseconds took);
   void write(metrics::Exposition& out) const;
 

@@ -1,5 +1,5 @@
-// The embedded resource API as a server: the Api over HTTPS, with discovery, OpenAPI and who may do what around it.
-// What kubectl, client-go and our own client take for a Kubernetes API server.
+// The embedded resource API as a server: the Api over HTTPS, with discovery, OpenAPI and authorization. Compatible with
+// kubectl, client-go and the controller's client.
 #pragma once
 
 #include <memory>
@@ -17,26 +17,27 @@
 namespace edge::resource_api::http {
 
 struct ResourceApiOptions {
-  /// Holds the database, the directory `api` with what credentials.h says, and `kubeconfig`.
+  /// Contains the database, the directory `api` (credentials.h), and `kubeconfig`.
   std::string data_dir;
   /// No address: every address of the node.
   std::optional<IpAddress> address = parse_ip("127.0.0.1");
   std::uint16_t port = 6443;  ///< 0: the system chooses
-  std::string listen_flag{};  ///< what chooses them, for whoever cannot have them
+  std::string listen_flag{};  ///< the flag that sets address and port, for error messages
   /// Further names and addresses by which clients reach it.
   std::vector<std::string> hosts{};
   ApiLimits limits{};
-  /// One line a call: who was refused what, and what an operator should know. On the server's thread. Null: nobody.
+  /// Gets log messages, one per call: rejected requests, and messages for the operator. On the server's thread. May be
+  /// null.
   Logger log{};
 };
 
-/// With a thread and a loop of its own. From any thread.
+/// Has a thread and an event loop of its own. Threads: any.
 class ResourceApiServer {
  public:
-  /// Opens the Api, listens and writes `<data_dir>/kubeconfig`. Fails as Api::open does, and with kUnavailable when the
+  /// Opens the Api, listens and writes `<data_dir>/kubeconfig`. Fails as Api::open, and with kUnavailable when the
   /// address cannot be bound.
   static Result<std::unique_ptr<ResourceApiServer>> start(ResourceApiOptions options);
-  /// Lets requests end, ends watches, and closes the database.
+  /// Finishes requests, ends watches, and closes the database.
   ~ResourceApiServer();
   ResourceApiServer(const ResourceApiServer&) = delete;
   ResourceApiServer& operator=(const ResourceApiServer&) = delete;
@@ -45,11 +46,12 @@ class ResourceApiServer {
   /// `https://127.0.0.1:6443`.
   const std::string& url() const;
   const std::string& kubeconfig() const;
-  /// What parts of this process show in place of the kubeconfig's certificate: an administrator's, until it ends.
+  /// Returns a token for parts of this process, in place of the kubeconfig's certificate: the administrator's, valid
+  /// until the process ends.
   const std::string& own_token() const;
-  /// Opens a connection to it within this process. From any thread, until it is destroyed.
+  /// Opens a connection to the server within this process. Any thread, until destruction.
   Result<net::Fd> dial();
-  /// Api::began_empty.
+  /// As Api::began_empty.
   bool began_empty() const;
   void write_metrics(metrics::Exposition& out) const;
 

@@ -1,4 +1,4 @@
-// Questions about users that are asked by creating an object and never kept: what may one do, and who am I.
+// Reviews, requests about users made by creating an object that is not stored: what a user may do, and who the user is.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace edge::resource_api::http {
 
-/// One resource of the two groups, for discovery.
+/// A resource of the two review groups, for discovery.
 struct ReviewType {
   std::string_view group;
   std::string_view version;
@@ -18,7 +18,7 @@ struct ReviewType {
 };
 std::span<const ReviewType> review_types();
 
-/// nullopt: it is none of these. `what` is the request's, which the user may do.
+/// Answers a review; nullopt: the request is not one. `what` is the request's attributes, already authorized.
 std::optional<ApiReply> answer_review(const ApiRequest& request, const Attributes& what);
 
 }  // namespace edge::resource_api::http

@@ -1,5 +1,5 @@
-// x-kubernetes-validations: rules in a part of CEL (the Common Expression Language). What our own CRDs say is in that
-// part; a rule of more is not evaluated here, and a cluster alone holds it.
+// x-kubernetes-validations: rules in a subset of CEL (the Common Expression Language). The product's own CRDs use only
+// this subset; other rules are not evaluated here, only by a cluster.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ class CelRule {
  public:
   struct Node;
 
-  /// From an entry of x-kubernetes-validations (`rule`, `message`, `reason`, `fieldPath`). nullptr: the rule uses what
-  /// is not evaluated here.
+  /// Parses an entry of x-kubernetes-validations (`rule`, `message`, `reason`, `fieldPath`). nullptr: the rule is
+  /// outside of the subset.
   static std::shared_ptr<const CelRule> parse(const Json& entry);
 
-  /// nullptr when the rule holds, or is a transition rule and there is no `old`; else what to say. A rule that fails to
-  /// evaluate does not hold, as in Kubernetes. Bounded in steps.
+  /// Returns the violation; nullptr when the rule holds, or is a transition rule and there is no `old`. A rule that
+  /// fails to evaluate is violated, as in Kubernetes. Bounded in steps.
   std::unique_ptr<Cause> broken_by(const Json& self, const Json* old, std::string_view path) const;
 
   ~CelRule();

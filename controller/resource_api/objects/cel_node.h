@@ -1,4 +1,4 @@
-// An expression of CEL as a tree, between its parser and its evaluation.
+// The syntax tree of a CEL expression.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ struct CelRule::Node {
   std::vector<std::unique_ptr<const Node>> children{};
 };
 
-/// nullptr: it is no expression of the part that is evaluated here.
+/// Parses an expression; nullptr: not valid in the supported subset.
 std::unique_ptr<const CelRule::Node> parse_cel(std::string_view text);
 
-/// The tree names a variable.
+/// Returns whether the expression uses a variable.
 bool names_variable(const CelRule::Node& node, std::string_view name);
 
 enum class CelOutcome : std::uint8_t { kTrue, kFalse, kError };
-/// Bounded: an evaluation of more than a million steps is an error.
+/// Evaluates. Bounded: an evaluation of more than a million steps is an error.
 CelOutcome evaluate_cel(const CelRule::Node& node, const Json& self, const Json* old_self);
 
 }  // namespace edge::resource_api::objects

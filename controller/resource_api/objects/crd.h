@@ -1,4 +1,4 @@
-// CustomResourceDefinitions (apiextensions.k8s.io/v1) as objects: defaults, and the rules that one must keep.
+// CustomResourceDefinitions (apiextensions.k8s.io/v1) as objects: defaults and validation.
 #pragma once
 
 #include <string_view>
@@ -8,17 +8,16 @@
 
 namespace edge::resource_api::objects {
 
-/// spec.names.singular and listKind, spec.conversion, as an API server fills them in.
+/// Sets spec.names.singular and listKind, spec.conversion, as an API server does.
 void apply_crd_defaults(Json& crd);
 
-/// Faults of a CRD, its schemas and columns included; `old`: before an update, nullptr when created. conversion must be
-/// None. metadata is checked by metadata.h.
+/// Validates a CRD, including its schemas and columns; `old`: before an update, nullptr when created. conversion must
+/// be None. metadata is validated by metadata.h.
 void validate_crd(const Json& crd, const Json* old, Causes& causes);
 
-/// The compiled schema of one version, nullptr when there is none of this name. Precondition: validate_crd finds no
-/// fault.
+/// Returns the compiled schema of one version, nullptr when there is no such version. Precondition: the CRD is valid.
 SchemaPtr crd_schema(const Json& crd, std::string_view version);
-/// Its printer columns behind Name; Age when it has none.
+/// Returns its printer columns after Name; Age when it has none.
 Columns crd_columns(const Json& crd, std::string_view version);
 
 }  // namespace edge::resource_api::objects

@@ -1,5 +1,5 @@
-// A set of fields of an object, as managedFields speaks of them: paths of field names, list items by key, by value or
-// by index. Its text form is fieldsV1.
+// A set of fields of an object, for managedFields: paths of field names, list items by key, by value or by index. Its
+// text form is fieldsV1.
 #pragma once
 
 #include <compare>
@@ -16,7 +16,7 @@
 
 namespace edge::resource_api::objects {
 
-/// One step of a path. The text is how fieldsV1 writes it: `f:name`, `k:{"port":80,"protocol":"TCP"}` (keys sorted, no
+/// One step of a path. The text is that of fieldsV1: `f:name`, `k:{"port":80,"protocol":"TCP"}` (keys sorted, no
 /// spaces), `v:"text"`, `i:0`.
 struct PathStep {
   std::string text;
@@ -33,7 +33,7 @@ struct PathStep {
 class FieldSet {
  public:
   bool empty() const { return !member_ && below_.empty(); }
-  /// The path that leads here is in the set.
+  /// Returns whether the path to this node is in the set.
   bool member() const { return member_; }
   void set_member(bool member) { member_ = member; }
   FieldSet& at(const PathStep& step) { return below_[step]; }
@@ -41,18 +41,18 @@ class FieldSet {
   const FieldSet* find(const PathStep& step) const;
   const std::map<PathStep, FieldSet>& below() const { return below_; }
 
-  /// Members that are in either, in both, in this alone.
+  /// Union, intersection and difference.
   FieldSet united(const FieldSet& other) const;
   FieldSet intersected(const FieldSet& other) const;
   FieldSet without(const FieldSet& other) const;
-  /// Without what is in `other` and all that is below it.
+  /// Returns the set without the paths in `other` and all below them.
   FieldSet without_below(const FieldSet& other) const;
   bool operator==(const FieldSet&) const = default;
 
-  /// Calls with every member's path as people read it: `.spec.ports[port=80,protocol="TCP"].name`.
+  /// Visits every path in readable form: `.spec.ports[port=80,protocol="TCP"].name`.
   void each(const std::function<void(const std::string& path)>& visit) const;
 
-  /// fieldsV1. 400 when it is none, or nests too deep.
+  /// Parses fieldsV1. 400 when it is invalid or nested too deeply.
   static Answer<FieldSet> parse(const Json& fields_v1);
   Json to_json() const;
 

@@ -1,4 +1,4 @@
-// metadata.managedFields as values: who owns which fields.
+// The parsed form of metadata.managedFields: which manager owns which fields.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace edge::resource_api::objects {
 
-/// One entry.
+/// One entry of managedFields.
 struct Owner {
   std::string manager;
   bool applies = false;     ///< operation Apply, else Update
@@ -18,19 +18,19 @@ struct Owner {
   std::string subresource;
   FieldSet fields;
 
-  /// Two writes of the same are one entry: an apply whatever its version, an update by version too.
+  /// Returns whether two writes share one entry: applies regardless of version, updates by version too.
   bool same_as(const Owner& other) const;
   bool operator==(const Owner&) const = default;
 };
 using Owners = std::vector<Owner>;
 
-/// nullopt: it is not what an API server writes.
+/// Parses managedFields; nullopt: not in the form that an API server writes.
 std::optional<Owners> read_owners(const Json& managed_fields);
-/// In the order of an API server: applies first, then by time and name. Owners of nothing are left out. Of more than
-/// ten updates the oldest become one entry, `ancient-changes`.
+/// Returns managedFields in the order of an API server: applies first, then by time and name. Owners without fields are
+/// omitted. Of more than ten updates the oldest are merged to one entry, `ancient-changes`.
 Json owners_json(Owners owners);
 
-/// As a conflict names it: `"kubectl" using apps/v1`.
+/// Returns an owner's text in a conflict: `"kubectl" using apps/v1`.
 std::string owner_text(const Owner& owner);
 
 }  // namespace edge::resource_api::objects

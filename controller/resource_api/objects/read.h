@@ -1,4 +1,4 @@
-// A request's body as an object: JSON from outside, bounded in depth, with the keys that were written twice.
+// Parses request bodies: untrusted JSON, limited in depth, with duplicate keys reported.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace edge::resource_api::objects {
 
 inline constexpr std::size_t kMaxDepth = 100;
 
-/// Parses `text`. Of a key written twice the last value holds; its path goes to `duplicates` (when asked for), worded
-/// as strict decoding words it: `duplicate field "spec.x"`, at most kMaxCauses.
-/// 400 when it is not JSON or nests deeper than kMaxDepth. The value may be of any JSON type.
+/// Parses `text`. Of duplicate keys the last value is used; its path is added to `duplicates` (if given), worded as by
+/// strict decoding: `duplicate field "spec.x"`, at most kMaxCauses. 400 when it is not JSON or nested deeper than
+/// kMaxDepth. The value may be of any JSON type.
 Answer<Json> read_json(std::string_view text, std::vector<std::string>* duplicates = nullptr);
 
-/// The same, and the value must be an object.
+/// The same; the value must be an object.
 Answer<Json> read_object(std::string_view text, std::vector<std::string>* duplicates = nullptr);
 
 }  // namespace edge::resource_api::objects

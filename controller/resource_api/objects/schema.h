@@ -1,5 +1,5 @@
-// The shape of a kind: a structural OpenAPI v3 schema, compiled once, and asked for everything that depends on it:
-// validation, pruning, defaults, which fields are unknown, how lists merge. Built-in kinds have one too (built_in.h).
+// The schema of a kind: a structural OpenAPI v3 schema, compiled once, for validation, pruning, defaults, unknown
+// fields and list merging. Built-in kinds have one too (built_in.h).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class RE2;
 namespace edge::resource_api::objects {
 
 enum class SchemaType : std::uint8_t {
-  kAny,  ///< nothing is said
+  kAny,  ///< unspecified
   kObject,
   kArray,
   kString,
@@ -41,7 +41,7 @@ struct NumberBound {
   bool exclusive = false;
 };
 
-/// What a value must be beside its type. Kept apart, because most nodes have none.
+/// Constraints of a value in addition to its type. Separate, because most nodes have none.
 struct ValueRules {
   std::shared_ptr<const Json> values;  ///< enum, an array
   std::string format;
@@ -66,45 +66,45 @@ struct Schema {
   bool embedded_resource = false;  ///< x-kubernetes-embedded-resource
   bool atomic_map = false;         ///< x-kubernetes-map-type: atomic
   bool any_additional = false;     ///< additionalProperties: true
-  // Strategic merge patch, of built-in kinds.
+  // Strategic merge patch, for built-in kinds.
   bool patch_merges = false;        ///< x-kubernetes-patch-strategy has `merge`
   bool patch_retains_keys = false;  ///< ... has `retainKeys`
   std::string patch_merge_key;
   std::vector<std::string> map_keys;  ///< x-kubernetes-list-map-keys
   std::map<std::string, SchemaPtr, std::less<>> properties;
-  SchemaPtr additional;  ///< of the values of a map
+  SchemaPtr additional;  ///< for the values of a map
   SchemaPtr items;
   std::shared_ptr<const Json> default_value;
   std::shared_ptr<const ValueRules> rules;
 
-  /// The schema of a field by name; nullptr: unknown, or nothing is said of it.
+  /// Returns the schema of a field by name; nullptr: unknown, or unspecified.
   const Schema* field(std::string_view name) const;
-  /// Unknown fields are kept.
+  /// Returns whether unknown fields are preserved.
   bool open() const { return preserve_unknown || any_additional || (type == SchemaType::kAny && properties.empty()); }
 };
 
-/// Compiles an `openAPIV3Schema`. What no structural schema may say, or says wrongly, is added to `causes` with paths
-/// below `path`; nullptr when there was any. Bounded: depth 64, 100,000 nodes. apiVersion, kind and metadata of the
-/// root are put in as every resource has them.
+/// Compiles an `openAPIV3Schema`. Violations of the rules for structural schemas are added to `causes` with paths below
+/// `path`; nullptr if there was any. Limits: depth 64, 100,000 nodes. apiVersion, kind and metadata are added to the
+/// root.
 SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes);
 
-/// As it is for a kind of which nothing is known: all is kept, lists are atomic.
+/// Returns the schema of an unknown kind: all fields are preserved, lists are atomic.
 SchemaPtr schemaless();
 
-/// Faults of `object` by its schema, at most kMaxCauses in `causes`. metadata is not looked into (metadata.h).
-/// `old` is the object before, of an update; CEL transition rules ask for it. nullptr: created.
+/// Validates `object`, adding at most kMaxCauses errors to `causes`. Does not check metadata (metadata.h). `old` is the
+/// object before an update, for CEL transition rules. nullptr: created.
 void validate(const Schema& schema, const Json& object, const Json* old, Causes& causes);
 
-/// Fills in defaults, below what is there. Null where null is not allowed and a default exists counts as absent.
+/// Fills in defaults, recursively. Null counts as absent where it is not allowed and there is a default.
 void apply_defaults(const Schema& schema, Json& object);
-/// Whether there is any.
+/// Returns whether the schema has defaults.
 bool has_defaults(const Schema& schema);
 
-/// Removes fields that the schema does not know; their paths (`spec.a[0].b`) go to `dropped` when asked for.
-/// fieldValidation words them: `unknown field "spec.a[0].b"`.
+/// Removes fields that are not in the schema; adds their paths (`spec.a[0].b`) to `dropped` if given. fieldValidation
+/// words them: `unknown field "spec.a[0].b"`.
 void prune(const Schema& schema, Json& object, std::vector<std::string>* dropped = nullptr);
 
-/// Paths of unknown fields, without removing them.
+/// Returns the paths of unknown fields, without removing them.
 std::vector<std::string> unknown_fields(const Schema& schema, const Json& object);
 
 }  // namespace edge::resource_api::objects

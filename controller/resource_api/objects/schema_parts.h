@@ -1,4 +1,4 @@
-// What the files that make and use schemas share; the rest of the API includes schema.h.
+// Internal to the files that compile and use schemas; the rest of the API includes schema.h.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace edge::resource_api::objects {
 
-/// metadata of every object, as server-side apply and pruning need it. A node of its own, shared by all kinds.
+/// Returns the schema of metadata, for server-side apply and pruning; one node shared by all kinds.
 const SchemaPtr& metadata_schema();
 
-/// As validate, of a value below `path`. No transition rules.
+/// As `validate`, for a value below `path`, without transition rules.
 void validate_at(const Schema& schema, const Json& value, std::string_view path, Causes& causes);
 
-/// Whether `text` has a format that OpenAPI names (`ipv4`, `date-time`, ...); one that is not known takes every text.
+/// Returns whether `text` has a format of OpenAPI (`ipv4`, `date-time`, ...); an unknown format accepts every text.
 bool has_format(std::string_view text, std::string_view format);
 
-/// A schema that is not held to the rules of structural schemas: of built-in kinds, which come from our own tables.
+/// Compiles a schema without checking the rules for structural schemas: for built-in kinds.
 SchemaPtr compile_trusted(const Json& open_api);
 
 }  // namespace edge::resource_api::objects

@@ -1,5 +1,5 @@
-// What an API server answers when it does not do what was asked: metav1.Status, worded as Kubernetes words it, because
-// kubectl prints the text and clients decide by `reason`.
+// Error responses of the API: metav1.Status, worded as by Kubernetes, because kubectl prints the text and clients
+// decide by `reason`.
 #pragma once
 
 #include <cassert>
@@ -16,10 +16,10 @@ namespace edge::resource_api::objects {
 
 using Json = nlohmann::json;
 
-/// The most causes that one answer tells; the rest are left out, as nobody reads them.
+/// The most causes in one response; further ones are omitted.
 inline constexpr std::size_t kMaxCauses = 100;
 
-/// One fault of one field. `message` is whole as Kubernetes writes it, without the field's path.
+/// An error of one field. `message` is complete as written by Kubernetes, without the field's path.
 struct Cause {
   std::string reason;   ///< FieldValueInvalid, FieldValueRequired, ...
   std::string message;  ///< `Invalid value: "x": must be ...`
@@ -29,7 +29,7 @@ struct Cause {
 };
 using Causes = std::vector<Cause>;
 
-// The causes that validation knows. `value` is the offending value as JSON text (long ones are cut).
+// The causes that validation uses. `value` is the invalid value as JSON text (cut if long).
 Cause value_invalid(std::string field, const Json& value, std::string_view detail);
 Cause value_required(std::string field, std::string_view detail = {});
 Cause value_not_supported(std::string field, const Json& value, const std::vector<std::string>& supported);
@@ -39,7 +39,7 @@ Cause value_too_long(std::string field, std::size_t most_bytes);
 Cause value_too_many(std::string field, std::size_t count, std::size_t most);
 Cause value_type_invalid(std::string field, const Json& value, std::string_view detail);
 
-/// Which resource an error speaks of: group (empty: core), plural and kind.
+/// The resource that an error is about: group (empty: core), plural and kind.
 struct Subject {
   std::string_view group;
   std::string_view resource;
@@ -52,23 +52,23 @@ struct StatusError {
   std::string message;
   // details
   std::string group;
-  std::string kind;  ///< as Kubernetes fills it: the plural, but of Invalid the kind
+  std::string kind;  ///< as in Kubernetes: the plural, except the kind for Invalid
   std::string name;
   Causes causes;
   int retry_after_seconds = 0;
 
   /// {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",...}
   Json to_json() const;
-  /// The same as text, ready to be sent.
+  /// Returns the same as text, ready to send.
   std::string text() const;
 };
 
 StatusError bad_request(std::string_view message);
 StatusError unauthorized();
-/// `verb` such as `list`; `scope` is the namespace, empty for the cluster.
+/// `verb` such as `list`; `scope` is the namespace, empty for cluster scope.
 StatusError forbidden(const Subject& subject, std::string_view name, std::string_view user, std::string_view verb,
                       std::string_view scope);
-/// 403 with a reason of its own: `pods "x" is forbidden: <why>`.
+/// 403 with a specific reason: `pods "x" is forbidden: <why>`.
 StatusError forbidden_because(const Subject& subject, std::string_view name, std::string_view why);
 StatusError not_found(const Subject& subject, std::string_view name);
 /// No such path: `the server could not find the requested resource`.
@@ -77,7 +77,7 @@ StatusError already_exists(const Subject& subject, std::string_view name);
 StatusError generate_name_exhausted(const Subject& subject, std::string_view name);
 /// 409 Conflict: `Operation cannot be fulfilled on pods "x": <why>`.
 StatusError conflict(const Subject& subject, std::string_view name, std::string_view why);
-/// Of an update from an older resourceVersion.
+/// For an update from an older resourceVersion.
 StatusError stale_object(const Subject& subject, std::string_view name);
 /// 409 Conflict of server-side apply; `causes` are FieldManagerConflict.
 StatusError apply_conflict(Causes causes);
@@ -86,7 +86,7 @@ StatusError method_not_allowed(const Subject& subject, std::string_view verb);
 StatusError not_acceptable(std::string_view accepted);
 StatusError unsupported_media_type(std::string_view accepted);
 StatusError gone(std::string_view message);
-/// 410 Expired: `The resourceVersion for the provided watch is too old.`, or what `message` says.
+/// 410 Expired: `The resourceVersion for the provided watch is too old.`, or `message`.
 StatusError expired(std::string_view message = {});
 StatusError too_large(std::string_view message);
 StatusError too_many_requests(std::string_view message, int retry_after_seconds);
@@ -94,10 +94,10 @@ StatusError internal_error(std::string_view message);
 StatusError unavailable(std::string_view message);
 StatusError timed_out(const Subject& subject, std::string_view operation);
 
-/// The success answer of a delete: {"kind":"Status",...,"status":"Success","details":{...}}.
+/// Returns the success response of a delete: {"kind":"Status",...,"status":"Success","details":{...}}.
 Json success(const Subject& subject, std::string_view name, std::string_view uid);
 
-/// A T, or the StatusError that is answered instead. `value()` and `error()` require that the caller has asked `ok()`.
+/// A T, or the StatusError to send instead. `value()` and `error()` require a check of `ok()` before.
 template <typename T>
 class [[nodiscard]] Answer {
  public:

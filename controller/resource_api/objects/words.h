@@ -1,4 +1,4 @@
-// Messages put together from parts.
+// Helpers for composing messages.
 #pragma once
 
 #include <initializer_list>
@@ -7,17 +7,17 @@
 
 namespace edge::resource_api::objects {
 
-/// The parts as one text.
+/// Returns the concatenated parts.
 std::string words(std::initializer_list<std::string_view> parts);
 
-/// In double quotes, escaped as Go's %q does for what occurs in names and paths.
+/// Returns the text in double quotes, escaped as by Go's %q for what occurs in names and paths.
 std::string in_quotes(std::string_view text);
 
 /// `<path>.<name>`, or the name alone below the root.
 std::string below(std::string_view path, std::string_view name);
 /// `<path>[<index>]`.
 std::string below(std::string_view path, std::size_t index);
-/// `<path>[<key>]`, of maps.
+/// `<path>[<key>]`, for maps.
 std::string below_key(std::string_view path, std::string_view key);
 
 }  // namespace edge::resource_api::objects

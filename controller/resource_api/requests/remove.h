@@ -1,4 +1,4 @@
-// delete and deletecollection: at once, or by marking the object until nothing holds it any more.
+// delete and deletecollection: at once, or by marking the object until it has no finalizers.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ namespace edge::resource_api {
 inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr std::string_view kOrphanFinalizer = "orphan";
 
-/// What becomes of the objects that name this one as their owner.
+/// What happens to the objects that name this one as their owner.
 enum class Propagation : std::uint8_t { kUnset, kBackground, kForeground, kOrphan };
 
-/// Deletes one object: it goes, or gets a deletionTimestamp where finalizers hold it. \returns the object that is left;
-/// nullptr: it went.
+/// Deletes one object, or sets its deletionTimestamp where it has finalizers. \returns the remaining object; nullptr:
+/// it was deleted.
 ObjectPtr remove_object(Changes& changes, const Collection& collection, const Object& object, Propagation propagation);
 
 class Remover {
  public:
   Remover(Changes& changes, const ApiLimits& limits) : changes_(changes), limits_(limits) {}
 
-  /// 200 with a Status, or with the object that is still there. 404, 409 when a precondition does not hold.
+  /// 200 with a Status, or with the object that still exists. 404, 409 when a precondition fails.
   ApiReply remove(const Operation& op, const ApiRequest& request);
-  /// 200 with the list of what was deleted.
+  /// 200 with the list of deleted objects.
   ApiReply remove_collection(const Operation& op, const ApiRequest& request);
 
  private:

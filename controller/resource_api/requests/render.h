@@ -1,4 +1,4 @@
-// Objects as they are answered: in the version that was asked for, whole, as rows of a Table or as metadata alone.
+// Formats objects for responses: in the requested version, complete, as rows of a Table or as metadata only.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 
 namespace edge::resource_api {
 
-/// The object with apiVersion and kind, as its clients know it.
+/// Returns the object with apiVersion and kind.
 objects::Json object_json(const Object& object, const ResourceType& type);
-/// The same as text, mostly without parsing.
+/// Returns the same as text, mostly without parsing.
 std::string object_text(const Object& object, const ResourceType& type);
 
-/// A client's object into the form that is kept: of events of the newer group, the core group's names. Conversion of
-/// custom kinds is None: their versions differ in apiVersion alone.
+/// Converts a client's object to the stored form: for events of the newer group, to the core group's names. Conversion
+/// of custom kinds is None: their versions differ in apiVersion only.
 void to_stored_form(const ResourceType& type, objects::Json& object);
 void from_stored_form(const ResourceType& type, objects::Json& object);
 
-/// One object in the form asked for. `now`: seconds since 1970, for ages.
+/// Returns one object in the requested form. `now`: seconds since 1970, for ages.
 std::string answer_text(const Object& object, const ResourceType& type, const Form& form, std::int64_t now,
                         bool with_columns = true);
 
-/// The text of a list, object by object.
+/// Builds the text of a list, object by object.
 class ListText {
  public:
   ListText(const ResourceType& type, const Form& form, std::int64_t now) : type_(type), form_(form), now_(now) {}
   void add(const Object& object);
   std::size_t bytes() const { return items_.size(); }
-  /// `remaining` below 0: not told.
+  /// `remaining` below 0: omitted.
   std::string finish(std::int64_t version, std::string_view continued, std::int64_t remaining) const;
 
  private:
@@ -43,7 +43,7 @@ class ListText {
   std::string items_{};
 };
 
-/// A bookmark: an object of the form that has nothing but its version. `initial_end`: it ends the initial events.
+/// Returns a bookmark: an object of the form with only its version. `initial_end`: it ends the initial events.
 std::string bookmark_text(const ResourceType& type, const Form& form, std::int64_t version, bool initial_end);
 
 ApiReply reply_of(int status, std::string body);

@@ -1,4 +1,4 @@
-// What a request asks for: its path and query as an Operation.
+// Parses a request's path and query to an Operation.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
 enum class VersionMatch : std::uint8_t { kUnset, kExact, kNotOlderThan };
 enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
 
-/// The form in which objects are answered.
+/// The form in which objects are returned.
 struct Form {
   enum class As : std::uint8_t { kObject, kTable, kMetadata };
   As as = As::kObject;
-  /// Of meta.k8s.io: v1 or v1beta1.
+  /// Version of meta.k8s.io: v1 or v1beta1.
   std::string version{};
   objects::IncludeObject include = objects::IncludeObject::kMetadata;
 };
@@ -32,7 +32,7 @@ struct Form {
 struct Operation {
   Verb verb = Verb::kGet;
   ResourceTypePtr type{};
-  std::string name_space{};  ///< empty: of the cluster, or all
+  std::string name_space{};  ///< empty: cluster-scoped, or all namespaces
   std::string name{};
   std::string subresource{};  ///< empty, `status`, `finalize`
 
@@ -40,7 +40,7 @@ struct Operation {
   Selector selector{};
   bool dry_run = false;
 
-  // Lists and watches.
+  // For lists and watches.
   std::optional<std::int64_t> version{};  ///< resourceVersion, as given
   VersionMatch match = VersionMatch::kUnset;
   std::size_t limit = 0;  ///< 0: none
@@ -49,7 +49,7 @@ struct Operation {
   bool bookmarks = false;
   std::optional<bool> initial_events{};
 
-  // Writes.
+  // For writes.
   FieldValidation field_validation = FieldValidation::kWarn;
   std::string manager{};
   bool manager_given = false;
@@ -59,10 +59,10 @@ struct Operation {
   objects::Subject subject() const { return {type->group, type->plural, type->kind}; }
 };
 
-/// 404 for a path under which nothing is, 405, 406, 415, 400 and 422 for parameters that make no sense.
+/// 404 for an unknown path; 405, 406, 415, 400 and 422 for invalid parameters.
 objects::Answer<Operation> read_operation(const ApiRequest& request, const Registry& registry);
 
-/// The last value of a query parameter; nullptr: not given.
+/// Returns the last value of a query parameter; nullptr: absent.
 const std::string* parameter(const ApiRequest& request, std::string_view name);
 
 /// `application/json; charset=utf-8` -> `application/json`, in lower case.

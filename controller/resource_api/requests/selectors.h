@@ -1,4 +1,4 @@
-// labelSelector and fieldSelector of a request: what is to be listed, watched or deleted.
+// labelSelector and fieldSelector of a request: which objects to list, watch or delete.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,12 @@ struct FieldRequirement {
 
 class Selector {
  public:
-  /// 400 when a text is no selector, or asks for a field that cannot be selected by.
+  /// 400 when a text is not a valid selector, or uses a field that is not selectable.
   static objects::Answer<Selector> parse(std::string_view labels, std::string_view fields, const ResourceType& type);
 
   bool everything() const { return labels_.empty() && fields_.empty(); }
   bool matches(const Object& object) const;
-  /// The one name that can match; empty: more than one may.
+  /// Returns the only name that can match; empty: there may be several.
   std::string_view name() const;
 
  private:
@@ -45,7 +45,7 @@ class Selector {
   std::vector<FieldRequirement> fields_{};
 };
 
-/// `a=b,c in (d,e),!f`. Kubernetes' grammar, `==`, `>` and `<` included.
+/// Parses `a=b,c in (d,e),!f`: Kubernetes' grammar, including `==`, `>` and `<`.
 objects::Answer<std::vector<LabelRequirement>> parse_label_selector(std::string_view text);
 
 }  // namespace edge::resource_api

@@ -1,4 +1,4 @@
-// Watches: places in the history of a collection (store.h), read on when their clients have room.
+// Watches: positions in the history of a collection (store.h), from which events are read as clients take them.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,20 @@ class Watch;
 
 class Watches {
  public:
-  /// `now`, `log` and `Store` outlive this; streams may outlive it.
+  /// `now`, `log` and `Store` must outlive this object; streams may outlive it.
   Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now, Logger log);
   ~Watches();
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
 
-  /// The answer to a watch: a stream, or what is wrong with it.
+  /// Returns the response to a watch: a stream, or an error.
   ApiReply open(const Operation& op, const Collection& collection);
 
-  /// There is something new.
+  /// Notifies the watches of new events.
   void wake(std::span<const Committed> committed);
-  /// The kind has changed or gone: its watches end, and clients begin anew.
+  /// Ends the watches of a kind that was changed or removed; clients start over.
   void end(std::string_view collection);
-  /// Bookmarks and timeouts that are due. \returns how long until the next may be.
+  /// Sends due bookmarks and ends watches at their timeout. \returns the time until the next may be due.
   std::chrono::milliseconds work();
 
   std::size_t count() const { return count_; }

@@ -1,4 +1,4 @@
-// create, update and patch: from a body to a change, or to what is wrong with it.
+// create, update and patch: from a body to a change, or an error.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ class Writer {
  public:
   Writer(Changes& changes, const ApiLimits& limits) : changes_(changes), limits_(limits) {}
 
-  /// 201. 404 in a namespace that is not there, 409 when the name is taken.
+  /// 201. 404 when the namespace does not exist, 409 when the name is taken.
   ApiReply create(const Operation& op, const ApiRequest& request);
-  /// 200. 409 from another resourceVersion than that of the object.
+  /// 200. 409 when the resourceVersion is not that of the object.
   ApiReply update(const Operation& op, const ApiRequest& request);
   /// 200; 201 when an apply created the object.
   ApiReply patch(const Operation& op, const ApiRequest& request);

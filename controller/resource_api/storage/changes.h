@@ -1,4 +1,4 @@
-// Every change of an object goes through here, so that the registry keeps in step with the CustomResourceDefinitions.
+// Makes all changes of objects, so that the registry stays in step with the CustomResourceDefinitions.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@ namespace edge::resource_api {
 
 class Changes {
  public:
-  /// All outlive this. `now`: milliseconds since 1970.
+  /// All must outlive this object. `now`: milliseconds since 1970.
   Changes(Store& store, Registry& registry, Watches& watches, std::function<std::int64_t()> now)
       : store_(store), registry_(registry), watches_(watches), now_(std::move(now)) {}
 
   Store& store() { return store_; }
   const Registry& registry() const { return registry_; }
   std::int64_t seconds() const { return now_() / 1000; }
-  /// RFC 3339.
+  /// Returns RFC 3339.
   std::string time() const;
 
-  /// Creates or replaces an object in its stored form. Of a CRD the status is set and its types come and go.
+  /// Creates or replaces an object in its stored form. For a CRD also sets the status and updates its types.
   ObjectPtr put(const Collection& collection, nlohmann::json object);
   void remove(const Collection& collection, const ObjectKey& key);
-  /// As put; but an object that is being deleted and that no finalizer holds any more goes. nullptr: it went.
+  /// As `put`, but removes an object that is being deleted and has no finalizers. nullptr: it was removed.
   ObjectPtr put_or_remove(const Collection& collection, nlohmann::json object);
 
-  /// The registry as the stored CRDs have it: at the start, and after changes that did not become durable.
+  /// Rebuilds the registry from the stored CRDs: at the start, and after changes that did not become durable.
   void rebuild_registry();
-  /// What is stored of custom kinds is read with the defaults of the version that it is stored in, as an API server
-  /// reads it: objects may be older than the schema. Of all kinds; and of those whose definitions a commit has changed.
+  /// Applies the defaults of the storage version to stored objects of custom kinds, as an API server does when reading:
+  /// objects may be older than the schema. For all kinds; and for those whose definitions a commit has changed.
   void show_defaults();
   void show_defaults(std::span<const Committed> committed);
 
@@ -52,7 +52,7 @@ class Changes {
   std::function<std::int64_t()> now_;
 };
 
-/// No finalizer holds it: metadata.finalizers, and of a namespace spec.finalizers.
+/// Returns whether the object has no finalizers: metadata.finalizers, and for a namespace spec.finalizers.
 bool is_free(const nlohmann::json& object, const Collection& collection);
 
 }  // namespace edge::resource_api

@@ -1,10 +1,10 @@
-// The file that objects survive in: SQLite in WAL mode, each batch of changes one transaction that is on the disk when
-// `write` returns. Nothing is read from it but at the start: the Store (store.h) has everything in memory.
+// Persistent storage of objects: SQLite in WAL mode, each batch of changes one transaction that is on disk when `write`
+// returns. It is read at the start only: the Store (store.h) has everything in memory.
 //
-//   objects(collection, namespace, name, version, text)           what is there
-//   history(version, collection, namespace, name, before)         what each change found, for watches that resume
-//   floors(collection, version)                                   up to where the history has been forgotten
-//   facts(name, value)                                            `version`: the newest ever given out
+//   objects(collection, namespace, name, version, text)           current objects
+//   history(version, collection, namespace, name, before)         the state before each change, for watches that resume
+//   floors(collection, version)                                   up to which version the history was deleted
+//   facts(name, value)                                            `version`: the newest ever assigned
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,15 @@ struct Change {
   std::string_view name;
   /// nullptr: removed.
   const std::string* text = nullptr;
-  /// nullptr: there was none.
+  /// nullptr: it did not exist.
   const std::string* before = nullptr;
 };
 
-/// History that is no longer told.
+/// History to be deleted.
 struct Forgotten {
   std::string_view collection;
   std::int64_t floor = 0;                  ///< the newest version among them
-  std::span<const std::int64_t> versions;  ///< which of them are on the disk
+  std::span<const std::int64_t> versions;  ///< those on disk
 };
 
 class Database {
@@ -52,8 +52,8 @@ class Database {
     std::string_view before;  ///< empty when created
   };
 
-  /// Makes the file where it is missing. kFailedPrecondition: a newer version's, or another program's; kUnavailable: it
-  /// cannot be opened or is locked; kDataLoss: it is no database.
+  /// Creates the file when missing. kFailedPrecondition: it is from a newer version, or another program; kUnavailable:
+  /// it cannot be opened or is locked; kDataLoss: it is not a database.
   static Result<std::unique_ptr<Database>> open(const std::string& path);
   ~Database();
   Database(const Database&) = delete;
@@ -61,11 +61,11 @@ class Database {
 
   std::int64_t version() const { return version_; }
   Status each_object(const std::function<void(const ObjectRow&)>& visit);
-  /// By version, the newest first.
+  /// Visits rows by version, the newest first.
   Status each_history(const std::function<void(const HistoryRow&)>& visit);
   Status each_floor(const std::function<void(std::string_view collection, std::int64_t version)>& visit);
 
-  /// All of it or nothing. kResourceExhausted: the disk is full; kUnavailable: locked, or another fault of the disk.
+  /// Writes everything or nothing. kResourceExhausted: the disk is full; kUnavailable: locked, or another disk error.
   Status write(std::span<const Change> changes, std::span<const Forgotten> forgotten);
 
  private:

@@ -1,4 +1,4 @@
-// Events are told for an hour after they were last written, as Kubernetes keeps them: they are news, not state.
+// Deletes Events an hour after they were last written, as Kubernetes does.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,12 @@ class EventExpiry {
  public:
   explicit EventExpiry(Changes& changes) : changes_(changes) {}
 
-  /// Looks at a bounded number of events, when it is time; stages the removal of old ones. \returns when to be called
-  /// again.
+  /// Checks a bounded number of events when due, and stages the removal of old ones. \returns when to call it again.
   std::chrono::milliseconds work();
 
  private:
   Changes& changes_;
-  ObjectKey next_{};  ///< where the next look begins
+  ObjectKey next_{};  ///< where the next check begins
   std::int64_t due_ = 0;
 };
 

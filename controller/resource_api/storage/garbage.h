@@ -1,8 +1,7 @@
 // What follows from a deletion, done in the background: dependents go with their owners or are let go, the content of a
 // namespace goes with it, the objects of a CustomResourceDefinition with that.
 //
-// Nothing here is remembered on the disk: what is to be done can be seen from the objects, and is looked for at the
-// start.
+// Nothing is stored on disk for it: the work is derived from the objects, and looked for at the start.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +22,9 @@ class Garbage {
  public:
   explicit Garbage(Changes& changes) : changes_(changes) {}
 
-  /// Looks at everything once.
+  /// Checks all objects once.
   void begin();
-  /// What has changed may be, or hold up, garbage.
+  /// Notes changes that may create or unblock garbage.
   void note(std::span<const Committed> committed);
   bool idle() const { return queue_.empty(); }
   /// Stages a bounded number of changes; the caller commits them and calls `note`.

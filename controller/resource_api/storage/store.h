@@ -1,7 +1,7 @@
-// All objects in memory, as the compact text that is sent, and on the disk (database.h); and per collection the latest
-// changes, from which watches resume and lists continue at the version that they began with.
+// All objects in memory, as compact text ready to send, and on disk (database.h); and per collection the latest
+// changes, from which watches resume and lists continue at their version.
 //
-// Changes are staged and become durable together by `commit`, or not at all. Reads see what is staged.
+// Changes are staged and become durable together by `commit`, or not at all. Reads see staged changes.
 #pragma once
 
 #include <compare>
@@ -25,7 +25,7 @@
 namespace edge::resource_api {
 
 struct ObjectKey {
-  std::string name_space;  ///< empty: of the cluster
+  std::string name_space;  ///< empty: cluster-scoped
   std::string name;
   auto operator<=>(const ObjectKey&) const = default;
 };
@@ -36,8 +36,8 @@ struct Object {
   std::int64_t version = 0;
   bool deleting = false;  ///< has a deletionTimestamp
   std::vector<std::pair<std::string, std::string>> labels{};
-  std::vector<std::string> owners{};  ///< their uids
-  /// The object without apiVersion and kind, which are those of the version that it is read in (render.h).
+  std::vector<std::string> owners{};  ///< uids
+  /// The object without apiVersion and kind, which are those of the requested version (render.h).
   std::string text;
 };
 using ObjectPtr = std::shared_ptr<const Object>;
@@ -46,7 +46,7 @@ struct Event {
   enum class Type : std::uint8_t { kAdded, kModified, kDeleted };
   std::int64_t version = 0;
   Type type = Type::kAdded;
-  /// As it is since; of a deletion the last state, with the deletion's version.
+  /// The state after the event; for a deletion the last state, with the deletion's version.
   ObjectPtr object{};
   ObjectPtr before{};
 };
@@ -58,7 +58,7 @@ struct Collection {
   std::map<ObjectKey, ObjectPtr> objects{};
   std::deque<Event> history{};
   std::size_t history_bytes = 0;
-  /// What happened up to this version is forgotten.
+  /// Up to which version the history was deleted.
   std::int64_t floor = 0;
 };
 
@@ -67,7 +67,7 @@ struct HistoryLimits {
   std::size_t bytes = std::size_t{16} << 20;
 };
 
-/// What a commit has made durable.
+/// A change that a commit has made durable.
 struct Committed {
   const Collection* collection;
   Event event;
@@ -75,7 +75,7 @@ struct Committed {
 
 class Store {
  public:
-  /// Where an object is; `collection` lives as long as the Store.
+  /// A reference to an object; `collection` lives as long as the Store.
   struct Location {
     const Collection* collection = nullptr;
     ObjectPtr object{};
@@ -83,33 +83,34 @@ class Store {
 
   static Result<std::unique_ptr<Store>> open(const std::string& path, HistoryLimits limits, const Logger& log);
 
-  /// The newest version given to a change, staged ones included.
+  /// Returns the newest version assigned to a change, including staged ones.
   std::int64_t version() const { return version_; }
   std::size_t object_count() const { return by_uid_.size(); }
 
-  /// Made when it is asked for; its address stays.
+  /// Returns a collection, created at the first call; its address is stable.
   const Collection& collection(std::string_view name);
-  /// All there are, of kinds that are not served at the time, too.
+  /// Returns all collections, including those of kinds that are not served at the time.
   std::vector<const Collection*> collections() const;
   ObjectPtr find(const Collection& collection, const ObjectKey& key) const;
-  /// An object by uid, nullptr in `object` when there is none.
+  /// Finds an object by uid; nullptr in `object` when there is none.
   Location find_uid(std::string_view uid) const;
-  /// The objects that name `uid` as an owner.
+  /// Returns the objects that name `uid` as an owner.
   std::vector<Location> owned_by(std::string_view uid) const;
 
-  /// What was at `version` where that differs from now: nullptr for what did not exist. Precondition: version >= floor.
+  /// Returns the objects at `version` that differ from now: nullptr for those that did not exist. Precondition: version
+  /// >= floor.
   static std::map<ObjectKey, ObjectPtr> differences_since(const Collection& collection, std::int64_t version);
 
-  /// Creates or replaces. Sets metadata.resourceVersion; apiVersion and kind are left out. Precondition: metadata.uid
-  /// and name are set.
+  /// Creates or replaces an object. Sets metadata.resourceVersion; removes apiVersion and kind. Precondition:
+  /// metadata.uid and name are set.
   ObjectPtr put(const Collection& collection, nlohmann::json object);
   void remove(const Collection& collection, const ObjectKey& key);
-  /// From now on the object is read as `text`: the stored one with defaults. No change: its version stays, and so does
-  /// what is on the disk. Precondition: nothing is staged, the object is there.
+  /// Replaces the text that reads return: the stored object with defaults. Not a change: the version and the copy on
+  /// disk stay. Precondition: nothing is staged, the object exists.
   void show(const Collection& collection, const ObjectKey& key, std::string text);
 
   bool staged() const { return !staged_.empty(); }
-  /// On an error everything is as before the first change that was staged.
+  /// On an error the state is as before the first staged change.
   Result<std::vector<Committed>> commit();
 
  private:
@@ -122,7 +123,7 @@ class Store {
   Status load(const Logger& log);
   Collection& mutable_collection(const Collection& collection) const;
   void stage(Collection& collection, Event event);
-  /// Puts `now` in the place of `was` in the maps; either may be null.
+  /// Replaces `was` by `now` in the maps; either may be null.
   void replace(Collection& collection, const ObjectPtr& was, const ObjectPtr& now);
   std::vector<std::vector<std::int64_t>> plan_forgetting(std::vector<Collection*>& collections) const;
   void forget(Collection& collection, std::size_t events);
@@ -132,15 +133,15 @@ class Store {
   HistoryLimits limits_;
   std::int64_t version_ = 0;
   std::map<std::string, std::unique_ptr<Collection>, std::less<>> collections_{};
-  // The views are of the uid of the object that is the value.
+  // The keys are views of the uid of the object in the value.
   std::unordered_map<std::string_view, Location> by_uid_{};
   std::unordered_map<std::string, std::vector<std::pair<const Collection*, ObjectKey>>> owned_{};
   std::vector<Staged> staged_{};
 };
 
-/// The object of a stored text; nullptr when it is none.
+/// Parses a stored text; nullptr when it is invalid.
 ObjectPtr read_object_text(std::string text);
-/// The same object as it was, under another version.
+/// Returns the same object with another version.
 ObjectPtr with_version(const Object& object, std::int64_t version);
 
 }  // namespace edge::resource_api

@@ -1,6 +1,6 @@
-// Whether what SQLite would take from a write-ahead log is all that was committed to it. SQLite ends at the first frame
-// whose checksum is wrong, without a word: it takes that for the end of a transaction which a crash cut short. Where
-// committed transactions of the same log follow, it is damage, and they are lost. The format:
+// Checks whether SQLite would recover everything that was committed to a write-ahead log. SQLite silently stops at the
+// first frame with a wrong checksum, taking it for a transaction cut short by a crash. Where committed transactions of
+// the same log follow, the log is damaged, and they would be lost. The format:
 // https://sqlite.org/fileformat2.html#walformat
 #pragma once
 
@@ -13,10 +13,11 @@ namespace edge::resource_api {
 
 struct WalLoss {
   std::uint64_t kept = 0;  ///< transactions up to the damage
-  std::uint64_t lost = 0;  ///< behind it; 0: nothing is
+  std::uint64_t lost = 0;  ///< after the damage; 0: none
 };
 
-/// Of the log at `path`; no log is no loss. To be asked before SQLite opens the database: it begins the log anew.
+/// Checks the log at `path`; a missing log is no loss. To be called before SQLite opens the database: that restarts the
+/// log.
 Result<WalLoss> check_wal(const std::string& path);
 
 }  // namespace edge::resource_api

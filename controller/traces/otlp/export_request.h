@@ -1,4 +1,4 @@
-// The message that spans come in: ExportTraceServiceRequest, which TracesData and Tempo's Trace equal on the wire.
+// ExportTraceServiceRequest, the message with spans, which has the same encoding as TracesData and Tempo's Trace.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace edge::otlp {
 
-/// One span that may be kept; views into the request.
+/// One valid span; views into the request.
 struct Taken {
   const Span& span;
   std::string_view bytes;  ///< the span's message
@@ -22,18 +22,19 @@ struct Taken {
 
 struct Reading {
   std::uint64_t taken = 0;
-  std::uint64_t refused = 0;  ///< malformed or over a limit, each by itself
+  std::uint64_t refused = 0;  ///< malformed or over a limit, counted individually
 };
 
-/// Tells of each span in order. kInvalidArgument: the request itself is malformed; what was told of before that stands.
+/// Calls `take` for each span in order. kInvalidArgument: the request itself is malformed; spans before the error have
+/// been passed on.
 Result<Reading> read_request(std::string_view bytes, const std::function<void(const Taken&)>& take,
                              const Limits& limits = {});
 
-/// The same message from its JSON form (protobuf's, with OTLP's ids in hex; Tempo's, in base64, with `batches`), as
-/// bytes. kInvalidArgument: it is no such JSON. `depth` bounds what is nested.
+/// Converts the JSON form (protobuf's, with OTLP's ids in hex; Tempo's, in base64, with `batches`) to the binary form.
+/// kInvalidArgument: not such JSON. `depth` limits nesting.
 Result<std::string> request_from_json(std::string_view text);
 
-/// ExportTraceServiceResponse: empty when nothing was refused.
+/// Returns ExportTraceServiceResponse: empty when no span was refused.
 std::string response(std::uint64_t refused, std::string_view why);
 std::string response_json(std::uint64_t refused, std::string_view why);
 

@@ -1,7 +1,6 @@
-// A span as OpenTelemetry has it, read from the bytes of opentelemetry/proto/trace/v1/trace.proto.
+// A span as defined by OpenTelemetry, parsed from opentelemetry/proto/trace/v1/trace.proto.
 //
-// Values that hold others (lists and maps) are read as the JSON text that shows them: nothing here asks for their
-// parts.
+// Nested values (lists and maps) are converted to JSON text, since their parts are not needed.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace edge::otlp {
 
-/// Times of OTLP are in nanoseconds, those of Jaeger in microseconds.
+/// OTLP's times are in nanoseconds, Jaeger's in microseconds.
 inline constexpr std::uint64_t kNanosInMicro = 1000;
 
 using TraceId = std::array<std::uint8_t, 16>;
@@ -25,7 +24,7 @@ struct Value {
   bool truth = false;
   std::int64_t integer = 0;
   double real = 0;
-  std::string text{};  ///< of kText, kBytes and kJson
+  std::string text{};  ///< for kText, kBytes and kJson
 
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -54,7 +53,7 @@ struct Span {
   SpanId parent{};  ///< all zero: none
   std::string state;
   std::string name;
-  std::uint8_t kind = 0;  ///< kind_word
+  std::uint8_t kind = 0;  ///< see kind_word
   std::uint64_t start_ns = 0;
   std::uint64_t end_ns = 0;
   std::vector<Attribute> attributes;
@@ -67,41 +66,41 @@ struct Span {
   std::uint64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }
 };
 
-/// Who made spans: the resource, and the part of the program in it.
+/// The producer of spans: the resource, and the instrumentation scope.
 struct Source {
   std::string service;
-  std::vector<Attribute> attributes;  ///< of the resource, but `service.name`
+  std::vector<Attribute> attributes;  ///< of the resource, except `service.name`
   std::string scope;
   std::string scope_version;
 };
 
-/// What a sender may make us take. Spans over any of them are refused, with the rest of the request kept.
+/// Limits for senders. Spans above any of them are refused; the rest of the request is accepted.
 struct Limits {
-  std::size_t requests_spans = 10'000;  ///< of one request
+  std::size_t requests_spans = 10'000;  ///< per request
   std::size_t span_bytes = std::size_t{64} << 10;
   std::size_t source_bytes = std::size_t{16} << 10;
-  std::size_t attributes = 256;  ///< of a span, an event or a resource; entries of a map
+  std::size_t attributes = 256;  ///< per span, event or resource; entries of a map
   std::size_t events = 512;
   std::size_t links = 128;
-  unsigned depth = 8;  ///< of values within values
+  unsigned depth = 8;  ///< of nested values
 };
 
-/// nullopt: malformed, over a limit, or without the ids that a span must have.
+/// Parses a span. nullopt: malformed, over a limit, or without the required ids.
 std::optional<Span> read_span(std::string_view bytes, const Limits& limits = {});
-/// Of the message Resource; without a scope.
+/// Parses the message Resource; without a scope.
 std::optional<Source> read_source(std::string_view resource, const Limits& limits = {});
-/// Sets the scope of `source` to the message InstrumentationScope. \returns false as read_source nullopt.
+/// Sets the scope of `source` from the message InstrumentationScope. \returns false where read_source returns nullopt.
 bool read_scope(std::string_view scope, Source& source, const Limits& limits = {});
 
-/// `server`, `client`, `producer`, `consumer`, `internal`; empty: none is said.
+/// `server`, `client`, `producer`, `consumer`, `internal`; empty: unspecified.
 std::string_view kind_word(std::uint8_t kind);
 /// Lower-case digits.
 std::string hex(const TraceId& id);
 std::string hex(const SpanId& id);
-/// One to 32 digits of either case, shorter ones as if zeros stood before them. nullopt: else, and all zeros.
+/// Parses one to 32 hexadecimal digits of either case, left-padded with zeros. nullopt: invalid, or all zeros.
 std::optional<TraceId> parse_trace_id(std::string_view text);
 std::optional<SpanId> parse_span_id(std::string_view text);
-/// As people read it: numbers and truths in decimal and words, bytes in base64.
+/// Returns a value for display: numbers in decimal, `true` and `false`, bytes in base64.
 std::string text_of(const Value& value);
 
 }  // namespace edge::otlp
