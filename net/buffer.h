@@ -1,4 +1,5 @@
-// A block of bytes that a connection owns while it has to: a torn head, a peer that does not take what it is sent.
+// A block of bytes that a connection owns only while needed: for an incomplete head, or a peer that does not accept
+// data.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace edge::net {
 
-/// Bytes [begin, end) of a block. Empty and without memory by default. Up to 2 KiB the block comes from the thread.
+/// Bytes [begin, end) of a block. Empty and without memory by default. Up to 2 KiB the block comes from the thread's
+/// pool.
 class Buffer {
  public:
   Buffer() = default;
@@ -41,7 +43,8 @@ class Buffer {
     std::memcpy(room(bytes.size()).data(), bytes.data(), bytes.size());
     end_ += bytes.size();
   }
-  /// Free space of at least `size` bytes after the content; `grow` makes part of it content. Moves what is there.
+  /// Returns free space of at least `size` bytes after the content; `grow` makes part of it content. May move the
+  /// content.
   std::span<char> room(std::size_t size) {
     if (capacity_ - end_ < size) make_room(size);
     return {data_ + end_, capacity_ - end_};

@@ -1,5 +1,5 @@
-// The two ends of a connection's bytes, so that an idle connection holds none: an Inlet lends the thread's scratch
-// until the session has to wait, an Outlet owns only what the peer did not take.
+// The byte streams of a connection, designed so that an idle connection needs no buffer: an Inlet uses the thread's
+// scratch until the session has to wait, an Outlet owns only what the peer did not accept.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace edge::net {
 
-/// Bytes that were received and not used yet. They lie in the thread's scratch until `keep`, which the owner calls
-/// before every wait; after it they are the inlet's own.
+/// Received bytes that were not consumed yet. They are in the thread's scratch until `keep`, which the owner calls
+/// before every wait; after it the inlet owns them.
 class Inlet {
  public:
   std::string_view unread() const { return unread_; }
   bool empty() const { return unread_.empty(); }
-  /// Views of what was consumed stay good until the next `keep` or `fill`.
+  /// Views of consumed bytes stay valid until the next `keep` or `fill`.
   void consume(std::size_t size) { unread_.remove_prefix(size); }
-  /// Receives more: into `scratch` when nothing is unread, else behind it.
+  /// Receives more: into `scratch` when nothing is unread, else appended.
   Transfer fill(Channel& channel, std::span<char> scratch);
   void keep();
   void drop() {
@@ -32,16 +32,16 @@ class Inlet {
   std::string_view unread_;
 };
 
-/// Sends, and holds back what the socket does not take: the owner then waits for kWrite and calls `flush`, and produces
-/// nothing more until `blocked` is false. That is the back-pressure of a relay.
+/// Sends, and buffers what the socket does not accept: the owner then waits for kWrite, calls `flush`, and produces
+/// nothing until `blocked` is false. This is the back-pressure of a relay.
 class Outlet {
  public:
   bool blocked() const { return !pending_.empty(); }
   std::string_view pending() const { return pending_.view(); }
-  /// Takes all the bytes. \returns false when the connection is broken; `sent_any` tells whether some left.
+  /// Takes all the bytes. \returns false when the connection is broken; `sent_any` tells whether some were sent.
   bool send(Channel& channel, std::span<iovec> pieces);
   bool flush(Channel& channel);
-  /// Whether any byte was ever handed to the socket.
+  /// Returns whether any byte was ever passed to the socket.
   bool sent_any() const { return sent_any_; }
 
  private:

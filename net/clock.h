@@ -1,4 +1,4 @@
-// The clock that deadlines are measured by. A loop reads it once a batch.
+// The clock of deadlines. A loop reads it once per batch.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@ using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
 inline constexpr Time kNever = Time::max();
 
-/// The steady clock; tests put their own in its place.
+/// The steady clock; tests replace it.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual Time now() const { return std::chrono::steady_clock::now(); }
 };
 
-/// Stands still until it is told to move.
+/// Advances only by `advance`.
 class ManualClock final : public Clock {
  public:
   Time now() const override { return now_; }

@@ -1,4 +1,4 @@
-// A number that one thread counts and any thread reads.
+// A counter written by one thread and read by any.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace edge::net {
 
-/// One writer, so that counting is a load and a store, no locked instruction.
+/// With a single writer, adding is a load and a store without a locked instruction.
 class Counter {
  public:
   void add(std::uint64_t n = 1) { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }

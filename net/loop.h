@@ -1,9 +1,8 @@
-// The loop of one thread: one epoll set of our own for the data connections, inside an Asio io_context that hosts
-// everything cold (timers, signals, resolution). Edge-triggered: the kernel looks at a socket once an event, and
-// Channel remembers what it said. The clock is read once a batch. A backend for io_uring would stand behind Channel and
-// Waiter.
+// The event loop of one thread: an epoll set for the data connections, inside an Asio io_context for everything else
+// (timers, signals, resolution). Edge-triggered: the kernel reports a socket once per event, and Channel remembers the
+// readiness. The clock is read once per batch. An io_uring backend would be hidden behind Channel and Waiter.
 //
-// Threads: everything but `post` and `stop` belongs to the loop's thread.
+// Threads: everything but `post` and `stop` is for the loop's thread.
 #pragma once
 
 #include <array>
@@ -29,13 +28,13 @@ namespace edge::net {
 class Loop;
 class Waiter;
 
-/// What is waited for on a channel. A hang-up or an error always wakes.
+/// The events to wait for on a channel. A hang-up or an error always wakes.
 enum Interest : std::uint8_t { kHangUp = 0, kRead = 1, kWrite = 2 };
 
-/// Why a wait ended. kCancelled is for ever: every later wait of that waiter ends so at once.
+/// Why a wait ended. kCancelled is permanent: every later wait of that waiter ends so at once.
 enum class Wake : std::uint8_t { kReady, kTimeout, kCancelled };
 
-/// Freed at the end of the batch, when nobody who was woken in it holds it any more.
+/// Freed at the end of the batch, when no coroutine woken in it can refer to it any more.
 class Retirable {
  public:
   virtual ~Retirable() = default;
@@ -45,10 +44,10 @@ class Retirable {
   Retirable* next_retired_ = nullptr;
 };
 
-/// Work that is to be done once, after those who were woken in this batch had their turn.
+/// Work to be done once, after the coroutines woken in this batch have run.
 class Deferred {
  public:
-  /// Takes itself back.
+  /// Cancels the work.
   virtual ~Deferred();
 
  private:
@@ -57,8 +56,7 @@ class Deferred {
   Loop* deferred_in_ = nullptr;
 };
 
-/// A connection as sessions use it: a descriptor in the loop's epoll set, a layer above one, or a layer alone; with
-/// what is known of its readiness.
+/// A connection: a descriptor in the loop's epoll set, a layer above one, or only a layer; with the known readiness.
 class Channel : public Retirable {
  public:
   Channel() = default;
@@ -66,52 +64,53 @@ class Channel : public Retirable {
   Channel& operator=(const Channel&) = delete;
   ~Channel() override;
 
-  /// Takes the descriptor; `armed` is what epoll reports from the start, the rest once somebody waits for it.
+  /// Takes the descriptor; `armed` are the events that epoll reports from the start, others once they are waited for.
   void open(Loop& loop, Fd fd, std::uint8_t armed = kRead);
   void open(Loop& loop, Transport transport, std::uint8_t armed = kRead);
-  /// Puts a layer over the socket. What was received before went past it.
+  /// Puts a layer over the socket. Bytes received before did not pass through it.
   void put(std::unique_ptr<Layer> layer);
-  /// Leaves the set and closes the descriptor; what this batch still holds for it is dropped. Nobody may be waiting.
+  /// Leaves the set and closes the descriptor; pending events of this batch are dropped. No coroutine may be waiting.
   void close();
-  /// Leaves the set, for another channel to go on. Nobody may be waiting.
+  /// Leaves the set, and returns descriptor and layer for another channel. No coroutine may be waiting.
   Transport release();
   bool is_open() const { return fd_.valid() || layer_ != nullptr; }
-  /// -1 where the layer is all there is.
+  /// -1 for a channel with a layer only.
   int fd() const { return fd_.get(); }
   Layer* layer() const { return layer_.get(); }
 
-  /// Both directions are shut, or the connection is broken.
+  /// Whether both directions are shut, or the connection is broken.
   bool hung_up() const { return hung_up_; }
-  /// True when a receive is worth trying: epoll said so, and nothing since took all there was.
+  /// Whether a receive is worth trying: epoll reported data, and not all was read since.
   bool readable() const { return (ready_ & kRead) != 0; }
   Transfer receive(std::span<char> into);
-  /// Shows what is there without taking it; kWouldBlock when that is no more than the `seen` bytes of the last look.
-  /// Not through a layer.
+  /// Receives without consuming; kWouldBlock when there are no more bytes than `seen`, the result of the last call. Not
+  /// through a layer.
   Transfer peek(std::span<char> into, std::size_t seen);
-  /// Lets other sessions have their turn: what is there is reported again in the next batch.
+  /// Lets other sessions run: available data is reported again in the next batch.
   void defer();
-  /// Tried at once, without asking whether the descriptor can be written.
+  /// Sends at once, without waiting for writability.
   Transfer send(std::span<const iovec> pieces);
-  /// For who reads from one channel to send to another: as Layer::appetite. A socket takes what it takes.
+  /// For relaying from one channel to another: as Layer::appetite. Unlimited for a socket.
   std::size_t appetite() { return layer_ == nullptr ? std::numeric_limits<std::size_t>::max() : appetite_of_layer(); }
-  /// Tells the peer that no more will be sent. \returns false when the connection is broken.
+  /// Closes the sending direction. \returns false when the connection is broken.
   bool finish();
-  /// Makes a later close look like a failure to the peer.
+  /// Makes a later close visible to the peer as a failure.
   void reset_on_close();
 
-  /// From a layer over a socket: nothing is left to receive, in it or below; an event will tell of more.
+  /// Called by a layer over a socket: nothing is left to receive, in it or below; an event will follow.
   void exhausted() {
     if (!closing_) ready_ &= static_cast<std::uint8_t>(~kRead);
   }
-  /// From a layer without a socket: `events` can be done from now on. Who waits is resumed at the end of the batch.
+  /// Called by a layer without a socket: `events` are possible from now on. A waiting coroutine is resumed at the end
+  /// of the batch.
   void signal(std::uint8_t events);
-  /// From a layer: the connection is broken, or both directions are shut.
+  /// Called by a layer: the connection is broken, or both directions are shut.
   void signal_hang_up();
 
  protected:
-  /// Has what is there reported once more, in the next batch.
+  /// Makes available data be reported again, in the next batch.
   void report_again();
-  /// An event that nobody waits for. It is remembered in any case.
+  /// Called for an event while no coroutine waits. The readiness is remembered in any case.
   virtual void unattended(std::uint8_t /*events*/) {}
 
  private:
@@ -134,16 +133,16 @@ class Channel : public Retirable {
   Fd fd_;
   std::uint8_t wanted_ = 0;
   std::uint8_t armed_ = 0;
-  /// Reported, and not used up since.
+  /// Reported, and not consumed since.
   std::uint8_t ready_ = 0;
-  /// The peer sends no more, so that reading never becomes "not ready" again.
+  /// The peer has closed, so that reading never becomes "not ready" again.
   bool closing_ = false;
   bool hung_up_ = false;
-  /// Among those that the loop signals in the next batch.
+  /// To be signalled by the loop in the next batch.
   bool put_off_ = false;
 };
 
-/// The one place where a session waits: for a descriptor or two, until a deadline.
+/// Suspends a session: until events on one or two channels, or a deadline.
 class Waiter : private TimerNode {
  public:
   explicit Waiter(Loop& loop) : loop_(loop) {}
@@ -164,16 +163,16 @@ class Waiter : private TimerNode {
     Wake result_ = Wake::kReady;
   };
 
-  /// `co_await waiter.wait(...)`, at once ready when a hint says that something is there.
+  /// `co_await waiter.wait(...)`, completes at once when the channel is known to be ready.
   Awaiter wait(Time deadline, Channel& channel, std::uint8_t interest);
   Awaiter wait(Time deadline, Channel& one, std::uint8_t interest_one, Channel& two, std::uint8_t interest_two);
-  /// Until somebody calls `wake`, or the deadline.
+  /// Waits until `wake` is called, or the deadline.
   Awaiter wait(Time deadline);
 
   bool waiting() const { return static_cast<bool>(handle_); }
-  /// Resumes the one who waits; nothing when nobody does.
+  /// Resumes the waiting coroutine, if any.
   void wake(Wake why);
-  /// The same, at the end of the batch: for callers whose own work is not to be interleaved with the other's.
+  /// The same at the end of the batch: for callers whose work must not be interleaved with it.
   void wake_later();
   /// Ends this wait and all later ones.
   void cancel();
@@ -202,20 +201,20 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Serves until `stop`.
+  /// Runs until `stop`.
   void run();
-  /// One round without waiting; for tests.
+  /// Runs one round without waiting; for tests.
   void poll();
-  /// From any thread.
+  /// Any thread.
   void stop();
-  /// Runs `work` on the loop's thread, between two batches. From any thread.
+  /// Runs `work` on the loop's thread, between two batches. Any thread.
   void post(std::function<void()> work);
 
-  /// The time at which this batch began.
+  /// Returns the time at which this batch began.
   Time now() const { return now_; }
   TimerWheel& timers() { return timers_; }
   void retire(std::unique_ptr<Retirable> object);
-  /// Has `work` run once, when nobody is left who was woken in this batch.
+  /// Runs `work` once, after all coroutines woken in this batch.
   void defer(Deferred& work);
   boost::asio::io_context& context();
 

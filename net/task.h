@@ -1,9 +1,9 @@
-// Task: the result of an operation that may have to wait, as a ready value or as a coroutine.
+// Task: the result of an operation that may have to wait, as a ready value or a coroutine.
 //
-// The rules of the data plane that keep it cheap: a task starts at once; the usual path is a plain function that
-// returns a ready value, the slow path a coroutine; co_await stands only as a whole statement or an initialiser; a
-// suspended chain is never destroyed, it is resumed with an error (loop.h, Waiter::cancel); an exception that leaves a
-// coroutine aborts. Not thread-safe: a task lives and dies on one loop.
+// The rules that keep the data plane cheap: a task starts at once; the usual path is a plain function that returns a
+// ready value, the slow path a coroutine; co_await is used only as a whole statement or an initialiser; a suspended
+// chain is never destroyed, it is resumed with an error (loop.h, Waiter::cancel); an exception that leaves a coroutine
+// aborts. Not thread-safe: a task lives on one loop.
 #pragma once
 
 #include <cassert>
@@ -97,7 +97,7 @@ class [[nodiscard]] Task<void> {
   std::coroutine_handle<promise_type> handle_{};
 };
 
-/// The outermost coroutine of a session: nobody awaits it, its frame frees itself when it ends.
+/// The outermost coroutine of a session: not awaited, its frame is freed when it ends.
 struct Detached {
   struct promise_type {
     static void* operator new(std::size_t size) { return allocate_frame(size); }

@@ -1,7 +1,7 @@
-// Deadlines of one thread: four wheels of 64 slots, 4 ms a tick.
+// Timers of one thread: four wheels of 64 slots, 4 ms per tick.
 //
-// Nodes are lazy. Moving a deadline further away, or dropping it, only stores a number; the node stays linked where it
-// was and is linked anew when that slot comes round. A deadline that a request sets and drops costs a few instructions.
+// Nodes are lazy. Postponing or cancelling a deadline only stores a number; the node stays linked and is moved when its
+// slot is processed. A deadline that a request sets and cancels costs a few instructions.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct TimerLink {
 
 class TimerWheel;
 
-/// Derive from it; unlinks itself when destroyed.
+/// Base of timers; unlinks itself when destroyed.
 class TimerNode : private TimerLink {
  public:
   TimerNode() = default;
@@ -27,14 +27,14 @@ class TimerNode : private TimerLink {
 
  protected:
   virtual ~TimerNode();
-  /// The deadline has passed. The node may be set again, or destroyed, from here.
+  /// Called when the deadline has passed. The node may be set again, or destroyed, from here.
   virtual void expired() = 0;
 
  private:
   friend class TimerWheel;
   static constexpr std::uint64_t kNoTick = ~std::uint64_t{0};
-  std::uint64_t due_ = kNoTick;     // when it shall expire
-  std::uint64_t linked_ = kNoTick;  // when its slot is looked at, at the latest
+  std::uint64_t due_ = kNoTick;     // when it expires
+  std::uint64_t linked_ = kNoTick;  // when its slot is processed, at the latest
 };
 
 class TimerWheel {
@@ -43,13 +43,13 @@ class TimerWheel {
 
   explicit TimerWheel(Time now);
 
-  /// Expires at the first tick at or after `deadline`, at the earliest one tick from now. kNever drops it.
+  /// Expires at the first tick at or after `deadline`, at the earliest one tick from now. kNever cancels it.
   void set(TimerNode& node, Time deadline);
   void drop(TimerNode& node) { node.due_ = TimerNode::kNoTick; }
 
-  /// Calls expired() on what is due.
+  /// Calls expired() for all due nodes.
   void advance(Time now);
-  /// When `advance` has to be called next, kNever when nothing is linked.
+  /// Returns when `advance` must be called next, kNever when nothing is linked.
   Time next() const;
 
  private:

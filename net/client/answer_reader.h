@@ -1,4 +1,5 @@
-// Bytes of a connection to an Answer: the strict parser of net/http1 with the bounds of one call. Never waits.
+// Parses the bytes of a connection to an Answer, with the strict parser of net/http1 and the limits of one call. Never
+// waits.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +21,24 @@ class AnswerReader {
   };
   enum class State : std::uint8_t { kMore, kDone };
 
-  /// `scratch` is used between two calls by whoever comes.
+  /// `scratch` is shared: it is used within calls only.
   AnswerReader(http1::Method method, const Limits& limits, http1::ResponseHead& scratch)
       : method_(method), limits_(limits), scratch_(scratch) {}
 
-  /// What was received and not consumed yet; heads come again, with more, until they are whole. `consumed` bytes are
-  /// done with.
+  /// Takes the unread bytes of the connection; an incomplete head must be passed again, with more. `consumed` bytes are
+  /// done.
   State take(std::string_view unread, std::size_t& consumed);
-  /// The peer sends no more.
+  /// Called when the peer has closed.
   void end();
-  /// It is not waited for any longer.
+  /// Ends the answer with a fault, because the caller stops waiting.
   void interrupt(Answer instead) {
     answer_ = std::move(instead);
     finished_ = true;
   }
 
-  /// The answer's head is there, and its body is being read.
+  /// Whether the answer's head is complete, and its body is being read.
   bool has_head() const { return in_body_ && !finished_; }
-  /// Of an answer with a head: all but the body.
+  /// Returns a copy of an answer with a head, without the body.
   Answer copy_head() const {
     Answer head;
     head.fault = CallFault::kNone;
@@ -45,16 +46,16 @@ class AnswerReader {
     head.fields = answer_.fields;
     return head;
   }
-  /// What has come of the body since the last time; it no longer counts for the limit.
+  /// Returns the part of the body received since the last call; it does not count for the limit any more.
   std::string take_body() { return std::exchange(answer_.body, {}); }
-  /// Of a whole answer: the fields behind its body, as validated lines.
+  /// Returns the trailer fields of a complete answer, as validated lines.
   std::string_view trailer_lines() const { return chunks_.trailer_lines(); }
   CallFault fault() const { return answer_.fault; }
   const std::string& detail() const { return answer_.detail; }
 
-  /// Anything of an answer has come.
+  /// Whether any byte of an answer was received.
   bool begun() const { return begun_; }
-  /// The connection may carry another request, if nothing is left unread.
+  /// Whether the connection may carry another request, if nothing is left unread.
   bool keeps_alive() const { return keep_alive_ && answer_.ok(); }
   Answer take_answer() { return std::move(answer_); }
 

@@ -1,8 +1,8 @@
-// The client of one thread for calls that the proxy makes for itself: an authorization service, an identity provider,
-// an API. HTTP/1.1 over TCP or TLS, pooled connections, one deadline a call, everything bounded.
+// The HTTP client of one thread for the proxy's own calls: an authorization service, an identity provider, an API.
+// HTTP/1.1 over TCP or TLS, pooled connections, one deadline per call, everything bounded.
 //
-// Redirects are not followed: the caller sees a 3xx. A connection that was idle and turns out to be dead is replaced
-// once, silently, where the request may be sent twice (RFC 9110 §9.2.2).
+// Redirects are not followed: the caller gets the 3xx. A pooled connection that turns out to be dead is replaced once,
+// silently, where the request may be sent twice (RFC 9110 §9.2.2).
 #pragma once
 
 #include <cstdint>
@@ -27,57 +27,59 @@ namespace edge::net::client {
 
 struct ClientOptions {
   std::size_t max_connections = 64;  ///< to one origin, in use or idle
-  std::size_t max_waiting = 1024;    ///< calls that wait for one of them; further ones fail at once
+  std::size_t max_waiting = 1024;    ///< limit of queued calls; further ones fail at once
   std::size_t max_idle = 16;         ///< to one origin
   Duration idle_time = std::chrono::seconds(30);
-  Duration connect_time = std::chrono::seconds(5);  ///< to one address, TLS included
-  std::size_t max_head = std::size_t{32} << 10;     ///< of an answer
-  /// A peer that is gone without a word is noticed after about so long, on connections that wait too. 0: never.
+  Duration connect_time = std::chrono::seconds(5);  ///< to one address, including TLS
+  std::size_t max_head = std::size_t{32} << 10;     ///< of a response
+  /// The time after which a vanished peer is detected, also on idle connections. 0: never.
   std::chrono::seconds notice_loss{};
-  /// In place of a connection to the URL's host: gives a stream socket that is connected. May be empty.
+  /// Replaces a connection to the URL's host: returns a connected stream socket. May be empty.
   std::function<Result<Fd>()> dial{};
-  /// Where no call goes, whatever name leads there; null: anywhere.
+  /// Addresses that calls may not go to, whatever name resolves to them; null: none.
   std::shared_ptr<const std::vector<Cidr>> denied{};
 };
 
-/// Views and references must live until the call has ended.
+/// Views and references must stay valid until the call has ended.
 struct Call {
   const Url& url;
   std::string_view method = "GET";
-  /// In place of the URL's own; empty: that.
+  /// Replaces the URL's target; empty: the URL's.
   std::string_view target{};
-  /// Whole lines, each with its CRLF. Not Host, Content-Length, Connection, Transfer-Encoding: those are the client's.
+  /// Complete lines, each with its CRLF. Not Host, Content-Length, Connection, Transfer-Encoding, which the client
+  /// sets.
   std::string_view fields{};
   std::string_view body{};
-  /// Follows on it, so that who has a body in two pieces need not join them.
+  /// Continues the body, so that a caller with two pieces need not join them.
   std::string_view body_rest{};
-  /// Of the whole call: name, connection, handshake, answer.
+  /// For the whole call: resolution, connection, handshake, response.
   Time until;
-  /// An answer with more is a fault.
+  /// A larger response body is a fault.
   std::size_t max_body = std::size_t{1} << 20;
-  /// The server takes it twice as it takes it once, whatever the method says.
+  /// The request is idempotent, whatever its method.
   bool repeatable = false;
-  /// Whom it is made for: once this connection is broken the call ends, as cancelled. Null: it runs to its end.
+  /// The connection that the call is made for: once it closes the call ends, as cancelled. Null: the call runs to its
+  /// end.
   Channel* asker = nullptr;
-  /// Whom to believe; null: the client's own.
+  /// Trusted CAs; null: the client's own.
   std::shared_ptr<const tls::Authorities> authorities{};
-  /// In place of `authorities`: all of it, with a certificate of our own. Without a server name: the URL's host. The
-  /// protocol is HTTP/1.1 whatever it says. Calls with the same object share connections.
+  /// Replaces `authorities`: complete settings, with a client certificate. Without a server name: the URL's host. The
+  /// protocol is HTTP/1.1 in any case. Calls with the same object share connections.
   std::shared_ptr<const tls::ClientSettings> security{};
 };
 
 enum class CallFault : std::uint8_t {
   kNone,
-  kName,     ///< the host's name leads to no address
-  kDenied,   ///< it leads only to addresses where no call may go
+  kName,     ///< the host's name does not resolve
+  kDenied,   ///< all of its addresses are denied
   kConnect,  ///< no address could be connected to
-  kTls,      ///< no handshake, or a certificate that is not to be believed
+  kTls,      ///< the handshake failed, or the certificate is not trusted
   kTooMany,  ///< connections and queue are full
   kTimeout,
-  kClosed,     ///< closed or reset before the whole answer
-  kMalformed,  ///< an answer that is not HTTP, or says something of its length that cannot be
-  kTooLarge,   ///< its head or body is larger than allowed
-  kCancelled,  ///< the waiter was: end at once
+  kClosed,     ///< closed or reset before the complete response
+  kMalformed,  ///< a response that is not HTTP, or has an invalid length
+  kTooLarge,   ///< its head or body exceeds the limit
+  kCancelled,  ///< the waiter was cancelled: end at once
 };
 /// A short word for logs and metrics, e.g. `connect-failed`.
 std::string_view fault_word(CallFault fault);
@@ -89,16 +91,16 @@ struct Answer {
   };
 
   CallFault fault = CallFault::kClosed;
-  /// Without a fault. Never 1xx.
+  /// Valid without a fault. Never 1xx.
   int status = 0;
-  /// Without those that are hop by hop.
+  /// Without hop-by-hop fields.
   std::vector<Field> fields{};
   std::string body{};
-  /// Of a fault, in words, without anything of the call's own.
+  /// Describes a fault, without data of the call.
   std::string detail{};
 
   bool ok() const { return fault == CallFault::kNone; }
-  /// Of the first field of the name (lower case); empty when there is none.
+  /// Returns the value of the first field of the name (lower case); empty when there is none.
   std::string_view value(std::string_view name) const;
 };
 
@@ -115,16 +117,16 @@ class Origin;
 struct Patience;
 class Unsent;
 
-/// An answer whose body is taken piece by piece, for as long as it goes on. What is not asked for stays with the
-/// server: that is the back-pressure. Must end before the client does.
+/// A response whose body is read piece by piece, without an end in time. Unread data stays with the server: this is the
+/// back-pressure. Must end before the client does.
 class AnswerStream {
  public:
   struct Piece {
-    /// Good until the next read. Empty only at the end, or with a fault.
+    /// Valid until the next read. Empty only at the end, or with a fault.
     std::string_view bytes{};
-    /// The body is whole; these bytes were its last.
+    /// The body is complete; these bytes were its last.
     bool end = false;
-    /// kTimeout and kCancelled: nothing has come, and nothing is lost. After any other the stream is over.
+    /// kTimeout and kCancelled: no data arrived, and none is lost. After any other fault the stream is over.
     CallFault fault = CallFault::kNone;
     std::string detail{};
   };
@@ -132,10 +134,10 @@ class AnswerStream {
   AnswerStream();
   AnswerStream(AnswerStream&&) noexcept;
   AnswerStream& operator=(AnswerStream&&) noexcept;
-  /// Breaks the connection off when the body was not read to its end.
+  /// Closes the connection when the body was not read to its end.
   ~AnswerStream();
 
-  /// Its head; or why there is none, and then nothing may be read.
+  /// Returns the response's head; or the fault, and then nothing may be read.
   const Answer& answer() const { return answer_; }
   Task<Piece> read(Waiter& waiter, Time until);
 
@@ -146,32 +148,32 @@ class AnswerStream {
   static AnswerStream whole(Answer answer);
   static AnswerStream begun(std::shared_ptr<Origin> origin, std::unique_ptr<Connection> connection, AnswerReader reader,
                             Buffer received);
-  /// Gives the connection back, and the last of the body out.
+  /// Releases the connection, and returns the last of the body.
   Piece over();
 
   Answer answer_;
-  /// Without it the body is over, but for `rest_`.
+  /// Null: the body is over, except `rest_`.
   std::unique_ptr<State> state_;
   std::string rest_;
-  /// What was given out.
+  /// The bytes returned last.
   std::string last_;
 };
 
-/// Every function on the thread of `loop`.
+/// For the thread of `loop`.
 class HttpClient {
  public:
   HttpClient(Loop& loop, Resolver& resolver, tls::RecordRoom& records, ClientOptions options = {});
-  /// No call may be under way.
+  /// No call may be in progress.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Whom calls over https believe that name nobody. Without: those calls fail with kTls.
+  /// Sets the CAs for calls over https that name none. Without them those calls fail with kTls.
   void trust(std::shared_ptr<const tls::Authorities> authorities);
-  /// Reads of `call` are over at its first wait only for what `Call` owns: its views must go on living. Resumes nobody
-  /// but the caller: others are woken at the end of the batch.
+  /// Makes a call. Its views must stay valid until its end. Resumes no coroutine but the caller: others are woken at
+  /// the end of the batch.
   Task<Answer> call(Waiter& waiter, Call call);
-  /// The same until the head of the answer is there; `until` bounds that alone, and `max_body` nothing. No `asker`.
+  /// The same until the response's head is received, which `until` limits; `max_body` does not apply. Without `asker`.
   Task<AnswerStream> open(Waiter& waiter, Call call);
   /// Closes every connection that is not in use.
   void close_idle();

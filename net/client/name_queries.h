@@ -1,5 +1,5 @@
-// Questions to name servers by c-ares, on a thread of its own: /etc/hosts, then the name servers and search lists of
-// /etc/resolv.conf. It keeps no answer: who asks does (resolver.h, runtime/upstream/endpoint_names.h).
+// DNS queries by c-ares, on a thread of its own: /etc/hosts, then the name servers and search lists of
+// /etc/resolv.conf. Not a cache: callers cache (resolver.h, runtime/upstream/endpoint_names.h).
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@
 namespace edge::net::client {
 
 struct NameQueryOptions {
-  /// For how long a name server is waited for the first time, and how often each is asked; each time twice as long.
+  /// The first timeout of a name server, and the number of tries per server; the timeout doubles with each.
   std::chrono::milliseconds patience = std::chrono::seconds(2);
   int tries = 3;
-  /// Read again for the next question after it has changed.
+  /// Read again for the next query after it has changed.
   std::string configuration = "/etc/resolv.conf";
-  /// `address:port` of name servers, separated by commas, in place of those of `configuration`.
+  /// `address:port` of name servers, separated by commas, replacing those of `configuration`.
   std::string servers{};
 };
 
@@ -35,15 +35,15 @@ struct ServiceTarget {
 struct NameAnswer {
   enum class Outcome : std::uint8_t {
     kFound,
-    kNothing,  ///< a server says that there is no such name, or no record of this type
-    kFailed,   ///< no server has an answer
+    kNothing,  ///< a server says that the name does not exist, or has no record of this type
+    kFailed,   ///< no server answered
   };
   Outcome outcome = Outcome::kFailed;
-  std::vector<IpAddress> addresses{};    ///< without doubles, in the order of RFC 6724
-  std::vector<ServiceTarget> targets{};  ///< of a question for services
-  /// The least of all records on the way. What /etc/hosts says has none: 0.
+  std::vector<IpAddress> addresses{};    ///< without duplicates, in the order of RFC 6724
+  std::vector<ServiceTarget> targets{};  ///< of a query for services
+  /// The least TTL of all records involved. Entries of /etc/hosts have none: 0.
   std::chrono::seconds lifetime{};
-  std::string error{};  ///< unless found
+  std::string error{};  ///< set unless found
 };
 
 class NameQueries {
@@ -51,23 +51,23 @@ class NameQueries {
   using Time = std::chrono::steady_clock::time_point;
   using Done = std::function<void(NameAnswer)>;
 
-  /// `work` is called on the thread, with no lock held: when it was woken, after answers, and when the time has come
-  /// that it returned. It may ask.
+  /// `work` is called on the thread, without a lock held: when it was woken, after answers, and at the time that it
+  /// returned. It may start queries.
   NameQueries(NameQueryOptions options, std::function<Time()> work);
-  /// Forgets what is asked for: no `done` is called any more.
+  /// Drops pending queries: their `done` is not called.
   ~NameQueries();
   NameQueries(const NameQueries&) = delete;
   NameQueries& operator=(const NameQueries&) = delete;
 
-  /// From any thread, one at a time: begins the thread where there is none yet. \returns false when no descriptor is
-  /// left.
+  /// Starts the thread if there is none yet. Any thread, one at a time. \returns false when the process is out of
+  /// descriptors.
   bool start();
-  /// From any thread, after start().
+  /// Any thread, after start().
   void wake() const;
 
-  /// On the thread, where `done` is called too: not before `ask` has returned.
+  /// Starts a query; on the thread, where `done` is called after `ask_addresses` has returned.
   void ask_addresses(std::string host, Done done);
-  /// The same for the SRV records of a name such as `_http._tcp.example.org`.
+  /// The same for SRV records of a name such as `_http._tcp.example.org`.
   void ask_services(std::string name, Done done);
 
  private:

@@ -1,4 +1,4 @@
-// The connections of one thread to one origin: made, lent, kept for a while, bounded.
+// The connections of one thread to one origin: opened, leased, pooled for a while, limited.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ class Origin;
 struct Patience {
   Waiter& waiter;
   Time until;
-  /// Whoever it is made for; may be null.
+  /// The connection that the call is made for; may be null.
   Channel* asker;
 
-  /// Until a channel can be used, or nobody is there any more to use it for.
+  /// Waits until a channel can be used, or `asker` hangs up.
   Waiter::Awaiter wait(Channel& channel, std::uint8_t interest) const {
     return asker == nullptr ? waiter.wait(until, channel, interest)
                             : waiter.wait(until, channel, interest, *asker, kHangUp);
   }
-  /// Until somebody wakes the waiter.
+  /// Waits until the waiter is woken.
   Waiter::Awaiter wait() const { return asker == nullptr ? waiter.wait(until) : waiter.wait(until, *asker, kHangUp); }
-  /// What a wait has come to.
+  /// Returns the result of a wait.
   Wake outcome(Wake wake) const { return asker != nullptr && asker->hung_up() ? Wake::kCancelled : wake; }
 };
 
@@ -35,7 +35,7 @@ class Connection final : public Channel {
  public:
   explicit Connection(Origin& origin) : origin_(origin), expiry_(*this) {}
 
-  /// It carried a request before, and may have died since.
+  /// Returns whether it carried a request before, and may have died since.
   bool reused() const { return uses_ > 1; }
 
  private:
@@ -49,7 +49,7 @@ class Connection final : public Channel {
     Connection& connection_;
   };
 
-  /// Closed by the peer while idle, or bytes that nobody asked for: either way it is of no use.
+  /// Called for events while idle: closed by the peer, or unexpected bytes; the connection is discarded in both cases.
   void unattended(std::uint8_t events) override;
 
   Origin& origin_;
@@ -58,10 +58,10 @@ class Connection final : public Channel {
   bool idle_ = false;
 };
 
-/// Owned by the client and by the calls that are under way.
+/// Owned by the client and by calls in progress.
 class Origin : public std::enable_shared_from_this<Origin> {
  public:
-  /// What the origins of a client share.
+  /// Shared by the origins of a client.
   struct Room {
     Loop& loop;
     Resolver& resolver;
@@ -69,7 +69,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
     ClientOptions options;
     ClientCounts& counts;
   };
-  /// Leaves the addresses that a call may go to.
+  /// Removes the addresses that calls may not go to.
   static void keep_allowed(std::vector<IpAddress>& addresses, const ClientOptions& options);
   struct Got {
     std::unique_ptr<Connection> connection;
@@ -77,18 +77,18 @@ class Origin : public std::enable_shared_from_this<Origin> {
     std::string detail{};
   };
 
-  /// `security`: not looked at for http; null: nobody is believed.
+  /// `security`: ignored for http; null: no certificate is trusted.
   Origin(Room& room, const Url& url, std::shared_ptr<const tls::ClientSettings> security);
   ~Origin();
   Origin(const Origin&) = delete;
   Origin& operator=(const Origin&) = delete;
 
-  /// A kept connection, or a new one; `fresh`: never a kept one.
+  /// Returns a pooled connection, or a new one; `fresh`: always a new one.
   Task<Got> acquire(const Patience& patience, bool fresh);
-  /// `keep`: the answer was read to its end, and both sides let the connection live.
+  /// `keep`: the response was read to its end, and both sides keep the connection alive.
   void release(std::unique_ptr<Connection> connection, bool keep);
   void close_idle();
-  /// Nobody uses it and nothing is kept.
+  /// Returns whether it has no connections and no waiting calls.
   bool unused() const { return open_ == 0 && pending_.empty(); }
 
  private:
@@ -111,7 +111,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
   std::shared_ptr<const tls::ClientContext> tls_;
   std::shared_ptr<tls::Resumption> resumption_;
   std::string tls_fault_;
-  /// The last to come is the first to go: the others get old.
+  /// Used last in, first out, so that surplus connections expire.
   std::vector<std::unique_ptr<Connection>> idle_;
   std::size_t open_ = 0;
   std::deque<Waiter*> pending_;

@@ -1,4 +1,4 @@
-// Text as a part of a URL's query or path.
+// Encodes text as a part of a URL's query or path.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace edge::net::client {
 
-/// Every byte but letters, digits and `-._~` percent-encoded (RFC 3986 §2.3).
+/// Percent-encodes every byte but letters, digits and `-._~` (RFC 3986 §2.3).
 std::string url_encoded(std::string_view text);
 
 }  // namespace edge::net::client

@@ -1,5 +1,5 @@
-// Names to addresses, by name_queries.h. Answers are kept for the lifetime that the name server gives them
-// (RFC 1035 §3.2.1); each name is asked for once at a time whoever wants it.
+// Resolves names to addresses, with a cache by the servers' TTL (RFC 1035 §3.2.1); concurrent requests for one name
+// share a query.
 #pragma once
 
 #include <chrono>
@@ -16,19 +16,19 @@
 namespace edge::net::client {
 
 struct ResolverOptions {
-  /// Bounds of an answer's lifetime. What /etc/hosts says has none, and is kept for the least.
+  /// Bounds of the TTL. Entries of /etc/hosts have none, and are cached for the least.
   std::chrono::seconds keep_least = std::chrono::seconds(5);
   std::chrono::seconds keep_most = std::chrono::minutes(5);
   std::chrono::seconds keep_failure = std::chrono::seconds(5);
-  /// For how long an answer that is over still serves while it is asked for anew, or when that fails.
+  /// How long an expired answer is used while it is being refreshed, or when that fails.
   std::chrono::seconds keep_stale = std::chrono::minutes(10);
-  std::size_t max_names = 1024;   ///< kept
-  std::size_t max_waiting = 128;  ///< names that are asked for; further ones fail at once
-  std::size_t max_addresses = 8;  ///< of one name
+  std::size_t max_names = 1024;   ///< cached
+  std::size_t max_waiting = 128;  ///< limit of names being resolved; further ones fail at once
+  std::size_t max_addresses = 8;  ///< limit per name
   NameQueryOptions queries{};
 };
 
-/// One a process. Its thread starts with the first name that is no address.
+/// One per process. Its thread starts with the first name that is not an address.
 class Resolver {
  public:
   struct Found {
@@ -39,12 +39,12 @@ class Resolver {
   };
 
   explicit Resolver(ResolverOptions options = {});
-  /// Cancels what is asked for. Nobody may be waiting.
+  /// Cancels pending queries. No caller may be waiting.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// On the thread of `loop`; at once where the answer is here. `host`: as Url has it.
+  /// Resolves a host; on the thread of `loop`; at once where the answer is cached. `host`: as in Url.
   Task<Found> resolve(Loop& loop, Waiter& waiter, const std::string& host, Time until);
 
  private:

@@ -1,4 +1,4 @@
-// An absolute URL as configuration and discovery documents name one: http or https, a host, a port, a target.
+// An absolute URL in configuration and discovery documents: http or https, a host, a port, a target.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ inline constexpr std::size_t kMaxUrlBytes = 4096;
 
 struct Url {
   bool secure = false;     ///< https
-  std::string host;        ///< lower case, an address of IPv6 without its brackets
+  std::string host;        ///< lower case, an IPv6 address without its brackets
   std::uint16_t port = 0;  ///< never 0 in a parsed one
   std::string target;      ///< path and query as written; begins with `/`
 
-  /// As the Host field has it: with the port where it is not the scheme's.
+  /// Returns the value of a Host field: with the port where it is not the scheme's default.
   std::string authority() const;
-  /// `https://example.com:8443`, the port as above (RFC 6454 §4).
+  /// Returns `https://example.com:8443`, the port as above (RFC 6454 §4).
   std::string origin() const;
   friend bool operator==(const Url&, const Url&) = default;
 };
 
-/// Refuses every other scheme, user names and passwords (RFC 9110 §4.2.4), fragments, blanks, control bytes and bytes
-/// that are not ASCII. The error quotes nothing of the text.
+/// Parses a URL. Rejects other schemes, user names and passwords (RFC 9110 §4.2.4), fragments, blanks, control bytes
+/// and non-ASCII bytes. The error quotes nothing of the text.
 Result<Url> parse_url(std::string_view text);
 
 }  // namespace edge::net::client

@@ -9,7 +9,7 @@ namespace edge::net::http1 {
 
 enum CharClass : std::uint8_t {
   kTokenChar = 1,   ///< tchar, RFC 9110 §5.6.2
-  kHostChar = 2,    ///< what a uri-host and its port may hold, RFC 3986 §3.2.2; no userinfo
+  kHostChar = 2,    ///< allowed in a uri-host with its port, RFC 3986 §3.2.2; no userinfo
   kTargetChar = 4,  ///< visible ASCII without `#` and `?`
 };
 
@@ -38,7 +38,8 @@ inline bool all_of_class(std::string_view text, CharClass bit) {
   return true;
 }
 
-/// Not allowed in a field value: controls but HTAB (RFC 9110 §5.5). Bytes from 0x80 on are obs-text and pass.
+/// Returns whether a byte is not allowed in a field value: controls but HTAB (RFC 9110 §5.5). Bytes from 0x80 on are
+/// obs-text and allowed.
 inline bool is_control(char c) {
   const auto byte = static_cast<std::uint8_t>(c);
   return (byte < 0x20 && byte != '\t') || byte == 0x7f;

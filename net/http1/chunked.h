@@ -1,4 +1,4 @@
-// The chunked transfer coding (RFC 9112 §7.1): a strict incremental decoder, and the pieces of an encoder.
+// The chunked transfer coding (RFC 9112 §7.1): a strict incremental decoder, and parts of an encoder.
 //
 // Stricter than the RFC requires, on purpose: no whitespace around a chunk size, at most 16 digits, extensions of
 // visible text within bounds, CRLF alone ends a line, no trailer field that has a meaning for framing, routing or
@@ -15,7 +15,7 @@
 namespace edge::net::http1 {
 
 struct ChunkedLimits {
-  /// Bytes of extensions in one size line, and in the whole body.
+  /// Bytes of extensions in one size line, and below, in the whole body.
   std::uint32_t max_extension = 1024;
   std::uint32_t max_extensions = 16 * 1024;
   /// Bytes and fields of the trailer section.
@@ -23,21 +23,21 @@ struct ChunkedLimits {
   std::uint32_t max_trailer_fields = 32;
 };
 
-/// Decodes one body. Takes input as it comes, torn anywhere; keeps no data, and allocates only for a trailer section
-/// that is not empty. Small: it may stand in a frame.
+/// Decodes one body from input split anywhere; buffers no data, and allocates only for a trailer section that is not
+/// empty. Small enough for a coroutine frame.
 class ChunkedDecoder {
  public:
   enum class State : std::uint8_t {
-    kMore,   ///< all input was taken; the body goes on
+    kMore,   ///< all input was consumed; the body goes on
     kEnd,    ///< the body is complete; what follows `consumed` belongs to the next message
     kFault,  ///< malformed: close, forward nothing further
   };
 
   struct Step {
     State state = State::kMore;
-    /// Bytes of the input that this step took.
+    /// Bytes of the input consumed by this step.
     std::size_t consumed = 0;
-    /// next(): a piece of the body, in place. forward(): validated bytes to be sent on as they are.
+    /// next(): a piece of the body, a view of the input. forward(): validated bytes to be sent unchanged.
     std::string_view data;
   };
 
@@ -50,19 +50,21 @@ class ChunkedDecoder {
   /// kMore.
   Step next(std::string_view input);
 
-  /// For a peer that is sent chunks too: checks the input up to the first extension and hands its framing on as it is,
-  /// up to the last chunk's size line. Extensions are left out (RFC 9112 §7.1.1): call it again with the rest while
-  /// there is input and the state is kMore. After kEnd the caller sends trailer_lines() and an empty line (CRLF).
+  /// For a peer that is sent chunks too: validates the input up to the first extension and passes its framing on
+  /// unchanged, up to the last chunk's size line. Extensions are dropped (RFC 9112 §7.1.1): call it again with the rest
+  /// while there is input and the state is kMore. After kEnd the caller sends trailer_lines() and an empty line (CRLF).
   Step forward(std::string_view input);
 
-  /// In forward(): what was handed on ends with a chunk, or nothing was; the last chunk may follow.
+  /// In forward(): whether the output ends after a chunk, or is empty, so that the last chunk may follow.
   bool between_chunks() const { return phase_ == Phase::kSizeStart; }
 
-  /// After kEnd: the trailer fields as validated lines, each with its CRLF; mostly empty. Valid until the decoder dies.
+  /// After kEnd: returns the trailer fields as validated lines, each with its CRLF; mostly empty. Valid as long as the
+  /// decoder.
   std::string_view trailer_lines() const;
-  /// After kEnd: drops the trailer fields whose names `keeps` refuses.
+  /// After kEnd: drops the trailer fields for which `keeps` returns false.
   void keep_trailers(const std::function<bool(std::string_view name)>& keeps);
-  /// Bytes of decoded body so far; in forward() too. For size limits: ask after each step, before sending.
+  /// Returns the bytes of decoded body so far; in forward() too. For size limits: to be checked after each step, before
+  /// sending.
   std::uint64_t body_bytes() const { return body_bytes_; }
 
  private:
@@ -85,7 +87,7 @@ class ChunkedDecoder {
     kFault,
   };
 
-  /// Each takes what it can of its part of the coding and returns the bytes taken.
+  /// Each consumes its part of the coding and returns the bytes consumed.
   std::size_t take_size_line(std::string_view input);
   std::size_t pass_extension(std::string_view input);
   std::size_t take_data(std::size_t available);
@@ -109,10 +111,10 @@ class ChunkedDecoder {
   ChunkedLimits limits_;
 };
 
-/// `size` in hex and CRLF, to stand before a chunk's data. Precondition: size > 0. \returns the bytes written.
+/// Writes `size` in hex and CRLF, which precede a chunk's data. Precondition: size > 0. \returns the bytes written.
 inline constexpr std::size_t kMaxChunkHead = 18;
 std::size_t write_chunk_head(std::uint64_t size, char (&out)[kMaxChunkHead]);
-/// After each chunk's data.
+/// Follows each chunk's data.
 inline constexpr std::string_view kChunkEnd = "\r\n";
 /// The last chunk, its trailer section empty. With trailers: kLastChunkLine, the lines, kChunkEnd.
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";

@@ -1,4 +1,4 @@
-// Cookies in heads (RFC 6265 §4): those that a request carries, and the lines that set them.
+// Cookies in heads (RFC 6265 §4): parsing those of a request, and lines that set them.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace edge::net::http1 {
 
-/// Calls `visit(pair, name)` with the text of each pair and its name. Browsers send one Cookie field; HTTP/2 may send
-/// many.
+/// Calls `visit(pair, name)` with the text of each pair and its name. Browsers send one Cookie field; over HTTP/2 there
+/// may be several.
 template <typename Visit>
 void for_each_cookie(const HeadFields& fields, Visit visit) {
   if (!fields.has(KnownField::kCookie)) return;
@@ -27,18 +27,18 @@ void for_each_cookie(const HeadFields& fields, Visit visit) {
   }
 }
 
-/// How a cookie of ours lives at the client.
+/// The attributes of a cookie that the proxy sets.
 struct CookieManner {
-  /// Over TLS: never sent without it.
+  /// Secure: sent over TLS only.
   bool secure = false;
-  /// Seconds; -1: until the browser ends.
+  /// Seconds; -1: a session cookie.
   int max_age = -1;
   std::string_view path = "/";
 };
 
-/// A Set-Cookie field line, whole.
+/// Returns a complete Set-Cookie line.
 std::string set_cookie_line(std::string_view name, std::string_view value, const CookieManner& manner);
-/// One that takes the cookie away.
+/// Returns a line that deletes the cookie.
 std::string clear_cookie_line(std::string_view name, bool secure);
 
 }  // namespace edge::net::http1

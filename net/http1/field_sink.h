@@ -1,4 +1,4 @@
-// How the parser fills HeadFields: recognition of names by a perfect hash, found at compile time.
+// Stores parsed fields in HeadFields, recognising names by a perfect hash computed at compile time.
 #pragma once
 
 #include <cstring>
@@ -41,7 +41,7 @@ inline constexpr std::array<KnownName, kKnownFieldCount> kKnownNames = [] {
   return names;
 }();
 
-/// Length, first and last two bytes tell the known names apart.
+/// Length, first and last two bytes distinguish all known names.
 constexpr std::uint32_t name_key(std::size_t size, std::uint8_t first, std::uint16_t last) {
   return (static_cast<std::uint32_t>(size) | static_cast<std::uint32_t>(first) << 8 |
           static_cast<std::uint32_t>(last) << 16) |
@@ -141,8 +141,8 @@ struct FieldSink {
     if (field_detail::kKnownNames[number].hop_by_hop) mark_hop_by_hop(i);
   }
 
-  /// Backends behind CGI and its heirs read `_` as `-`: X_Forwarded_For would pass for our own X-Forwarded-For. A field
-  /// that looks so like a known one of ours goes no further (*safe*).
+  /// Marks a field whose name looks like a known X- field: CGI and similar backends read `_` as `-`, so X_Forwarded_For
+  /// would pass for X-Forwarded-For. Such a field is not forwarded (*safe*).
   void mark_look_alike(std::size_t i);
   void mark_hop_by_hop(std::size_t i) { fields.hop_[i / 64] |= std::uint64_t{1} << (i % 64); }
   void close(const char* lines_end) { fields.lines_end_ = lines_end; }

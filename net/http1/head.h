@@ -1,6 +1,5 @@
-// One parsed HTTP/1 message head: views into the bytes it was parsed from. What every later step asks about a head is
-// found out once, while it is read: known fields have numbers, the body's framing is decided, hop-by-hop fields are
-// marked.
+// One parsed HTTP/1 message head: views into the parsed bytes. Everything that later steps need is determined during
+// parsing: known fields have numbers, the body's framing is decided, hop-by-hop fields are marked.
 #pragma once
 
 #include <array>
@@ -29,15 +28,15 @@ inline constexpr std::size_t kKnownFieldCount = 1
 
 /// The lower-case name; empty for kOther.
 std::string_view known_field_name(KnownField field);
-/// Ignores case. kOther for everything else.
+/// Recognises a name, ignoring case. kOther for everything else.
 KnownField recognise_field(std::string_view name);
-/// Fields that an intermediary never forwards (RFC 9110 §7.6.1), whatever Connection lists.
+/// Returns whether intermediaries never forward a field (RFC 9110 §7.6.1), whatever Connection lists.
 bool always_hop_by_hop(KnownField field);
 
 /// The field lines of one head, in order.
 class HeadFields {
  public:
-  /// The most fields that a head can hold, whatever the limits say.
+  /// The most fields of a head, whatever the limits say.
   static constexpr std::size_t kMax = 250;
 
   std::size_t size() const { return count_; }
@@ -46,22 +45,22 @@ class HeadFields {
   KnownField known(std::size_t i) const { return known_[i]; }
 
   bool has(KnownField field) const { return first_[static_cast<std::size_t>(field)] != 0; }
-  /// Index of the first such field, -1 when absent. Not for kOther.
+  /// Returns the index of the first such field, -1 when absent. Not for kOther.
   int index(KnownField field) const { return first_[static_cast<std::size_t>(field)] - 1; }
-  /// Value of the first such field, empty when absent. Not for kOther.
+  /// Returns the value of the first such field, empty when absent. Not for kOther.
   std::string_view value(KnownField field) const {
     const int i = index(field);
     return i < 0 ? std::string_view{} : fields_[static_cast<std::size_t>(i)].value;
   }
-  /// Whether the field stands more than once.
+  /// Returns whether the field occurs more than once.
   bool repeated(KnownField field) const { return (repeated_ >> static_cast<unsigned>(field) & 1) != 0; }
 
-  /// Not to be forwarded: a hop-by-hop field, one that a Connection field names (RFC 9110 §7.6.1), or one that looks
-  /// like a known X- field with `_` for `-`. Host, Content-Length, Authorization, X-Forwarded-* and their like stay
-  /// although they are named.
+  /// Returns whether a field must not be forwarded: a hop-by-hop field, one named by a Connection field (RFC 9110
+  /// §7.6.1), or one that looks like a known X- field with `_` for `-`. Host, Content-Length, Authorization,
+  /// X-Forwarded-* and similar fields are forwarded even when named.
   bool hop_by_hop(std::size_t i) const { return (hop_[i / 64] >> (i % 64) & 1) != 0; }
 
-  /// The raw lines of the fields first..last-1, each with its CRLF: one memcpy forwards a run of fields.
+  /// Returns the raw lines of the fields first..last-1, each with its CRLF: one memcpy forwards a run of fields.
   std::string_view lines(std::size_t first, std::size_t last) const {
     const char* begin = first < count_ ? fields_[first].name.data() : lines_end_;
     const char* end = last < count_ ? fields_[last].name.data() : lines_end_;
@@ -84,7 +83,7 @@ static_assert(kKnownFieldCount <= 64, "HeadFields::repeated_ has one bit a known
 
 enum class Method : std::uint8_t { kOther, kGet, kHead, kPost, kPut, kDelete, kOptions, kTrace, kPatch };
 
-/// RFC 9112 §3.2. The authority form belongs to CONNECT alone, which is refused.
+/// RFC 9112 §3.2. The authority form is for CONNECT only, which is rejected.
 enum class TargetForm : std::uint8_t { kOrigin, kAbsolute, kAsterisk };
 
 /// How a message's body ends (RFC 9112 §6.3).
@@ -101,33 +100,34 @@ struct Body {
   std::uint64_t length = 0;
 };
 
-/// About 9 KiB: belongs in a thread's scratch, not in a frame. The views die with the parsed bytes; to keep a head
-/// over a suspension copy the bytes and parse them again, or write what is to be sent at once.
+/// About 9 KiB: to be stored in a thread's scratch, not in a coroutine frame. Views are valid as long as the parsed
+/// bytes; to keep a head across a suspension copy the bytes and parse them again, or write what is to be sent before
+/// it.
 struct RequestHead {
   Method method = Method::kOther;
   TargetForm form = TargetForm::kOrigin;
   /// 0 or 1.
   std::uint8_t minor = 1;
-  /// The client lets the connection be used again (RFC 9112 §9.3).
+  /// Whether the client allows reuse of the connection (RFC 9112 §9.3).
   bool keep_alive = true;
-  /// `Expect: 100-continue` of an HTTP/1.1 client with a body (RFC 9110 §10.1.1).
+  /// `Expect: 100-continue` from an HTTP/1.1 client with a body (RFC 9110 §10.1.1).
   bool expect_continue = false;
   /// An Upgrade field that Connection lists (RFC 9110 §7.8).
   bool upgrade = false;
-  /// A `?` stood in the target, even when the query is empty.
+  /// The target has a `?`, even when the query is empty.
   bool has_query = false;
   /// kNone, kLength or kChunked; a length of 0 is kLength.
   Body body;
-  /// With `target` and `query` also there when a field is at fault, and empty when the request line is.
+  /// Like `target` and `query` also set when a field is invalid; empty when the request line is.
   std::string_view method_text;
   /// The request target as sent.
   std::string_view target;
-  /// Raw path: `/...`, or `*`. Not normalised: base/path.h does that, and may refuse it.
+  /// Raw path: `/...`, or `*`. Not normalised: base/path.h does that, and may reject it.
   std::string_view path;
   /// Raw query without the `?`.
   std::string_view query;
   /// Authority of the absolute form, else the Host field (RFC 9112 §3.2.2); raw. Its characters are checked, its
-  /// grammar is canonical_host's (base/hostname.h): nullopt there is 400 `bad-host`. Empty: none was named.
+  /// grammar by canonical_host (base/hostname.h): nullopt there is 400 `bad-host`. Empty: absent.
   std::string_view host;
   HeadFields fields;
 };
@@ -136,7 +136,7 @@ struct ResponseHead {
   std::uint16_t status = 0;
   /// 0 or 1.
   std::uint8_t minor = 1;
-  /// The server lets the connection be used again once the body is read: never with kUntilClose.
+  /// Whether the server allows reuse of the connection after the body: never with kUntilClose.
   bool keep_alive = true;
   Body body;
   std::string_view reason;

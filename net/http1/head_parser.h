@@ -1,5 +1,5 @@
-// The grammar of a head (RFC 9112 §2 to §5), over the scans of one instruction set. Templates only: a source file
-// instantiates them under the target attributes of its Scan, so nothing here may be a plain inline function.
+// The grammar of a head (RFC 9112 §2 to §5), over the scan functions of one instruction set. Templates only: a source
+// file instantiates them under the target attributes of its Scan, so that nothing here may be a plain inline function.
 #pragma once
 
 #include "base/text/ascii.h"
@@ -19,7 +19,7 @@ struct HeadParser {
   const char* at;
   const char* end;
   const HeadLimits& limits;
-  bool truncated;  ///< more bytes are there than a head may have
+  bool truncated;  ///< the input exceeds the size limit of a head
   ParseResult result{};
 
   HeadParser(std::string_view bytes, const HeadLimits& head_limits)
@@ -61,7 +61,7 @@ struct HeadParser {
     return false;
   }
 
-  /// The bytes ended before the head did. When no more may come, that is a fault.
+  /// Returns incomplete: the input ended before the head. A fault when the limit is reached.
   bool torn(HeadFault too_large = HeadFault::kHeadTooLarge) {
     if (truncated) return fault(too_large);
     result = {ParseState::kIncomplete, HeadFault::kNone, 0};
@@ -119,7 +119,7 @@ struct HeadParser {
     return true;
   }
 
-  /// RFC 9112 §2.3: case counts, one digit on each side. Precondition: kVersionSize bytes.
+  /// Parses the version, RFC 9112 §2.3: case-sensitive, one digit on each side. Precondition: kVersionSize bytes.
   bool version(std::uint8_t& minor, HeadFault malformed) {
     std::uint64_t word;
     __builtin_memcpy(&word, at, sizeof(word));
@@ -137,8 +137,8 @@ struct HeadParser {
 
   static bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 
-  /// RFC 9112 §4. The space before an empty reason may be missing: the RFC's grammar demands it, many servers omit it,
-  /// and nothing can be misread.
+  /// Parses the status line, RFC 9112 §4. The space before an empty reason may be missing: the grammar requires it,
+  /// many servers omit it, and it causes no ambiguity.
   bool status_line(ResponseHead& out) {
     if (end - at < kVersionSize + 6) {
       for (const char* p = at; p < end; ++p) {
@@ -162,7 +162,7 @@ struct HeadParser {
     return true;
   }
 
-  /// `p` is where a value ended: there must be CRLF.
+  /// Checks that CRLF follows the value that ended at `p`.
   bool line_end(const char* p, HeadFault control) {
     if (p == end) return torn();
     if (*p != '\r') return fault(*p == '\n' ? HeadFault::kBadLineEnd : control);
@@ -171,7 +171,7 @@ struct HeadParser {
     return true;
   }
 
-  /// RFC 9112 §5, up to and including the empty line.
+  /// Parses the fields, RFC 9112 §5, up to and including the empty line.
   bool field_lines(HeadFields& fields) {
     FieldSink sink{fields};
     sink.clear();
@@ -211,7 +211,7 @@ struct HeadParser {
     return true;
   }
 
-  /// Why the line at `at` has no name.
+  /// Returns why the line at `at` has no valid name.
   HeadFault name_fault() const {
     if (is_blank(*at)) return HeadFault::kFoldedLine;
     return *at == '\n' ? HeadFault::kBadLineEnd : HeadFault::kBadFieldName;

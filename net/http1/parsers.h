@@ -1,4 +1,4 @@
-// The parser once for each instruction set; parse.cc picks. Tests hold them against each other.
+// The parser for each instruction set; parse.cc selects one. Tests compare them with each other.
 #pragma once
 
 #include "net/http1/parse.h"
@@ -8,7 +8,7 @@ namespace edge::net::http1 {
 struct Parsers {
   ParseResult (*request)(std::string_view bytes, const HeadLimits& limits, RequestHead& out);
   ParseResult (*response)(std::string_view bytes, Method method, const HeadLimits& limits, ResponseHead& out);
-  /// Needs at least so many bytes; fewer are the scalar parser's.
+  /// The minimum number of input bytes; shorter input goes to the scalar parser.
   std::size_t width;
 };
 
@@ -19,14 +19,14 @@ const Parsers& sse2_parsers();
 const Parsers& avx2_parsers();
 #endif
 
-/// The best one for this CPU.
+/// Returns the best one for this CPU.
 const Parsers& best_parsers();
 
-/// What a syntactically good head means: target, host, framing, connection. kNone when it stands.
+/// Checks and interprets a syntactically valid head: target, host, framing, connection. kNone when it is valid.
 HeadFault interpret_request(RequestHead& head, std::size_t path_size);
 HeadFault interpret_response(ResponseHead& head, Method method);
 
-/// Names of methods longer than this are answered 501 (RFC 9110 §15.6.2).
+/// Longer method names are answered 501 (RFC 9110 §15.6.2).
 inline constexpr std::size_t kMaxMethodBytes = 64;
 
 }  // namespace edge::net::http1

@@ -1,6 +1,6 @@
-// The three scans that a head is made of, one struct an instruction set. Each looks for the first byte that ends a
-// run, in [p, end), and returns `end` when there is none. The vector forms read whole vectors that end at `end` or
-// before: the kWidth bytes before `end` must be readable.
+// The three scan functions for heads, one struct per instruction set. Each searches [p, end) for the first byte that
+// ends a run, and returns `end` when there is none. The vector forms read whole vectors that end at `end` or before:
+// the kWidth bytes before `end` must be readable.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace edge::net::http1 {
 struct ScalarScan {
   static constexpr std::ptrdiff_t kWidth = 0;
 
-  /// First byte that is no token character.
+  /// Finds the first byte that is not a token character.
   static const char* token_end(const char* p, const char* end) {
     while (p < end && is_class(*p, kTokenChar)) ++p;
     return p;
   }
-  /// First control byte; HTAB is none.
+  /// Finds the first control byte except HTAB.
   static const char* value_end(const char* p, const char* end) {
     while (p < end && !is_control(*p)) ++p;
     return p;
   }
-  /// First byte that is no visible ASCII, `#` or `?`.
+  /// Finds the first byte that is not visible ASCII, or is `#` or `?`.
   static const char* target_end(const char* p, const char* end) {
     while (p < end && is_class(*p, kTargetChar)) ++p;
     return p;
@@ -35,7 +35,7 @@ struct ScalarScan {
 
 #if defined(__x86_64__)
 
-/// `Stops::mask(p)` has a bit for each of the kWidth bytes at `p` that ends the run.
+/// `Stops::mask(p)` has a bit for each of the kWidth bytes at `p` that end the run.
 template <typename Stops>
 struct VectorFind {
   static const char* find(const char* p, const char* end) {
@@ -43,7 +43,7 @@ struct VectorFind {
       if (const unsigned mask = Stops::mask(p)) return p + __builtin_ctz(mask);
     }
     if (p == end) return end;
-    // The last bytes: a vector that ends at `end`, without what lies before `p`.
+    // The last bytes: a vector that ends at `end`, ignoring bytes before `p`.
     const char* last = end - Stops::kWidth;
     const unsigned mask = Stops::mask(last) >> (p - last);
     return mask != 0 ? p + __builtin_ctz(mask) : end;
@@ -54,7 +54,8 @@ struct VectorFind {
 struct Sse2Scan {
   static constexpr std::ptrdiff_t kWidth = 16;
 
-  /// Ends at any byte but letters, digits and `-`: nearly all names hold nothing else, the table takes the others.
+  /// Stops at any byte but letters, digits and `-`: nearly all names contain nothing else, the table handles the
+  /// others.
   struct NameStops {
     static constexpr std::ptrdiff_t kWidth = 16;
     static unsigned mask(const char* p) {

@@ -1,4 +1,4 @@
-// Decisions to bytes: appends a message head to a buffer of the caller.
+// Writes message heads to a buffer of the caller.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace edge::net::http1 {
 
-/// Appends; never allocates. When the buffer is full it stops and `overflowed()` stays true: ask once, at the end.
-/// Names and values are written as they are: they come from a parsed head or from a checked program, never raw.
+/// Appends; never allocates. When the buffer is full it stops, and `overflowed()` stays true: check once, at the end.
+/// Names and values are written unchanged: they come from a parsed head or a checked program, never from raw input.
 class HeadWriter {
  public:
   HeadWriter(char* buffer, std::size_t capacity) : begin_(buffer), at_(buffer), end_(buffer + capacity) {}
 
-  /// `GET /path?query HTTP/1.1`. The query is left out, with its `?`, when `has_query` is false.
+  /// Writes `GET /path?query HTTP/1.1`. Omits the query with its `?` when `has_query` is false.
   void request_line(std::string_view method, std::string_view path, bool has_query, std::string_view query);
-  /// `HTTP/1.1 200 OK`. An empty reason stays empty.
+  /// Writes `HTTP/1.1 200 OK`. An empty reason stays empty.
   void status_line(int status, std::string_view reason);
 
   void field(std::string_view name, std::string_view value) {
@@ -30,13 +30,13 @@ class HeadWriter {
     *p++ = '\n';
   }
   void field(std::string_view name, std::uint64_t value);
-  /// `name: first, second`: appends to a list field.
+  /// Writes `name: first, second`: appends to a list field.
   void field_appended(std::string_view name, std::string_view first, std::string_view second);
-  /// Whole lines, each with its CRLF (HeadFields::lines).
+  /// Writes complete lines, each with its CRLF (HeadFields::lines).
   void lines(std::string_view lines) {
     if (char* p = room(lines.size())) put(p, lines);
   }
-  /// The empty line.
+  /// Writes the empty line.
   void finish() { lines("\r\n"); }
 
   bool overflowed() const { return overflowed_; }
@@ -44,7 +44,7 @@ class HeadWriter {
   std::string_view text() const { return {begin_, size()}; }
 
  private:
-  /// Takes `size` bytes, null when they do not fit; after that nothing fits.
+  /// Reserves `size` bytes, null when they do not fit; after that nothing fits.
   char* room(std::size_t size) {
     if (size > static_cast<std::size_t>(end_ - at_)) {
       overflowed_ = true;
@@ -67,7 +67,7 @@ class HeadWriter {
   bool overflowed_ = false;
 };
 
-/// The registered phrase of a status, e.g. "Not Found"; empty for an unknown one.
+/// Returns the registered phrase of a status, such as "Not Found"; empty for an unknown one.
 std::string_view status_phrase(int status);
 
 }  // namespace edge::net::http1

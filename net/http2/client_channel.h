@@ -1,5 +1,4 @@
-// A ClientConnection over its socket. It drives itself by the loop's events: nobody waits on this channel, so that its
-// streams' sessions need no coroutine beside them.
+// A ClientConnection with its socket. Driven by the loop's events without a coroutine of its own.
 #pragma once
 
 #include <memory>
@@ -16,9 +15,9 @@ class ClientChannel final : public Channel, private Deferred, private TimerNode,
  public:
   class Owner {
    public:
-    /// Streams ended, or the backend takes no more of them. Called at the end of a batch; may `shut` the channel.
+    /// Called at the end of a batch when streams have ended, or the backend accepts no more. May `shut` the channel.
     virtual void changed(ClientChannel& channel) = 0;
-    /// The connection is closed, all its streams are. Called once, and not from within open_stream.
+    /// Called once when the connection and all its streams are closed, and not from within open_stream.
     virtual void ended(ClientChannel& channel) = 0;
 
    protected:
@@ -27,16 +26,16 @@ class ClientChannel final : public Channel, private Deferred, private TimerNode,
 
   ClientChannel(Loop& loop, ClientEngine& engine, Owner& owner) : loop_(loop), engine_(engine), owner_(owner) {}
 
-  /// Takes the connection over, on which nothing was sent yet. `secure`: it is TLS.
+  /// Takes a connection on which nothing was sent yet. `secure`: it uses TLS.
   void start(Transport transport, bool secure);
-  /// How many more streams it takes now.
+  /// Returns how many more streams it accepts now.
   std::size_t room() const { return connection_ ? connection_->room() : 0; }
-  /// It takes none any more.
+  /// Returns whether it will never accept a stream again.
   bool closing() const { return !connection_ || connection_->closing(); }
   std::size_t streams() const { return connection_ ? connection_->streams() : 0; }
   /// Precondition: room() > 0.
   std::unique_ptr<Layer> open_stream();
-  /// Says farewell and closes.
+  /// Sends GOAWAY and closes.
   void shut();
 
  private:
@@ -53,16 +52,16 @@ class ClientChannel final : public Channel, private Deferred, private TimerNode,
   ClientEngine& engine_;
   Owner& owner_;
   std::optional<ClientConnection> connection_;
-  /// What the socket did not take.
+  /// Bytes that the socket did not accept.
   Buffer out_;
-  /// Until when a sign of life has to come; kNever: none was asked for.
+  /// The deadline for the answer to a PING; kNever: none was sent.
   Time answer_until_ = kNever;
   bool changed_ = false;
   bool ended_ = false;
 };
 
-/// A connection for one request: over `transport`, which is at its beginning, as a transport that text of HTTP/1.1 is
-/// written to and read from. `engine` outlives it.
+/// Returns a transport for one request over an HTTP/2 connection that is at its beginning: HTTP/1.1 text is written to
+/// it and read from it. `engine` must outlive it.
 Transport over_http2(Loop& loop, ClientEngine& engine, Transport transport, bool secure);
 
 }  // namespace edge::net::http2

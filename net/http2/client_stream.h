@@ -1,8 +1,8 @@
-// One stream of a ClientConnection, as the layer of a session's channel: a request is written to it as text of HTTP/1.1
-// and the response read from it. Closing the channel ends the stream: what was not complete is cancelled.
+// One stream of a ClientConnection, as the layer of a session's channel: the session writes a request and reads the
+// response as HTTP/1.1 text. Closing the channel ends the stream: what was incomplete is cancelled.
 //
-// A request that asks for a WebSocket becomes an extended CONNECT (RFC 8441) where the backend takes those, and waits
-// until the backend has said whether it does; else it goes as the plain request that it is without its Upgrade.
+// A request for WebSocket becomes an extended CONNECT (RFC 8441) where the backend supports it, and waits for the
+// backend's SETTINGS; else it is sent as a plain request without its Upgrade.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +44,12 @@ class ClientStream final : public Layer {
   friend class ClientConnection;
   friend struct ClientCallbacks;
 
-  // From the connection.
+  // Called by the connection.
   void data_came(std::string_view data);
   void response_ended();
-  /// So much of the request's body is on its way.
+  /// `size` bytes of the request's body have been sent.
   void sent(std::size_t size);
-  /// `refused`: the backend says, or it is known, that it did nothing with the request.
+  /// `refused`: the backend is known not to have processed the request.
   void closed(bool refused);
   void head_came();
   void settings_came();
@@ -62,31 +62,31 @@ class ClientStream final : public Layer {
   ClientConnection* connection_;
   Channel* channel_ = nullptr;
   IncomingText in_;
-  /// DATA that no window was opened for yet.
+  /// Bytes of DATA for which the window was not opened again yet.
   std::size_t owed_ = 0;
-  /// DATA that its session has read, until the window is wide.
+  /// Bytes of DATA that the session has read, until the window is widened.
   std::size_t read_ = 0;
   bool wide_ = false;
   RequestReader reader_;
-  /// The request as it was written, for a backend that does not look at it; until it answers, or this grows too large.
+  /// The request as written, for a retry when the backend refuses it; until it answers, or this grows too large.
   Buffer kept_;
   bool keeps_ = true;
-  /// Body of the request that waits for a window.
+  /// Body of the request that waits for the window.
   OutgoingBody out_;
-  /// Of a WebSocket that is asked for: what the answer has to prove (RFC 6455 §4.2.2).
+  /// For a WebSocket request: the expected Sec-WebSocket-Accept (RFC 6455 §4.2.2).
   std::unique_ptr<const std::string> accept_;
   ClientStream* previous_ = nullptr;
   ClientStream* next_ = nullptr;
-  /// 0: its head was not written yet.
+  /// 0: the request's head was not submitted yet.
   std::int32_t id_ = 0;
   http1::Method method_ = http1::Method::kOther;
-  /// The final head is there; what follows are trailers.
+  /// The final head was received; what follows are trailers.
   bool has_head_ = false;
-  /// The request's head has left.
+  /// The request's head was sent.
   bool head_sent_ = false;
-  /// nghttp2 was told that there is nothing to send for now.
+  /// nghttp2 was told to defer DATA.
   bool deferred_ = false;
-  /// Its head is in kept_, until it is known whether the backend takes WebSockets.
+  /// Its head is in kept_, until it is known whether the backend supports WebSocket.
   bool waits_for_settings_ = false;
   bool untouched_ = false;
 };

@@ -1,4 +1,4 @@
-// The error codes of RFC 9113 §7 that we say.
+// The error codes of RFC 9113 §7 that this implementation sends.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Where a connection's frames are written to, one call of `produce` at a time: what nghttp2 hands out is copied, DATA
-// is put there at once.
+// The output buffer of one call of `produce`: nghttp2's frames are copied to it, DATA is written directly.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +12,10 @@ namespace edge::net::http2 {
 
 class FrameOutput {
  public:
-  /// Has the session write frames to `out`, at least 32 KiB, until it has none, or there is no room. \returns their
-  /// size. `failed` is set when the session cannot go on.
+  /// Lets the session write frames to `out`, which has at least 32 KiB, until there are none, or no room. \returns
+  /// their size. Sets `failed` when the session cannot continue.
   std::size_t produce(nghttp2_session* session, std::span<char> out, bool& failed);
-  /// A frame of DATA, from within `produce`. \returns false when it has to wait for the next one.
+  /// Writes a DATA frame, from within `produce`. \returns false when it must wait for the next call.
   bool write_data(const std::uint8_t* head, std::string_view data);
 
  private:

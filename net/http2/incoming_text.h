@@ -1,4 +1,4 @@
-// What a stream has received and its session has not taken yet, to be read as text of HTTP/1.1: heads, body, trailers.
+// What a stream has received and its session has not read yet, as HTTP/1.1 text: heads, body, trailers.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,29 @@
 
 namespace edge::net::http2 {
 
-/// DATA is kept as it came, and put into chunks as it is taken: many small frames take no more room than they say.
+/// DATA is stored as received, and chunked when it is read, so that many small frames use no more memory than their
+/// bytes.
 class IncomingText {
  public:
   struct Taken {
     std::size_t text = 0;  ///< bytes written
-    std::size_t data = 0;  ///< bytes of DATA among them, for which a window may be opened
+    std::size_t data = 0;  ///< bytes of DATA among them, for which the window may be opened
   };
 
-  /// Where heads are written to, complete ones alone.
+  /// The buffer for heads, complete ones only.
   Buffer& heads() { return text_; }
-  /// Whether the body is put into chunks; without them there is no place for trailers.
+  /// Sets whether the body is chunked; without chunks trailers are dropped.
   void set_chunked(bool chunked) { chunked_ = chunked; }
   void add_data(std::string_view data) { data_.append(data); }
-  /// \returns false when the field is malformed, or the section grows over its bound.
+  /// Adds a trailer field. \returns false when it is malformed, or the section exceeds its limit.
   bool add_trailer(std::string_view name, std::string_view value);
-  /// The message is complete.
+  /// Marks the message complete.
   void end() { ended_ = true; }
   bool ended() const { return ended_; }
 
-  /// Nothing is taken only when nothing is there.
+  /// Reads text. Nothing is returned only when nothing is available.
   Taken take(std::span<char> into);
-  /// Forgets what nobody has taken. \returns the bytes of DATA among it.
+  /// Drops unread data. \returns the bytes of DATA in it.
   std::size_t drop();
 
  private:
@@ -43,7 +44,7 @@ class IncomingText {
   Buffer text_;
   Buffer data_;
   std::unique_ptr<std::string> trailers_;
-  /// What the trailer section came to, dropped fields included.
+  /// Size of the trailer section, including dropped fields.
   std::uint32_t decoded_ = 0;
   bool chunked_ = false;
   bool ended_ = false;

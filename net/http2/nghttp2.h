@@ -1,5 +1,5 @@
-// What both ends of a connection need of nghttp2: its objects' making, and fields in the form that it takes. For the
-// sources of this folder alone; no header of it includes this one.
+// Helpers around nghttp2 for both sides of a connection. For the source files of this folder only; no header includes
+// it.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 
 namespace edge::net::http2 {
 
-/// A head that is sent may be larger than the one that came: filters add to it.
+/// Room that a sent head may need beyond a received one: filters add to it.
 inline constexpr std::size_t kWrittenRoom = std::size_t{128} * 1024;
 
-/// Frames of types from here on are none of RFC 9113's.
+/// Frame types from here on are not defined by RFC 9113.
 inline constexpr std::uint8_t kFirstExtension = NGHTTP2_CONTINUATION + 1;
 
 template <typename T, typename Make>
@@ -32,14 +32,14 @@ T* made(Make make) {
   return object;
 }
 
-/// Callbacks and options that the connections of a thread share.
+/// Callbacks and options shared by the connections of a thread.
 class SessionMaker {
  public:
   explicit SessionMaker(void (*set_callbacks)(nghttp2_session_callbacks*))
       : callbacks_(made<nghttp2_session_callbacks>(nghttp2_session_callbacks_new)),
         option_(made<nghttp2_option>(nghttp2_option_new)) {
     set_callbacks(callbacks_);
-    // nghttp2 passes over frames that it does not know without a word; to be counted they must be asked for.
+    // nghttp2 ignores unknown frames silently; to be counted they must be requested.
     const auto unpack = [](nghttp2_session*, void**, const nghttp2_frame_hd*, void*) -> int {
       return NGHTTP2_ERR_CANCEL;
     };
@@ -48,7 +48,7 @@ class SessionMaker {
       nghttp2_option_set_user_recv_extension_type(option_, static_cast<std::uint8_t>(type));
     }
     nghttp2_option_set_no_auto_window_update(option_, 1);
-    // Its own measure of resets knows nothing of the requests that were answered; ours is in patience.h.
+    // nghttp2's own limit of resets does not consider answered requests; patience.h does.
     constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
     nghttp2_option_set_stream_reset_rate_limit(option_, kUnlimited, kUnlimited);
     nghttp2_option_set_max_send_header_block_length(option_, 2 * kWrittenRoom);
@@ -75,7 +75,7 @@ class SessionMaker {
   nghttp2_option* option_;
 };
 
-/// The fields for one submission. A head has no more than HeadFields::kMax, the pseudo-fields and `te`.
+/// The fields for one submission: at most HeadFields::kMax, the pseudo-header fields and `te`.
 class Pairs {
  public:
   explicit Pairs(const std::vector<Field>& fields) {
@@ -88,7 +88,7 @@ class Pairs {
 
  private:
   static nghttp2_nv pair_of(const Field& field) {
-    // nghttp2 copies both and lowers the name; it takes no const.
+    // nghttp2 copies both and lowercases the name; its API is not const-correct.
     const auto bytes = [](std::string_view text) {
       return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
     };
@@ -99,8 +99,8 @@ class Pairs {
   std::array<nghttp2_nv, http1::HeadFields::kMax + 6> pairs_;
 };
 
-/// Answers nghttp2's question for the next DATA of a body: how much there is, or that it will be told. `ended`: nothing
-/// is appended to the body any more.
+/// Answers nghttp2's request for the next DATA of a body: the available size, or deferred. `ended`: the body is
+/// complete.
 inline ssize_t offer(const OutgoingBody& body, bool ended, std::size_t length, std::uint32_t* flags) {
   const std::size_t size = std::min(length, body.size());
   if (size == 0 && !ended) return NGHTTP2_ERR_DEFERRED;
@@ -121,7 +121,7 @@ inline int malformed(nghttp2_session* session, std::int32_t id) {
   return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-// nghttp2 would leave such a field out and go on; what was refused once is not to be understood in another way later.
+// nghttp2 would drop such a field and continue; a message with one is rejected instead.
 inline int refuse_invalid_field(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
                                 const std::uint8_t*, std::size_t, std::uint8_t, void*) {
   return malformed(session, frame->hd.stream_id);

@@ -1,5 +1,4 @@
-// What a session has written of its message's body and the peer's windows have not let through yet. The mirror image of
-// incoming_text.h.
+// The body that a session has written and the peer's windows have not accepted yet. The counterpart of incoming_text.h.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +9,19 @@
 
 namespace edge::net::http2 {
 
-/// Bounded on a stream and over all streams of its connection: a peer that opens many and reads none of them costs
-/// little more than one that does so once.
+/// Limited per stream and over all streams of the connection: a peer that opens many streams and reads none of them
+/// costs little more than one stream.
 class OutgoingBody {
  public:
-  /// Over this, a stream's session waits. What it is about to send is taken whole below it, so that nothing is copied
-  /// into a second queue.
+  /// Above this size the stream's session waits. Below it, what the session sends is accepted completely, so that
+  /// nothing is copied into a second queue.
   static constexpr std::size_t kEnough = std::size_t{16} * 1024;
-  /// Over this of all streams, each of them holds kLeast at a time: slow, but none waits for another's reader.
+  /// Above this size over all streams, each may buffer kLeast at a time: slow, but no stream waits for another's
+  /// reader.
   static constexpr std::size_t kEnoughOfAll = std::size_t{1024} * 1024;
   static constexpr std::size_t kLeast = std::size_t{4} * 1024;
 
-  /// `of_all`: what the streams of the connection hold; it must live until `drop`.
+  /// `of_all`: the bytes buffered by all streams of the connection; must stay valid until `drop`.
   explicit OutgoingBody(std::size_t& of_all) : of_all_(&of_all) {}
   ~OutgoingBody() { drop(); }
   OutgoingBody(const OutgoingBody&) = delete;
@@ -31,7 +31,7 @@ class OutgoingBody {
   std::size_t size() const { return bytes_.size(); }
   std::string_view front(std::size_t size) const { return bytes_.view().substr(0, size); }
 
-  /// As Layer::appetite: whoever gets 0 waits until `took` says so.
+  /// As Layer::appetite: after 0 the caller waits until `took` returns true.
   std::size_t appetite() {
     const std::size_t most = room();
     waited_for_ |= most == 0;
@@ -41,7 +41,7 @@ class OutgoingBody {
     bytes_.append(bytes);
     *of_all_ += bytes.size();
   }
-  /// The first `size` bytes are on their way. \returns whether that makes room for a session that waits.
+  /// Removes the first `size` bytes, which were sent. \returns whether a waiting session may continue.
   bool took(std::size_t size) {
     bytes_.consume(size);
     *of_all_ -= size;
@@ -50,7 +50,7 @@ class OutgoingBody {
     waited_for_ = false;
     return true;
   }
-  /// Forgets it; nothing is appended any more.
+  /// Drops the data; nothing is appended any more.
   void drop() {
     if (of_all_ == nullptr) return;
     *of_all_ -= bytes_.size();

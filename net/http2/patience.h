@@ -1,4 +1,5 @@
-// How much a peer may cost without being of use: buckets that time fills slowly and real work quickly.
+// Limits how much a peer may cost without useful work: token buckets that refill slowly with time and quickly with
+// work.
 #pragma once
 
 #include <algorithm>
@@ -8,27 +9,26 @@
 
 namespace edge::net::http2 {
 
-/// PINGs, SETTINGS, empty DATA, PRIORITY, WINDOW_UPDATE: each is good for something, and a flood of it is not. What is
-/// sent to the peer, or comes from it, pays for many of them, so that the bookkeeping of a busy connection never
-/// counts.
+/// Control frames: PINGs, SETTINGS, empty DATA, PRIORITY, WINDOW_UPDATE, which are harmless except in floods.
+/// Transferred data pays for many of them, so that the control frames of a busy connection never exhaust it.
 ///
-/// Streams that are reset (CVE-2023-44487), or that we are made to reset (CVE-2025-8671), have a bucket of their own,
-/// which nothing fills but streams that come to their end: their frames are no reason to begin more of them.
+/// Streams that the peer resets (CVE-2023-44487), or makes this side reset (CVE-2025-8671), have a bucket of their own,
+/// refilled only by streams that complete: data is no reason to allow more of them.
 class Patience {
  public:
   static constexpr unsigned kMost = 1000;
   static constexpr unsigned kPerSecond = 50;
   static constexpr unsigned kReset = 4;
-  /// A stream that came to its end pays for half of one that did not.
+  /// A completed stream pays for half of a reset one.
   static constexpr unsigned kCompleted = 2;
-  /// Bytes of DATA that pay for a frame without any.
+  /// Bytes of DATA that pay for one control frame.
   static constexpr std::size_t kBytesAFrame = 1024;
-  /// Bytes of decoded fields that cost as much as a frame: HPACK makes many of few.
+  /// Bytes of decoded fields that cost as much as a control frame: HPACK expands few bytes to many.
   static constexpr std::size_t kDecodedAFrame = std::size_t{8} * 1024;
 
   explicit Patience(Time now) : filled_at_(now) {}
 
-  /// \returns false when there is none left.
+  /// \returns false when the bucket is empty.
   bool spend(unsigned cost, Time now) {
     if (left_ < cost) refill(now);
     if (left_ < cost) return false;
@@ -36,15 +36,14 @@ class Patience {
     return true;
   }
   void earn(unsigned value) { left_ = std::min(left_ + value, kMost); }
-  /// DATA was received. Counted by its bytes: a frame of one byte is as cheap to send as an empty one.
+  /// Called for received DATA. Counted by bytes: a frame of one byte is as cheap to send as an empty one.
   void earn_bytes(std::size_t size) {
     bytes_ += size;
     earn(static_cast<unsigned>(bytes_ / kBytesAFrame));
     bytes_ %= kBytesAFrame;
   }
-  /// A frame of DATA was sent; `rest` waits behind it. It pays for the PING and the WINDOW_UPDATEs that it may be
-  /// answered with, unless it is small for no other reason than that the peer opens windows by single bytes
-  /// (CVE-2019-9511).
+  /// Called for a sent DATA frame; `rest` bytes wait behind it. It pays for the PING and WINDOW_UPDATEs that may answer
+  /// it, unless it is small only because the peer opens windows by single bytes (CVE-2019-9511).
   void earn_sent(std::size_t size, bool rest) {
     if (!rest || size >= kBytesAFrame) earn(4);
   }

@@ -1,5 +1,5 @@
-// Text of an HTTP/1.1 request, as sessions write it for a backend, to what HTTP/2 sends of it: a head, body, trailers.
-// The mirror image of response_reader.h.
+// Converts an HTTP/1.1 request, as written by sessions for a backend, to HTTP/2: head, body, trailers. The counterpart
+// of response_reader.h.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace edge::net::http2 {
 
-/// Takes a request as it is written, torn anywhere. Small: one a stream.
+/// Reads a request from input split anywhere. Small: one per stream.
 class RequestReader {
  public:
   enum class Event : std::uint8_t {
-    kMore,   ///< all input was taken
-    kHead,   ///< the head stands in `head`; `ended()` tells whether a body follows
+    kMore,   ///< all input was consumed
+    kHead,   ///< the head is in `head`; `ended()` tells whether a body follows
     kData,   ///< a piece of the body
-    kEnd,    ///< the body is complete; trailer_lines() may hold fields
-    kFault,  ///< not a request
+    kEnd,    ///< the body is complete; trailer_lines() may have fields
+    kFault,  ///< not a valid request
   };
   struct Step {
     Event event = Event::kMore;
@@ -30,10 +30,10 @@ class RequestReader {
     std::string_view data;
   };
 
-  /// Reads up to one event; call it again with the rest while the event is not kMore. `head` is a scratch of the
-  /// caller, good until the next call.
+  /// Reads up to one event; call it again with the rest while the event is not kMore. `head` is the caller's scratch,
+  /// valid until the next call.
   Step next(std::string_view text, const http1::HeadLimits& limits, http1::RequestHead& head);
-  /// All that follows the head are bytes of a tunnel, until `end_tunnel`.
+  /// Everything after the head is bytes of a tunnel, until `end_tunnel`.
   void begin_tunnel() { state_ = State::kTunnel; }
   void end_tunnel() {
     if (state_ == State::kTunnel) state_ = State::kEnded;
@@ -50,16 +50,16 @@ class RequestReader {
 
   http1::ChunkedDecoder chunks_;
   http1::ParseHint hint_;
-  /// A torn head; our sessions write theirs in one piece.
+  /// An incomplete head; sessions write theirs in one piece.
   Buffer torn_;
   std::uint64_t left_ = 0;
   State state_ = State::kHead;
 };
 
-/// The fields of `head` as HTTP/2 has them: pseudo-fields first, those of a connection left out, `te: trailers` added,
-/// for trailers are passed on whoever asked. Names keep their case; whoever encodes them lowers it.
+/// Returns the fields of `head` for HTTP/2: pseudo-header fields first, without connection-specific fields, with `te:
+/// trailers`, since trailers are always forwarded. Names keep their case; the encoder lowercases them.
 void request_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out);
-/// The same for a request that asks for a WebSocket: an extended CONNECT (RFC 8441 §4), which needs no key (§5).
+/// The same for a WebSocket request: an extended CONNECT (RFC 8441 §4), which needs no key (§5).
 void tunnel_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out);
 
 }  // namespace edge::net::http2

@@ -1,7 +1,7 @@
-// Fields of an HTTP/2 request to the text of HTTP/1.1, for the one strict parser that reads all requests.
+// Converts an HTTP/2 request to HTTP/1.1 text, for the strict parser that all requests pass.
 //
-// What could split a request or smuggle one never becomes text: each part is checked before it is written, and the end
-// of the body is decided here, from the stream, never from what the client says of it.
+// Prevents request splitting and smuggling: each part is validated before it is written, and the end of the body is
+// determined from the stream, never from the client's fields.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,38 @@
 
 namespace edge::net::http2 {
 
-/// What the text says of the body that follows it.
+/// How the text frames the body that follows.
 enum class BodyForm : std::uint8_t {
   kNone,     ///< the stream ended with the fields
-  kLength,   ///< as announced; whoever feeds the stream holds it against DATA (RFC 9113 §8.1.1)
-  kChunked,  ///< until END_STREAM, with room for trailers behind it
+  kLength,   ///< the announced length; the caller compares it with DATA (RFC 9113 §8.1.1)
+  kChunked,  ///< until END_STREAM, with trailers allowed
   kRaw,      ///< bytes of a tunnel (RFC 8441)
 };
 
-/// Composes one head at a time: the header blocks of a connection never interleave (RFC 9113 §4.3).
+/// Composes one head at a time: field blocks of a connection never interleave (RFC 9113 §4.3).
 class RequestText {
  public:
   enum class Fault : std::uint8_t {
     kNone,
     kMalformed,  ///< RFC 9113 §8.1.1: a stream error
-    kBomb,       ///< fields far over any limit: a connection error
+    kBomb,       ///< fields far above any limit: a connection error
   };
 
-  /// Heads over `max_bytes` are cut off, so that the parser refuses them: 431. `seed` is for the keys of WebSockets.
+  /// Heads over `max_bytes` are cut, so that the parser rejects them: 431. `seed` is for WebSocket keys.
   RequestText(std::size_t max_bytes, std::uint64_t seed) : max_bytes_(max_bytes), seed_(seed) {}
 
-  /// A new head, to be written to `out`, which must be empty.
+  /// Begins a head, written to `out`, which must be empty.
   void begin(Buffer& out);
-  /// The next field, in the order of the block.
+  /// Adds the next field, in the order of the block.
   Fault add(std::string_view name, std::string_view value);
-  /// No field follows. `end_of_stream`: no DATA follows either.
+  /// Ends the head. `end_of_stream`: no DATA follows either.
   Fault finish(bool end_of_stream);
   BodyForm body() const { return body_; }
-  /// The response will have no body, whatever it says of one.
+  /// Returns whether the response will have no body, whatever its fields say.
   bool head_only() const { return head_only_; }
 
  private:
-  /// A pseudo-field's value, in pseudo_.
+  /// A pseudo-header field's value, in pseudo_.
   struct Part {
     std::uint32_t begin = 0;
     std::uint32_t size = 0;
@@ -66,14 +66,14 @@ class RequestText {
   Buffer* out_ = nullptr;
   Buffer pseudo_;
   Buffer cookie_;
-  /// What the client announces of the body, written once all fields are known.
+  /// The announced length of the body, written once all fields are known.
   std::optional<std::uint64_t> length_;
   Part method_;
   Part scheme_;
   Part authority_;
   Part path_;
   Part protocol_;
-  /// What the block came to so far, as RFC 9113 §6.5.2 counts it.
+  /// Size of the block so far, as counted by RFC 9113 §6.5.2.
   std::size_t decoded_ = 0;
   bool in_fields_ = false;
   bool has_host_ = false;

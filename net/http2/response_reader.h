@@ -1,7 +1,7 @@
-// Text of an HTTP/1.1 response to what HTTP/2 sends of it: interim heads, a head, body, trailers.
+// Converts an HTTP/1.1 response to HTTP/2: interim heads, head, body, trailers.
 //
-// The text is our own, written by a session; it is read with the parser that reads backends all the same, so that what
-// goes out over HTTP/2 is never sounder than it looks.
+// The text is written by a session of this proxy; it is parsed as strictly as a backend's, so that nothing invalid is
+// sent over HTTP/2.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@
 
 namespace edge::net::http2 {
 
-/// Takes a response as it is written, torn anywhere. Small: one a stream.
+/// Reads a response from input split anywhere. Small: one per stream.
 class ResponseReader {
  public:
   enum class Event : std::uint8_t {
-    kMore,     ///< all input was taken
-    kInterim,  ///< a 1xx head stands in `head`
-    kHead,     ///< the head stands in `head`; `ended()` tells whether a body follows
+    kMore,     ///< all input was consumed
+    kInterim,  ///< a 1xx head is in `head`
+    kHead,     ///< the head is in `head`; `ended()` tells whether a body follows
     kData,     ///< a piece of the body
-    kEnd,      ///< the body is complete; trailer_lines() may hold fields
-    kFault,    ///< not a response
+    kEnd,      ///< the body is complete; trailer_lines() may have fields
+    kFault,    ///< not a valid response
   };
   struct Step {
     Event event = Event::kMore;
@@ -35,15 +35,16 @@ class ResponseReader {
 
   explicit ResponseReader(http1::Method method, bool tunnel) : method_(method), tunnel_(tunnel) {}
 
-  /// Reads up to one event; call it again with the rest while the event is not kMore. `head` is a scratch of the
-  /// caller, good until the next call.
+  /// Reads up to one event; call it again with the rest while the event is not kMore. `head` is the caller's scratch,
+  /// valid until the next call.
   Step next(std::string_view text, const http1::HeadLimits& limits, http1::ResponseHead& head);
-  /// The writer has closed: a body without a length ends so. \returns false when the response is not complete.
+  /// Called when the writer has closed, which ends a body without a length. \returns false when the response is
+  /// incomplete.
   bool close();
   bool ended() const { return state_ == State::kEnded; }
-  /// Nothing of the final response has come.
+  /// Returns whether the final response's head has not been read yet.
   bool before_head() const { return state_ == State::kHead; }
-  /// A tunnel was agreed on; all that follows is its bytes.
+  /// Returns whether the response accepted a tunnel, so that tunnel bytes follow.
   bool tunneled() const { return tunneled_; }
   std::string_view trailer_lines() const { return chunks_.trailer_lines(); }
 
@@ -54,7 +55,7 @@ class ResponseReader {
 
   http1::ChunkedDecoder chunks_;
   http1::ParseHint hint_;
-  /// A torn head; our sessions write theirs in one piece.
+  /// An incomplete head; sessions write theirs in one piece.
   Buffer torn_;
   std::uint64_t left_ = 0;
   http1::Method method_;
@@ -63,8 +64,8 @@ class ResponseReader {
   bool tunneled_ = false;
 };
 
-/// The fields of `head` as HTTP/2 has them: `:status` first, those of a connection left out. Names keep their case;
-/// whoever encodes them lowers it. `status_text` backs the first value.
+/// Returns the fields of `head` for HTTP/2: `:status` first, without connection-specific fields. Names keep their case;
+/// the encoder lowercases them. `status_text` stores the first value.
 void response_fields(const http1::ResponseHead& head, char (&status_text)[3], std::vector<Field>& out);
 /// The same for the lines of a trailer section.
 void trailer_fields(std::string_view lines, std::vector<Field>& out);

@@ -1,4 +1,4 @@
-// What nghttp2 calls while a ServerConnection feeds it and takes its output. nghttp2's types stay in the .cc.
+// nghttp2's callbacks into a ServerConnection. nghttp2's types stay in the .cc.
 #pragma once
 
 struct nghttp2_session_callbacks;

@@ -1,10 +1,10 @@
-// The server's side of one HTTP/2 connection (RFC 9113), over nghttp2: bytes in, bytes out, and a layer for each stream
-// that a session of HTTP/1.1 can be put on.
+// The server side of one HTTP/2 connection (RFC 9113), over nghttp2: converts between bytes and one layer per stream,
+// on which an HTTP/1.1 session runs.
 //
-// Nothing here waits or resumes anybody: streams signal their channels, whose sessions wake at the end of the batch.
-// Memory is bounded: what clients send by the windows, which open again only as sessions take the bytes; what they are
-// sent by one session's transfer a stream, and over all streams (outgoing_body.h). Frames that carry nothing use up
-// patience; at its end, and at every other flood, stands GOAWAY with ENHANCE_YOUR_CALM.
+// Nothing here waits or resumes a coroutine: streams signal their channels, whose sessions wake at the end of the
+// batch. Memory is bounded: data from clients by the windows, which open only as sessions read; data to them by one
+// session's transfer per stream, and over all streams (outgoing_body.h). Frames without content are limited
+// (patience.h); beyond it, and for every other flood, the connection ends with GOAWAY and ENHANCE_YOUR_CALM.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +34,15 @@ struct ServerCallbacks;
 struct ServerSettings {
   http1::HeadLimits head;
   std::uint32_t max_streams = 100;
-  /// Bytes that a client may send ahead of its session, on a stream and on all of them.
+  /// Bytes that a client may send ahead of its session, per stream and over all of them.
   std::uint32_t stream_window = 64 * 1024;
   std::uint32_t connection_window = 1024 * 1024;
 };
 
-/// What the connections of one thread share. Outlives them.
+/// Shared by the connections of one thread. Must outlive them.
 class ServerEngine {
  public:
-  /// `seed`: for the keys of WebSockets.
+  /// `seed`: for WebSocket keys.
   ServerEngine(const ServerSettings& settings, std::uint64_t seed);
   ~ServerEngine();
   ServerEngine(const ServerEngine&) = delete;
@@ -54,10 +54,10 @@ class ServerEngine {
   struct Nghttp2;
 
   ServerSettings settings_;
-  /// Of the heads that sessions write.
+  /// Limits of the heads that sessions write.
   http1::HeadLimits written_;
   std::uint64_t seed_;
-  /// Written between two waits, and used by nobody across one.
+  /// Scratch, not used across suspensions.
   http1::ResponseHead head_;
   std::vector<Field> fields_;
   std::unique_ptr<Nghttp2> nghttp2_;
@@ -67,7 +67,7 @@ class ServerConnection {
  public:
   class Owner {
    public:
-    /// `produce` has something to give. May be called often, from within anything but `produce`.
+    /// Called when `produce` has output. May be called often, from within any function but `produce`.
     virtual void output_waits() = 0;
 
    protected:
@@ -79,46 +79,47 @@ class ServerConnection {
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
-  /// Takes all of the bytes. \returns false when they end the connection; what `produce` then gives says why.
+  /// Processes all of the bytes. \returns false when they end the connection; `produce` then returns the reason as
+  /// frames.
   bool feed(std::string_view bytes, Time now);
-  /// Streams whose requests have come since, in order; each is to be read by a session. Null: there are none.
+  /// Returns the next stream with a new request, in order, to be read by a session. Null: there is none.
   std::unique_ptr<Layer> next_opened();
   bool opened_waits() const { return opened_first_ != nullptr; }
-  /// In the place of `next_opened`: nothing is done with the request, and the client may send it again.
+  /// Replaces `next_opened`: refuses the request unprocessed, so that the client may send it again.
   void refuse_opened();
-  /// Writes frames to `out`, at least 32 KiB. \returns their size; 0: nothing can be sent now.
+  /// Writes frames to `out`, which has at least 32 KiB. \returns their size; 0: nothing can be sent now.
   std::size_t produce(std::span<char> out, Time now);
   bool output_waiting() const;
 
-  /// Streams whose end was not sent, or not received, yet.
+  /// Returns the number of streams not ended in both directions.
   std::size_t streams() const { return live_; }
-  /// Those of them that were given to sessions.
+  /// Returns how many of them were given to sessions.
   std::size_t given() const { return given_; }
-  /// Requests that came so far.
+  /// Returns the number of requests so far.
   std::uint64_t requests() const { return requests_; }
-  /// When the header block began that is not complete; kNever: there is none.
+  /// Returns when the incomplete field block began; kNever: there is none.
   Time head_since() const { return head_since_; }
-  /// Since when streams that their sessions have left have sent nothing; kNever: there are none.
+  /// Returns since when streams without a session have sent nothing; kNever: there are none.
   Time stalled_since() const { return left_ == 0 ? kNever : progress_at_; }
 
-  /// RFC 9113 §6.8: says that no further streams are welcome; what is on its way is still served.
+  /// Sends a first GOAWAY (RFC 9113 §6.8): streams already on their way are still served.
   void announce_shutdown();
-  /// The client has heard of it, by its answer to a PING.
+  /// Returns whether the client has received it, by the answer to a PING.
   bool shutdown_heard() const { return shutdown_heard_; }
-  /// No further stream is served.
+  /// Sends the final GOAWAY: no further stream is served.
   void go_away();
-  /// Ends the connection: ENHANCE_YOUR_CALM.
+  /// Ends the connection with ENHANCE_YOUR_CALM.
   void give_up();
-  /// Forgets all. Streams that sessions still hold see their connection broken; nothing is produced any more.
+  /// Ends everything. Streams that sessions still use see their connection broken; nothing is sent any more.
   void close();
-  /// Nothing will come and nothing is to be sent any more.
+  /// Returns whether nothing will be received or sent any more.
   bool over() const;
 
  private:
   friend class ServerStream;
   friend struct ServerCallbacks;
 
-  // From streams.
+  // Called by streams.
   void respond(ServerStream& stream, const http1::ResponseHead& head);
   void inform(ServerStream& stream, const http1::ResponseHead& head);
   void submit_trailers(ServerStream& stream);
@@ -129,7 +130,7 @@ class ServerConnection {
 
   ServerStream* take_opened();
   void spend(Patience& patience, unsigned cost);
-  /// Every `size` of a field counts, whatever becomes of it.
+  /// Adds a field's `size`, whatever happens to the field.
   void decoded(std::size_t size);
   void unlink(ServerStream& stream);
 
@@ -137,21 +138,21 @@ class ServerConnection {
   Owner& owner_;
   nghttp2_session* session_ = nullptr;
   RequestText text_;
-  /// For frames that carry nothing, and for streams that come to nothing.
+  /// For frames without content, and for streams that do not complete.
   Patience frames_;
   Patience resets_;
-  /// Of the header block that comes, not paid for yet.
+  /// Bytes of the current field block that were not charged yet.
   std::size_t decoded_ = 0;
   StreamIds ids_;
   FrameOutput output_;
-  /// All that are open, and those opened but not asked for yet.
+  /// All open streams, and below, those opened and not returned by next_opened yet.
   ServerStream* all_ = nullptr;
   ServerStream* opened_first_ = nullptr;
   ServerStream* opened_last_ = nullptr;
   std::size_t live_ = 0;
   std::size_t given_ = 0;
   std::size_t left_ = 0;
-  /// Of responses, over all streams.
+  /// Bytes of responses, over all streams.
   std::size_t outgoing_ = 0;
   std::uint64_t requests_ = 0;
   Time now_;

@@ -1,6 +1,6 @@
-// One stream of a ServerConnection: a request as text to be read, a response as text to be written.
+// One stream of a ServerConnection: the request is read, and the response written, as HTTP/1.1 text.
 //
-// Two hold it: nghttp2 while the stream is open, and the session through its channel's layer. It dies with the last.
+// Has two owners: nghttp2 while the stream is open, and the session by its channel's layer. Destroyed with the last.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@ class ServerStream {
   static void* operator new(std::size_t size) { return allocate_frame(size); }
   static void operator delete(void* memory, std::size_t size) { free_frame(memory, size); }
 
-  /// What a session's channel carries. Once.
+  /// Returns the layer for a session's channel. To be called once.
   std::unique_ptr<Layer> attach();
 
-  // For the session, by its layer.
+  // Called by the session through its layer.
   Transfer receive(Channel& channel, std::span<char> into);
   Transfer send(Channel& channel, std::span<const iovec> pieces);
   std::size_t appetite();
@@ -46,13 +46,13 @@ class ServerStream {
   friend struct ServerCallbacks;
   class SessionLayer;
 
-  // From the connection.
+  // Called by the connection.
   void request_came(BodyForm form, http1::Method method);
   void data_came(std::string_view data);
   void request_ended();
-  /// So much of the body is on its way.
+  /// `size` bytes of the body have been sent.
   void sent(std::size_t size);
-  /// The stream is closed for nghttp2; `whole`: with its response sent to the end.
+  /// nghttp2 has closed the stream; `whole`: the response was sent completely.
   void closed(bool whole);
 
   void credit(std::size_t taken);
@@ -63,10 +63,10 @@ class ServerStream {
   ServerConnection* connection_;
   Channel* channel_ = nullptr;
   IncomingText in_;
-  /// DATA that no window was opened for yet.
+  /// Bytes of DATA for which the window was not opened again yet.
   std::size_t owed_ = 0;
   ResponseReader reader_{http1::Method::kGet, false};
-  /// Body of the response that waits for a window.
+  /// Body of the response that waits for the window.
   OutgoingBody out_;
   ServerStream* previous_ = nullptr;
   ServerStream* next_ = nullptr;
@@ -76,7 +76,7 @@ class ServerStream {
   bool opened_ = false;
   /// The response's end was sent.
   bool response_sent_ = false;
-  /// nghttp2 was told that there is nothing to send for now.
+  /// nghttp2 was told to defer DATA.
   bool deferred_ = false;
   bool was_reset_ = false;
   bool counted_left_ = false;

@@ -1,15 +1,15 @@
-// Which streams a client has opened, so that one that it opens too late is told from one that is closed.
+// Tracks the streams that a client has opened, to distinguish a late stream id from a closed stream.
 #pragma once
 
 #include <cstdint>
 
 namespace edge::net::http2 {
 
-/// The identifiers of new streams grow (RFC 9113 §5.1.1). HEADERS on a smaller one are the trailers of a stream that
-/// may have been closed meanwhile, or a fault. Remembers the last 64; what is older may be late.
+/// Ids of new streams increase (RFC 9113 §5.1.1). HEADERS with a smaller id are trailers of a stream that may have been
+/// closed meanwhile, or an error. Remembers the last 64; an older one may be late.
 class StreamIds {
  public:
-  /// HEADERS came on `id`. \returns false when it was passed over, and can never be opened.
+  /// Called for HEADERS on `id`. \returns false when the id was skipped, and can never be opened.
   bool take(std::int64_t id) {
     if (id > last_) {
       const std::int64_t ahead = (id - last_) / 2;

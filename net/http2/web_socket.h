@@ -1,4 +1,4 @@
-// The key of a WebSocket's handshake and what answers it (RFC 6455 §4.2.2): HTTP/2 has neither, HTTP/1.1 wants both.
+// The key of a WebSocket handshake and its answer (RFC 6455 §4.2.2), which HTTP/1.1 requires and HTTP/2 does not have.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace edge::net::http2 {
 
 inline constexpr std::string_view kWebSocketKey = "sec-websocket-key";
 
-/// What the client sent; empty: nothing.
+/// Returns the client's key; empty: none.
 std::string_view web_socket_key(const http1::RequestHead& head);
-/// Value of Sec-WebSocket-Accept for it.
+/// Returns Sec-WebSocket-Accept for a key.
 std::string web_socket_accept(std::string_view key);
 
 }  // namespace edge::net::http2

@@ -1,4 +1,4 @@
-// A listening socket on a loop. Nobody waits on it: each event accepts what is there.
+// A listening socket on a loop. No coroutine waits on it: each event accepts pending connections.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@ class Acceptor final : public Channel {
   Acceptor(Loop& loop, Fd socket, Accepted accepted);
 
  private:
-  /// While the process is out of descriptors or memory: those that wait are not reported again.
+  /// While the process is out of descriptors or memory: pending connections are not reported again, so accepting is
+  /// retried later.
   class Pause final : public TimerNode {
    public:
     explicit Pause(Acceptor& acceptor) : acceptor_(acceptor) {}
@@ -27,7 +28,7 @@ class Acceptor final : public Channel {
 
   void unattended(std::uint8_t events) override;
   void resume();
-  /// \returns whether more may be waiting.
+  /// \returns whether more may be pending.
   bool accept_some();
 
   Loop& loop_;

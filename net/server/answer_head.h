@@ -1,4 +1,4 @@
-// The head of an answer as text, for HTTP/1.1 and for the streams of HTTP/2.
+// The head of a response as text, for HTTP/1.1 and for HTTP/2 streams.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct AnswerHead {
   Body body = Body::kLength;
   std::size_t length = 0;
   std::string_view date;
-  /// Of the Connection field; empty: none.
+  /// The Connection field; empty: none.
   std::string_view connection{};
 };
 
-/// With the fields of `reply` that may stand in a head: those that frame the message are ours, and what a value holds
-/// beyond visible text becomes a space, so that no handler's text can end a line.
+/// Returns the head with the fields of `reply`, except those for framing, which are set here; bytes that are not
+/// visible text become spaces, so that no handler's text can end a line.
 std::string write_answer_head(const AnswerHead& head, const Reply& reply);
-/// The body as one chunk, with the trailers behind it (RFC 9112 §7.1.2); their values as in a head.
+/// Returns the body as one chunk, followed by the trailers (RFC 9112 §7.1.2); their values as in a head.
 std::string write_chunked_body(const Reply& reply);
 
 }  // namespace edge::net::server

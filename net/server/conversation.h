@@ -1,5 +1,5 @@
-// One connection of HTTP/1.1, or one stream of HTTP/2 as text of the same: requests one after the other, each read
-// whole, handed to the handler, and answered whole or bit by bit.
+// One HTTP/1.1 connection, or one HTTP/2 stream as HTTP/1.1 text: requests one after the other, each read completely,
+// passed to the handler, and answered at once or in pieces.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Conversation final : public Session, private Http1Conversation<Conversatio
   Conversation(Host& host, std::shared_ptr<const Peer> peer, Transport transport, Kind kind)
       : Http1Conversation(host.loop(), std::move(transport), kind), host_(host), peer_(std::move(peer)) {}
 
-  /// Runs until the connection ends, then has the host forget it.
+  /// Runs until the connection ends, then has the host free it.
   void start() { run(); }
   void drain() override;
   void cancel() override { waiter_.cancel(); }
@@ -30,7 +30,7 @@ class Conversation final : public Session, private Http1Conversation<Conversatio
  private:
   friend class Http1Conversation<Conversation>;
   using Next = AfterRequest;
-  /// What the head says of the message beyond the request.
+  /// Framing of the message, which is not part of the request.
   struct Framing {
     http1::Body body;
     bool keep_alive = true;
@@ -40,7 +40,7 @@ class Conversation final : public Session, private Http1Conversation<Conversatio
   };
   class HeldBody;
 
-  // What the conversation needs.
+  // Hooks of Http1Conversation.
   Loop& loop() { return host_.loop(); }
   std::span<char> room() { return host_.scratch_in(); }
   const http1::HeadLimits& head_limits() const { return host_.head_limits(); }
@@ -54,14 +54,14 @@ class Conversation final : public Session, private Http1Conversation<Conversatio
   void become_http2();
   void forget() { host_.forget(*this); }
 
-  /// \returns the status that it is refused with; 0: the body is there; -1: the client went away.
+  /// \returns the status to reject the request with; 0: the body was read; -1: the client disconnected.
   Task<int> read_body(const Framing& framing, HeldBody& held, std::string& body);
   Task<Next> answer(Reply reply, Framing framing, Next then);
-  /// `announced`: bytes that the head told of.
+  /// `announced`: the Content-Length of the head.
   Task<bool> send_stream(BodySource& source, bool chunked, std::optional<std::size_t> announced);
-  /// Waits until the source has something. \returns false when the client went away.
+  /// Waits until the source has data. \returns false when the client disconnected.
   Task<bool> await_source();
-  /// Sends all of it, as fast as the client takes it. \returns false when the connection is broken.
+  /// Sends all of it, as fast as the client accepts it. \returns false when the connection is broken.
   Task<bool> put(std::string_view bytes);
 
   Host& host_;

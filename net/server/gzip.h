@@ -1,4 +1,4 @@
-// Bodies to gzip (RFC 1952), for clients that ask for it.
+// Compresses bodies with gzip (RFC 1952), for clients that accept it.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace edge::net::server {
 
-/// Whether an Accept-Encoding field names gzip, or anything, with a weight above 0 (RFC 9110 §12.5.3).
+/// Returns whether an Accept-Encoding field accepts gzip, or `*`, with a weight above 0 (RFC 9110 §12.5.3).
 bool takes_gzip(std::string_view accept_encoding);
-/// In place, with Content-Encoding and Vary; a body that has a coding already, or does not shrink, is left alone. A
-/// stream is compressed piece by piece as it is asked for, and its size is announced no more.
+/// Compresses in place, and sets Content-Encoding and Vary; a body that is encoded already, or does not shrink, stays
+/// unchanged. A stream is compressed piece by piece, and its size is not announced any more.
 void compress(Reply& reply);
-/// A body that a client has compressed, whole. kResourceExhausted: it holds more than `limit`, of which no more than
-/// that is ever in memory; kInvalidArgument: it is no gzip, or not to its end.
+/// Decompresses a complete body. kResourceExhausted: it is larger than `limit`, and no more than that is ever in
+/// memory; kInvalidArgument: it is not valid gzip.
 Result<std::string> decompress(std::string_view body, std::size_t limit);
 
 }  // namespace edge::net::server

@@ -1,4 +1,4 @@
-// What the connections of one server share, and the list of them. Internal to this folder.
+// Shared state of one server's connections, and the list of them. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -21,15 +21,15 @@
 
 namespace edge::net::server {
 
-/// A connection in one of its states, or a stream of one. Lives from Host::keep to Host::forget, which it calls itself
-/// when it has ended.
+/// A connection in one of its states, or a stream of one. Lives from Host::keep to Host::forget, which the object calls
+/// itself when it has ended.
 class Session : public Retirable {
  public:
-  /// Ends as soon as nothing is in flight. May end it at once.
+  /// Ends as soon as nothing is in flight; possibly at once.
   virtual void drain() = 0;
   /// Ends now, whatever it waits for.
   virtual void cancel() = 0;
-  /// Where the connection that it stands for came from; a stream of HTTP/2 stands for none.
+  /// The client's address, for counting connections; not set for an HTTP/2 stream.
   std::optional<IpAddress> source{};
 };
 
@@ -45,17 +45,17 @@ class Host {
   tls::RecordRoom& records() { return records_; }
   void replace_tls(std::shared_ptr<const tls::Sites> tls) { options_.tls = std::move(tls); }
 
-  /// Of the thread: used between two waits.
+  /// Scratch of the thread: not used across suspensions.
   std::span<char> scratch_in() { return {scratch_.get(), kScratch}; }
   std::span<char> scratch_out() { return {scratch_.get() + kScratch, kScratch}; }
   http1::RequestHead& head() { return head_; }
 
-  /// Of all request bodies together. \returns false when there is no room.
+  /// Reserves memory for request bodies. \returns false at the limit.
   bool hold(std::size_t bytes);
   void let_go(std::size_t bytes) { held_ -= bytes; }
 
   void keep(Session& session) { sessions_.insert(&session); }
-  /// `to` goes on with what `from` began.
+  /// Transfers the connection of `from` to `to`.
   void hand_over(Session& from, Session& to);
   void forget(Session& session);
   bool has_room(const IpAddress& client) const;
@@ -63,11 +63,11 @@ class Host {
   std::size_t connections() const { return connections_; }
 
   bool draining() const { return draining_; }
-  /// `emptied`: once no session is left.
+  /// `emptied` is called once no session is left.
   void drain(std::function<void()> emptied);
   void cancel_all();
 
-  /// The value of a Date field (RFC 9110 §5.6.7).
+  /// Returns the value of a Date field (RFC 9110 §5.6.7).
   std::string_view date();
 
  private:

@@ -1,6 +1,6 @@
-// The server's end of HTTP/1.1: of one connection, or of one stream of HTTP/2 as text of the same. Reads one head after
-// the other, has each request served, and ends so that the client gets to read the last answer. Data plane and control
-// plane share it; what a request is, who answers it and whose memory it lies in is the Derived's.
+// The server side of HTTP/1.1: for one connection, or one HTTP/2 stream as HTTP/1.1 text. Reads heads one after the
+// other, has each request served, and ends so that the client can read the last response. Shared by data plane and
+// control plane; Derived provides memory and serves the requests.
 #pragma once
 
 #include <algorithm>
@@ -16,26 +16,28 @@
 
 namespace edge::net::server {
 
-/// kStream: serves one request, on a stream of HTTP/2 whose layer is the transport.
+/// kStream: serves one request, on an HTTP/2 stream whose layer is the transport.
 enum class ConversationKind : std::uint8_t { kConnection, kStream };
 
-/// How a request left the connection. kLinger: closed, but the client may still be sending.
+/// What to do with the connection after a request. kLinger: close, but the client may still be sending.
 enum class AfterRequest : std::uint8_t { kAgain, kClose, kLinger, kReset };
 
-/// Derived, which names this class its friend, has
+/// Derived, which declares this class a friend, has
 ///
 ///     Loop& loop();
-///     std::span<char> room();                          the thread's, to receive into
+///     std::span<char> room();                          the thread's buffer to receive into
 ///     const http1::HeadLimits& head_limits() const;
-///     http1::RequestHead& head();                      the thread's, filled before each `serve`
+///     http1::RequestHead& head();                      the thread's, parsed before each `serve`
 ///     bool draining() const;
 ///     Duration head_time() const;                      for a head, and for the first request
 ///     Duration rest_time() const;                      between two requests
-///     Task<AfterRequest> serve();                      answers the request of `head`
-///     Task<AfterRequest> refuse_head();                answers a head at fault (`fault_`), or too slow (kNone)
-///     Task<bool> flush();                              until the client has taken all; false: it does not
-///     void become_http2();                             its preface came: takes over, and forgets this
-///     void forget();                                   may destroy this
+///     Task<AfterRequest> serve();                      answers the request in `head`
+///     Task<AfterRequest> refuse_head();                answers an invalid head (`fault_`), or one that timed out
+///     (kNone)
+///     Task<bool> flush();                              until the client has accepted all; false: it does not
+///     void become_http2();                             called for the HTTP/2 preface: takes over, and frees this
+///     object
+///     void forget();                                   may destroy this object
 template <class Derived>
 class Http1Conversation {
  protected:
@@ -45,7 +47,7 @@ class Http1Conversation {
   }
   ~Http1Conversation() = default;
 
-  /// Until the connection ends.
+  /// Runs until the connection ends.
   Detached run() {
     AfterRequest next = AfterRequest::kAgain;
     while (next == AfterRequest::kAgain) {
@@ -87,25 +89,25 @@ class Http1Conversation {
   Waiter waiter_;
   Inlet inlet_;
   Outlet outlet_;
-  /// When the head began to come; before it, when the connection began to rest.
+  /// When the head began to arrive; before that, when the connection became idle.
   Time head_since_{};
   http1::ParseHint hint_;
   std::uint16_t unwaited_ = 0;  ///< requests since the last wait
   ConversationKind kind_;
   http1::HeadFault fault_ = http1::HeadFault::kNone;
-  bool served_ = false;  ///< some request
-  bool idle_ = false;    ///< waits for the first byte of a request
-  bool torn_ = false;    ///< what is unread is not a whole head
+  bool served_ = false;  ///< whether any request was served
+  bool idle_ = false;    ///< waiting for the first byte of a request
+  bool torn_ = false;    ///< the unread bytes are an incomplete head
 
  private:
   enum class HeadState : std::uint8_t { kComplete, kMore, kFault, kHttp2, kGone };
 
   /// For the first request of a connection that was accepted just before a drain.
   static constexpr Duration kDrainGrace = std::chrono::seconds(1);
-  /// Requests that are served in a row while the client had sent them all.
+  /// The most requests served in a row when the client had sent them all.
   static constexpr std::uint16_t kTurns = 256;
-  /// How long, and for how much, we listen on after the last answer, so that a client that still sends gets to read it:
-  /// closing with unread bytes would reset the connection under the answer (RFC 9112 §9.6).
+  /// How long, and how much, is read after the last response, so that a client that still sends can read it: closing
+  /// with unread bytes would reset the connection and lose the response (RFC 9112 §9.6).
   static constexpr Duration kLingerTime = std::chrono::seconds(2);
   static constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 
@@ -113,7 +115,7 @@ class Http1Conversation {
 
   HeadState read_head() {
     if (inlet_.empty() || torn_) {
-      // While draining an idle connection is looked at once more, so that no request is lost to the end.
+      // While draining, an idle connection is checked once more, so that no request is lost.
       if (!client_.readable() && !self().draining()) return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
       const bool first = inlet_.empty();
       const Transfer got = inlet_.fill(client_, self().room());
@@ -129,27 +131,27 @@ class Http1Conversation {
     if (torn_) return HeadState::kMore;
     hint_ = {};
     if (parsed.state == http1::ParseState::kFault) {
-      // Prior knowledge (RFC 9113 §3.3): the preface is no request of HTTP/1.1, on purpose.
+      // Prior knowledge (RFC 9113 §3.3): the preface is by design not a valid HTTP/1.1 request.
       const bool first = !served_ && kind_ == ConversationKind::kConnection;
       if (first && http2::begins_http2(inlet_.unread())) return HeadState::kHttp2;
       fault_ = parsed.fault;
       return HeadState::kFault;
     }
-    // The views stay where they are until the next wait or fill.
+    // The views stay valid until the next wait or fill.
     inlet_.consume(parsed.consumed);
     return HeadState::kComplete;
   }
 
   Time head_deadline() {
-    // A connection that was made for a request gets a moment for it, even when the end is near.
+    // A new connection gets a moment for its first request, even while draining.
     if (self().draining() && inlet_.empty()) return head_since_ + std::min(self().head_time(), kDrainGrace);
-    // Between two requests the connection may rest; a head once begun, and the first of all, has to come.
+    // Between two requests the connection may be idle; the first head, and one that has begun, must arrive in time.
     const bool resting = inlet_.empty() && served_;
     return head_since_ + (resting ? self().rest_time() : self().head_time());
   }
 
-  /// Before the next request of a client that has not taken its answers, or that sends so many at once that others
-  /// wait.
+  /// Yields before the next request of a client that has not read its responses, or that sent so many requests at once
+  /// that others wait.
   Task<AfterRequest> rest() {
     unwaited_ = 0;
     inlet_.keep();
@@ -166,7 +168,7 @@ class Http1Conversation {
       client_.reset_on_close();
       co_return;
     }
-    // A stream's end is the layer's to tell; it needs nobody who listens on.
+    // The layer ends a stream; lingering is not needed.
     if (kind_ == ConversationKind::kStream) {
       client_.finish();
       co_return;
@@ -174,7 +176,7 @@ class Http1Conversation {
     const bool unread = how == AfterRequest::kLinger || !inlet_.empty() || client_.readable();
     inlet_.drop();
     if (!unread) {
-      // A layer has an end of its own to tell; the socket's close tells the kernel's.
+      // A layer has its own end to send; for a socket, closing is enough.
       if (client_.layer() != nullptr) client_.finish();
       co_return;
     }

@@ -1,4 +1,4 @@
-// A connection of HTTP/2: each of its streams is a Conversation of one request.
+// An HTTP/2 connection: each of its streams is a Conversation with one request.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@ namespace edge::net::server {
 
 class Http2Connection final : public Session, http2::ServerLink::Host {
  public:
-  /// `unread`: bytes that were received already, the preface first of them.
+  /// `unread`: bytes that were received already, beginning with the preface.
   Http2Connection(server::Host& host, std::shared_ptr<const Peer> peer, Transport transport, std::string_view unread);
 
-  /// Runs until the connection ends, then has the host forget it.
+  /// Runs until the connection ends, then has the host free it.
   void start() { run(); }
   void drain() override { link_.drain(); }
   void cancel() override { link_.cancel(); }

@@ -1,10 +1,10 @@
-// A small HTTP server for the cold paths: the resource API, metrics, the dashboard. HTTP/1.1 and HTTP/2, with and
-// without TLS, on one loop, over the codecs that the data plane has.
+// A small HTTP server for everything but the data plane: the resource API, metrics, the dashboard. HTTP/1.1 and HTTP/2,
+// with and without TLS, on one loop, with the data plane's codecs.
 //
-// It knows nothing of what it serves. What a client can take of it is bounded: connections, streams, sizes and times.
-// An idle stream costs a coroutine's frame, no thread and no buffer.
+// Independent of the content. A client's resources are limited: connections, streams, sizes and times. An idle stream
+// costs a coroutine's frame, no thread and no buffer.
 //
-// Threads: everything belongs to the loop's thread, but what says otherwise.
+// Threads: everything is for the loop's thread, except as stated.
 #pragma once
 
 #include <chrono>
@@ -23,71 +23,72 @@
 
 namespace edge::net::server {
 
-/// Answers a request. It may be a plain function that returns a finished Reply, or a coroutine that waits on the same
-/// loop; `request` lives until it has answered, even when the client has gone.
+/// Answers a request: a plain function that returns a finished Reply, or a coroutine that waits on the same loop;
+/// `request` lives until it has answered, even when the client has disconnected.
 using Handler = std::function<Task<Reply>(const Request& request)>;
-/// Looks at a request before its body is read: what it answers is the answer, and the body is not waited for.
+/// Checks a request before its body is read: a returned reply is the response, and the body is not read.
 using Admission = std::function<std::optional<Reply>(const Request& head)>;
-/// What is answered to a request that never reaches the handler: `status` is 400, 408, 413, 414, 417, 431, 501, 503 or
-/// 505, `text` a sentence that says why.
+/// Returns the response to a request that does not reach the handler: `status` is 400, 408, 413, 414, 417, 431, 501,
+/// 503 or 505, `text` a sentence with the reason.
 using FaultReply = std::function<Reply(int status, std::string_view text)>;
 
-/// Told of a client whose handshake failed: `why` is TLS's reason, of a certificate that is not to be believed for one.
+/// Called for a client whose handshake failed: `why` is TLS's reason, such as an untrusted certificate.
 using HandshakeRefused = std::function<void(const SocketAddress& client, std::string_view why)>;
 
 struct ServerOptions {
-  /// No address: every address of the node. Port 0: the system chooses.
+  /// No address: every address of the node. Port 0: chosen by the system.
   std::optional<IpAddress> address{};
   std::uint16_t port = 0;
-  /// Null: clear text. A client certificate is asked for when the sites' context does.
+  /// Null: plain text. A client certificate is requested when the sites' context says so.
   std::shared_ptr<const tls::Sites> tls{};
 
   std::size_t max_connections = 4096;
-  /// Of them from one address, an IPv6 address by its /64: whoever holds as many as it may leaves room for others.
+  /// Limit per address, or IPv6 /64, so that one client leaves room for others.
   std::size_t max_connections_per_source = 2048;
-  /// Of one HTTP/2 connection.
+  /// Per HTTP/2 connection.
   std::uint32_t max_streams = 1000;
-  /// A head over it is answered with 431, a target over half of it with 414.
+  /// A larger head is answered with 431, a target over half of it with 414.
   std::size_t max_head = std::size_t{32} << 10;
-  /// A body over it is answered with 413.
+  /// A larger body is answered with 413.
   std::size_t max_body = std::size_t{4} << 20;
-  /// All bodies at a time; what would be over it is answered with 503.
+  /// All bodies at a time; what would exceed it is answered with 503.
   std::size_t max_bodies = std::size_t{128} << 20;
-  /// Bodies of at least so much are compressed for who takes gzip; 0: none is. Of streams those of a known size.
+  /// Bodies of at least this size are compressed for clients that accept gzip; 0: none. Streams only with a known size.
   std::size_t gzip_from = 0;
 
-  /// From the connection, or the first byte of a later request, to the end of its head; a TLS handshake, too.
+  /// From the connection, or the first byte of a later request, to the end of its head; also for a TLS handshake.
   Duration head_time = std::chrono::seconds(10);
-  /// Between two pieces of a body, of a request or of an answer.
+  /// Between two pieces of a body, of a request or a response.
   Duration stall_time = std::chrono::seconds(30);
   /// Between two requests.
   Duration idle_time = std::chrono::seconds(75);
 
-  Admission admit{};   ///< null: all are
-  FaultReply fault{};  ///< null: the sentence as text
+  Admission admit{};   ///< null: all requests are admitted
+  FaultReply fault{};  ///< null: the sentence as plain text
   HandshakeRefused handshake_refused{};
 };
 
 class HttpServer {
  public:
-  /// Listens, and serves while the loop runs. `loop` must outlive it. kUnavailable names the address that could not be
-  /// bound.
+  /// Listens, and serves while the loop runs. `loop` must outlive the server. kUnavailable names the address that could
+  /// not be bound.
   static Result<std::unique_ptr<HttpServer>> start(Loop& loop, ServerOptions options, Handler handler);
-  /// The same on a socket that listens already; `options` says nothing of where.
+  /// The same on a socket that is already listening; the address in `options` is ignored.
   static std::unique_ptr<HttpServer> adopt(Loop& loop, Fd listener, ServerOptions options, Handler handler);
-  /// After `stop` has called back.
+  /// To be called after `stop` has called back.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// What was bound. From any thread.
+  /// Returns the bound address. Any thread.
   SocketAddress address() const;
-  /// Serves a connection of this process, without TLS: whoever has its other end is believed to be local.
+  /// Serves a connection from within this process, without TLS: the peer is treated as local.
   void serve_own(Fd connection);
-  /// For connections from now on.
+  /// For new connections.
   void replace_tls(std::shared_ptr<const tls::Sites> tls);
-  /// Accepts no more, lets requests end, ends streams where they are, and after `patience` everything. `stopped` is
-  /// called when no connection is left; the server may be destroyed from then on, though not from within.
+  /// Stops accepting, finishes requests, ends streams where they are, and closes everything after `patience`. `stopped`
+  /// is called when no connection is left; the server may be destroyed from then on, though not from within the
+  /// callback.
   void stop(Duration patience, std::function<void()> stopped);
   std::size_t connections() const;
 
@@ -100,9 +101,8 @@ class HttpServer {
 /// A server with a thread and a loop of its own.
 class ServerThread {
  public:
-  /// `prepare` is called at once with the loop, which does not run yet, and gives the handler; what it makes may live
-  /// on that loop. `stopped` is called when the loop runs no more, or never will, for the handler's things to be
-  /// destroyed.
+  /// `prepare` is called at once with the loop, which does not run yet, and returns the handler; objects that it makes
+  /// may use that loop. `stopped` is called when the loop has ended, or will never run, to destroy them.
   static Result<std::unique_ptr<ServerThread>> start(ServerOptions options,
                                                      const std::function<Result<Handler>(Loop&)>& prepare,
                                                      std::function<void()> stopped = {});
@@ -112,9 +112,9 @@ class ServerThread {
   ServerThread& operator=(const ServerThread&) = delete;
 
   SocketAddress address() const;
-  /// Opens a connection to the server within this process: neither TCP nor TLS. From any thread.
+  /// Opens a connection to the server within this process, without TCP or TLS. Any thread.
   Result<Fd> dial();
-  /// From any thread; runs `work` on the loop's.
+  /// Runs `work` on the loop's thread. Any thread.
   void post(std::function<void(HttpServer&)> work);
 
  private:

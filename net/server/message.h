@@ -1,4 +1,4 @@
-// What a handler of the small server is asked, and what it answers.
+// Requests and replies of the small server.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace edge::net::server {
 
-/// The subject of a certificate that an authority of the server's vouches for.
+/// The subject of a certificate that was verified by the server's CAs.
 struct ClientName {
   std::string common_name;
   std::vector<std::string> organizations;
-  std::string serial{};  ///< number of the certificate: bytes, the most significant first
+  std::string serial{};  ///< serial number of the certificate: bytes, the most significant first
 };
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 struct Peer {
   SocketAddress address;
   bool tls = false;
@@ -30,39 +30,39 @@ struct Peer {
 
 using FieldList = std::vector<std::pair<std::string, std::string>>;
 
-/// A whole request: its body was read before the handler is asked.
+/// A complete request: the handler is called after its body was read.
 struct Request {
   std::string method;
   /// As sent, without the query; not decoded.
   std::string path;
   /// Without the `?`.
   std::string query;
-  /// Of the authority, or the Host field; empty: none was named.
+  /// From the authority, or the Host field; empty: absent.
   std::string host;
   FieldList fields;
   std::string body;
   std::shared_ptr<const Peer> peer;
 
-  /// Value of the first such field; empty when there is none. `name` ignores case.
+  /// Returns the value of the first such field; empty when there is none. `name` ignores case.
   std::string_view field(std::string_view name) const;
   bool has(std::string_view name) const;
 };
 
-/// A body that comes bit by bit. Lives on the loop's thread; it is destroyed when the body has ended, or when the
-/// client went away.
+/// A body that is produced in pieces. For the loop's thread; destroyed when the body has ended, or the client
+/// disconnected.
 class BodySource {
  public:
   enum class Next : std::uint8_t {
-    kMore,        ///< appended something; ask again when that was sent
-    kNothingYet,  ///< `ready` is called once there is something to ask for
+    kMore,        ///< appended something; call again when that was sent
+    kNothingYet,  ///< `ready` is called once there is more
     kEnd,         ///< the body is complete; something may have been appended
   };
   virtual ~BodySource() = default;
-  /// Appends the next piece. Never called while the client has yet to take the piece before: that is the back-pressure.
+  /// Appends the next piece. Never called before the client has accepted the previous one: this is the back-pressure.
   virtual Next next(std::string& out) = 0;
-  /// Set once, before the first `next`. Call it on the loop's thread, from outside `next`.
+  /// Sets the callback once, before the first `next`. To be called on the loop's thread, from outside `next`.
   virtual void on_ready(std::function<void()> ready) = 0;
-  /// Has no end of its own: where the server stops it ends, and what was sent is good. Another is broken off there.
+  /// Returns whether the body has no end of its own: when the server stops it ends normally. Others are aborted.
   virtual bool is_endless() const { return true; }
 };
 
@@ -70,13 +70,13 @@ struct Reply {
   int status = 200;
   std::string content_type{};
   std::string body{};
-  /// Others; neither Content-Type nor what frames the message.
+  /// Other fields; neither Content-Type nor framing fields.
   FieldList fields{};
-  /// Instead of `body`.
+  /// Replaces `body`.
   std::unique_ptr<BodySource> stream{};
-  /// Bytes of `stream`, where they are known beforehand: so much is announced, and must come.
+  /// Size of `stream` in bytes, if known: announced, and must be produced.
   std::optional<std::size_t> stream_size{};
-  /// Behind `body`, as gRPC has its status (RFC 9110 §6.5). Clients of HTTP/1.0 do not get them.
+  /// Trailers after `body`, for gRPC's status (RFC 9110 §6.5). Not sent to HTTP/1.0 clients.
   FieldList trailers{};
 };
 

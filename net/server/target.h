@@ -1,4 +1,4 @@
-// The parts of a request's target (RFC 3986 §3), decoded.
+// Decodes the parts of a request target (RFC 3986 §3).
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace edge::net::server {
 
-/// Percent-decoding (RFC 3986 §2.1); nullopt: malformed, or a NUL.
+/// Percent-decodes (RFC 3986 §2.1); nullopt: malformed, or contains NUL.
 std::optional<std::string> decode_path(std::string_view text);
-/// The parameters in order, `+` a space; nullopt too when there are more than 64.
+/// Returns the parameters in order, with `+` as a space; nullopt also when there are more than 64.
 std::optional<FieldList> decode_query(std::string_view text);
 
 }  // namespace edge::net::server

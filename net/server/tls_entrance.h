@@ -1,4 +1,4 @@
-// The beginning of a connection under TLS: the handshake, with a deadline; then whoever speaks what was agreed on.
+// The TLS handshake of a connection, with a deadline; a conversation of the negotiated protocol then takes over.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ class TlsEntrance final : public Session {
  public:
   TlsEntrance(Host& host, Peer peer, Fd client, std::shared_ptr<const tls::Sites> sites);
 
-  /// Runs until the connection is handed on, or closed, then has the host forget it.
+  /// Runs until the connection is handed over or closed, then has the host free it.
   void start() { run(); }
-  /// Who is not known yet has asked for nothing.
+  /// Closes at once: no request was made yet.
   void drain() override { waiter_.cancel(); }
   void cancel() override { waiter_.cancel(); }
 
@@ -27,7 +27,7 @@ class TlsEntrance final : public Session {
   Peer peer_;
   Channel client_;
   Waiter waiter_;
-  /// Of the channel, which owns it.
+  /// Owned by the channel.
   tls::RecordLayer& layer_;
 };
 

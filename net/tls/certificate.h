@@ -1,4 +1,4 @@
-// Certificates as secrets hold them, read and checked once: a chain with its key, and the authorities to trust.
+// Certificates from secrets, parsed and checked once: chains with keys, OCSP staples, trusted CAs.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace edge::net::tls {
 
-/// PEM of one secret; larger is refused.
+/// PEM of one secret; larger ones are rejected.
 inline constexpr std::size_t kMaxPemBytes = std::size_t{1} << 20;
 
-/// Immutable, and shared by every thread that shows it.
+/// Immutable, shared by all threads.
 class Certificate {
  public:
-  /// `chain`: the certificate first, then what leads to an authority. The error never quotes the key.
+  /// `chain`: the certificate first, then its intermediates. The error never quotes the key.
   static Result<std::shared_ptr<const Certificate>> read(std::string_view chain, std::string_view key);
 
-  /// The names that it is for, lower case; `*.example.com` stands for one label more.
+  /// Returns its host names, lower case; `*.example.com` matches one additional label.
   const std::vector<std::string>& names() const { return names_; }
-  /// Of two with one name and one kind of key the first is shown.
+  /// Of two certificates with the same name and type of key the first is used.
   int key_type() const { return key_type_; }
   /// Seconds since 1970.
   std::int64_t not_after() const { return not_after_; }
 
   x509_st* leaf() const { return leaf_.get(); }
   evp_pkey_st* key() const { return key_.get(); }
-  /// Those after the leaf.
+  /// Returns the certificates after the leaf.
   const std::vector<Handle<x509_st>>& chain() const { return chain_; }
 
  private:
@@ -44,14 +44,15 @@ class Certificate {
   std::int64_t not_after_ = 0;
 };
 
-/// An answer of the certificate's authority that it is not revoked (RFC 6960), to be sent with it (RFC 6066 §8).
+/// An OCSP response that the certificate is not revoked (RFC 6960), for stapling (RFC 6066 §8).
 class Staple {
  public:
-  /// DER, for the leaf of `certificate`, and signed by the one that follows it in the chain or by whom that one named.
+  /// Parses DER; it must be for the leaf of `certificate`, and signed by its issuer in the chain or a responder
+  /// delegated by that.
   static Result<std::shared_ptr<const Staple>> read(std::string_view der, const Certificate& certificate);
 
   std::string_view der() const { return der_; }
-  /// A staple that is over says nothing: it is not sent. Seconds since 1970.
+  /// Returns whether it is valid; an expired staple is not sent. Seconds since 1970.
   bool valid_at(std::int64_t now) const { return from_ <= now && now < until_; }
 
  private:
@@ -62,28 +63,28 @@ class Staple {
   std::int64_t until_ = 0;
 };
 
-/// What is asked of lists of revoked certificates (CRLs, RFC 5280 §5).
+/// How certificate revocation lists (CRLs, RFC 5280 §5) are used.
 enum class RevocationLists : std::uint8_t {
-  kWhereThere,  ///< an authority without one is believed, and one that is over goes on counting
-  kNeeded,      ///< each authority of a chain must have one that is in time, else nobody of it is believed
+  kWhereThere,  ///< a CA without a list is trusted, and an expired list still counts
+  kNeeded,      ///< each CA of a chain must have a current list, else its certificates are rejected
 };
 
-/// Whom to believe what a certificate says. Each is believed for itself, whether it is a root or not.
+/// Trusted CAs. Each is a trust anchor, whether it is a root or not.
 class Authorities {
  public:
   Authorities();
 
-  /// Adds all of a PEM file; none in it is an error, as is one that cannot be read.
+  /// Adds all certificates of a PEM file; an empty or unreadable one is an error.
   Status add(std::string_view pem);
-  /// Those of the operating system.
+  /// Adds those of the operating system.
   Status add_system();
-  /// Adds all lists of a PEM file; none in it is an error, as is one that cannot be read.
+  /// Adds all revocation lists of a PEM file; an empty or unreadable one is an error.
   Status add_revoked(std::string_view pem);
-  /// From now on certificates are looked up in the lists. An authority's own certificate is believed as configured.
+  /// Enables the check of revocation lists. The configured CA certificates themselves are not checked.
   void check_revoked(RevocationLists lists);
 
   x509_store_st* store() const { return store_.get(); }
-  /// What was added by `add`, in order: told to clients as those whose certificates are wanted.
+  /// Returns the certificates added by `add`, in order: sent to clients as acceptable CAs.
   const std::vector<Handle<x509_st>>& certificates() const { return certificates_; }
 
  private:

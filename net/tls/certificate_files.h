@@ -1,5 +1,5 @@
-// Certificates with their keys from PEM files below directories that the administrator allows, and their changes: a
-// link that is swapped, a file that is renamed into place, two files written one after the other.
+// Certificates and keys from PEM files in directories that the administrator allows. Detects changes: a replaced
+// symbolic link, a renamed file, two files written one after the other.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace edge::net::tls {
 
-/// Of one thread at a time. A file of more than kMaxPemBytes is refused, and so are more than kMostPairs pairs.
+/// For one thread at a time. Files of more than kMaxPemBytes are rejected, and so are more than kMostPairs pairs.
 class CertificateFiles {
  public:
   static constexpr std::size_t kMostPairs = 4096;
@@ -30,28 +30,28 @@ class CertificateFiles {
     std::shared_ptr<const std::string> certificate;
     std::shared_ptr<const std::string> key;
   };
-  /// What the administrator is told. No contents.
+  /// A log message, without file contents.
   struct Line {
     bool warning = false;
     std::string text;
   };
 
-  /// `directories`: where files may be, after all links were followed. Below one that is not there is nothing.
+  /// `directories`: where files may be, after resolving all links. A missing directory has none.
   explicit CertificateFiles(std::vector<std::string> directories);
 
-  /// Reads those that are new, and forgets those that are not among `pairs`.
+  /// Reads new pairs, and drops those that are not in `pairs`.
   void follow(const std::set<Names>& pairs);
-  /// Reads those whose files changed. A pair that cannot be used leaves the last one that could.
-  /// \returns whether any is another now. Two `stat` a pair.
+  /// Reads pairs whose files changed. An unusable pair keeps its last usable version. \returns whether any has changed.
+  /// Two `stat` calls per pair.
   bool look();
-  /// The last that could be used; null: there was none since the pair is followed.
+  /// Returns the last usable version; null: there has been none.
   const Pair* find(const Names& names) const;
   bool follows_any() const { return !pairs_.empty(); }
-  /// What is to be told since the last call: a fault once, and once when it is gone.
+  /// Returns messages since the last call: an error once, and once when it is fixed.
   std::vector<Line> take_lines() { return std::exchange(lines_, {}); }
 
  private:
-  /// A file as the file system knows it.
+  /// A file's state in the file system.
   struct Stamp {
     std::uint64_t device = 0, inode = 0, size = 0;
     std::int64_t changed = 0, modified = 0;  ///< ns since 1970
@@ -59,10 +59,10 @@ class CertificateFiles {
   };
   struct Followed {
     Stamp certificate, key;
-    bool settled = false;   ///< another change of these files would change the stamps
+    bool settled = false;   ///< stable: a further change of the files would change the stamps
     Pair pair;              ///< null texts: none yet
-    std::string fault;      ///< of what is there now
-    bool reported = false;  ///< the fault
+    std::string fault;      ///< of the current files
+    bool reported = false;  ///< the fault was reported
   };
 
   bool read(const Names& names, Followed& followed);

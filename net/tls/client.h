@@ -1,4 +1,4 @@
-// The client's side: how a backend is called. Its certificate is checked, unless a tool's user wants it otherwise.
+// TLS to backends. Server certificates are verified, unless a tool's user disables that.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace edge::net::tls {
 
-/// A name that the peer's certificate must be for.
+/// A name that the peer's certificate may be for.
 struct PeerName {
   enum class Kind : std::uint8_t { kHost, kUri };
   Kind kind = Kind::kHost;
@@ -18,26 +18,26 @@ struct PeerName {
 };
 
 struct ClientSettings {
-  /// Sent as SNI; an address is not.
+  /// Sent as SNI, unless it is an address.
   std::string server_name;
-  /// One of them must hold. Empty: the server's name must.
+  /// The certificate must have one of these. Empty: the server's name.
   std::vector<PeerName> names;
   std::shared_ptr<const Authorities> authorities;
-  /// Shown to servers that ask; null: none.
+  /// Sent to servers that request one; null: none.
   std::shared_ptr<const Certificate> certificate;
   /// In order of preference, `h2` or `http/1.1`; empty: no ALPN.
   std::vector<std::string> protocols;
-  /// Nobody checks who answers: for tools whose user has asked for it by name.
+  /// Disables verification: for tools, on explicit request of the user.
   bool unverified = false;
 };
 
-/// Immutable; shared by the threads.
+/// Immutable; shared by all threads.
 class ClientContext {
  public:
   static Result<std::shared_ptr<const ClientContext>> make(ClientSettings settings);
   const ClientSettings& settings() const { return settings_; }
   ssl_ctx_st* handle() const { return handle_.get(); }
-  /// Whether a certificate is for one of the names that are wanted.
+  /// Returns whether a certificate has one of the accepted names.
   bool accepts(x509_st* certificate) const;
 
  private:
@@ -46,10 +46,10 @@ class ClientContext {
   Handle<ssl_ctx_st> handle_;
 };
 
-/// The last session with one server, for the next connection to it. Of one thread.
+/// The last session with one server, for resumption by the next connection. For one thread.
 class Resumption {
  public:
-  /// Null when there is none that was made under `context`.
+  /// Returns the session; null when there is none from the same `context`.
   ssl_session_st* session_for(const std::shared_ptr<const ClientContext>& context) const {
     return context == context_ ? session_.get() : nullptr;
   }

@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, so that its headers stay in the files of this folder.
+// Owning pointers of OpenSSL's objects, so that its headers are included in this folder only.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ struct evp_pkey_st;
 
 namespace edge::net::tls {
 
-/// Gives the reference back.
+/// Releases the reference.
 struct Release {
   void operator()(ssl_st* object) const;
   void operator()(ssl_ctx_st* object) const;

@@ -1,4 +1,4 @@
-// What the files of this folder share of OpenSSL. Included by nobody else.
+// Shared OpenSSL helpers, for the files of this folder only.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace edge::net::tls {
 
 class RecordLayer;
 
-/// The oldest error of this thread as text, without what only a programmer would want; the queue is empty after it.
+/// Returns the oldest error of this thread as text for users, and clears the queue.
 std::string take_error();
 
-/// The layer that a callback is called for.
+/// Returns the layer that a callback is called for.
 RecordLayer& layer_of(SSL* ssl);
 
-/// What both sides have in common: versions, the ciphers of the best grade, curves, memory, no renegotiation.
-/// \param newest_only  TLS 1.3 alone.
+/// Sets what both sides have in common: versions, strong ciphers, curves, memory, no renegotiation.
+/// \param newest_only  TLS 1.3 only.
 void set_up(SSL_CTX* context, bool newest_only);
 
-/// Bytes move through Channel and RecordLayer, not by OpenSSL's own calls.
+/// Transfers bytes by Channel and RecordLayer instead of OpenSSL's own I/O.
 BIO_METHOD* channel_method();
 
 }  // namespace edge::net::tls

@@ -1,8 +1,8 @@
 // TLS between a channel's user and its socket.
 //
-// What OpenSSL wants to send is gathered in a buffer of the thread and leaves in one call for many records; it is never
-// told that a socket is full. What the socket did not take is kept here, and the one who sends is told of one byte less
-// than was taken, so that he comes back with it when there is room.
+// OpenSSL's output is gathered in a buffer of the thread and sent with one system call for many records; OpenSSL never
+// sees a full socket. What the socket did not accept is kept here, and the sender is told of one byte less than was
+// taken, so that it offers that byte again when there is room.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@
 
 namespace edge::net::tls {
 
-/// Of the subject of a certificate: CN, and each O; with its serial number.
+/// The subject of a certificate: CN, and each O; with the serial number.
 struct SubjectNames {
   std::string common_name;
   std::vector<std::string> organizations;
   std::string serial;  ///< bytes, the most significant first
 };
 
-/// Where the records of one call gather. One a thread, shared by its layers; empty between two calls.
+/// The buffer for the records of one call. One per thread, shared by its layers; empty between calls.
 class RecordRoom {
  public:
-  /// Plain text that is sealed before it is sent.
+  /// Bytes of plain text encrypted before they are sent.
   static constexpr std::size_t kPlain = std::size_t{64} << 10;
   static constexpr std::size_t kRecord = std::size_t{16} << 10;
 
@@ -45,44 +45,43 @@ class RecordRoom {
 
 class PieceCursor;
 
-/// Every function is called on the thread of its channel. `room` must outlive it.
+/// For the thread of its channel. `room` must outlive it.
 class RecordLayer final : public Layer {
  public:
-  /// Answers a client. `sites` must have one.
+  /// Makes the server side. `sites` must have one.
   static std::unique_ptr<RecordLayer> accept(std::shared_ptr<const Sites> sites, RecordRoom& room);
-  /// Calls a server, with the session that `resumption` holds, and leaves there what the server gives for the next
-  /// time.
+  /// Makes the client side, resuming the session in `resumption`, where the server's next session is stored.
   static std::unique_ptr<RecordLayer> connect(std::shared_ptr<const ClientContext> context,
                                               std::shared_ptr<Resumption> resumption, RecordRoom& room);
   ~RecordLayer() override;
 
   enum class Handshake : std::uint8_t {
     kDone,
-    kRead,   ///< come again when the channel can be read
-    kWrite,  ///< or written
+    kRead,   ///< call again when the channel is readable
+    kWrite,  ///< or writable
     kFailed,
   };
-  /// The next step; until it is kDone nothing else may be asked of the layer.
+  /// Continues the handshake; until it returns kDone no other function may be called.
   Handshake handshake(Channel& channel);
-  /// Why it failed, in words of OpenSSL's.
+  /// Returns the reason of a failure, as OpenSSL's text.
   const std::string& fault() const { return fault_; }
-  /// Whether it failed because the client sent a request of HTTP in plain text. Nothing was sent to it yet.
+  /// Returns whether it failed because the client sent a plain-text HTTP request. Nothing was sent to the client yet.
   bool spoke_http() const { return spoke_http_; }
-  /// Whether the peer has sent anything yet.
+  /// Returns whether the peer has sent anything yet.
   bool heard() const;
 
-  // After the handshake.
-  /// `h2`, `http/1.1`, or empty when neither was agreed on.
+  // After the handshake:
+  /// Returns `h2`, `http/1.1`, or empty when neither was negotiated.
   std::string_view protocol() const;
-  /// What a client asked for by SNI, canonical; empty: nothing.
+  /// Returns the client's SNI, canonical; empty: none.
   const std::string& server_name() const { return server_name_; }
   bool resumed() const;
-  /// Of the handshake, when it is done: `TLSv1.3`, and the cipher's name. Of static lifetime.
+  /// Returns the version, `TLSv1.3`, and below, the cipher's name. Static lifetime.
   std::string_view version() const;
   std::string_view cipher() const;
-  /// Of what the peer's certificate says of itself: its subject as one line; empty without one.
+  /// Returns the subject of the peer's certificate as one line; empty without one.
   std::string peer_subject() const;
-  /// The names in that subject, as UTF-8; nullopt without a certificate, or when one cannot be read.
+  /// Returns the names in that subject, as UTF-8; nullopt without a certificate, or when one is invalid.
   std::optional<SubjectNames> subject_names() const;
 
   // Layer
@@ -99,31 +98,31 @@ class RecordLayer final : public Layer {
 
   explicit RecordLayer(RecordRoom& room) : room_(room) {}
   bool open(ssl_ctx_st* context);
-  /// What lies in the room and what was kept goes to the socket as far as it takes it. False: the connection is broken.
+  /// Sends buffered records as far as the socket accepts them. False: the connection is broken.
   bool flush(Channel& channel);
-  /// As much as one call sends, into the room. \returns its plain bytes; 0: failed.
+  /// Encrypts one call's data into the buffer. \returns its plain bytes; 0: failed.
   std::size_t seal(PieceCursor& at);
   void fail(const char* what);
   bool accepts_peer();
 
-  // For OpenSSL.
+  // Called by OpenSSL.
   int take_in(char* into, int size);
   int put_out(const char* bytes, int size);
 
   RecordRoom& room_;
   Handle<ssl_st> ssl_;
-  /// While OpenSSL is at work.
+  /// Set during calls of OpenSSL.
   int fd_ = -1;
   Fill fill_ = Fill::kMore;
-  /// Reads of the socket in this call that have led to nothing for the user.
+  /// Reads of the socket in this call that yielded nothing for the user.
   std::uint8_t idle_reads_ = 0;
   bool failed_ = false;
   bool spoke_http_ = false;
-  /// The socket takes no more. What the peer sent before it broke is still read.
+  /// The socket is broken for sending. What the peer sent before is still read.
   bool unsendable_ = false;
-  /// The peer has said that it sends no more.
+  /// The peer has sent close_notify.
   bool ended_ = false;
-  /// A byte was taken that the sender was not told of, and offers once more.
+  /// A byte was taken that the sender was not told of, and will offer again.
   bool owes_ = false;
   Buffer unsent_;
   std::string server_name_;

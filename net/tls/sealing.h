@@ -1,4 +1,4 @@
-// Bytes that only who has a secret can read or make (AES-256-GCM, RFC 5116): what the proxy gives to clients to keep.
+// Authenticated encryption (AES-256-GCM, RFC 5116) of values that clients store for the proxy.
 #pragma once
 
 #include <cstddef>
@@ -12,35 +12,35 @@
 
 namespace edge::net::tls {
 
-/// What is sealed for one purpose opens for no other.
+/// Values encrypted for one purpose cannot be decrypted for another.
 enum class SealPurpose : std::uint8_t {
-  kSession,   ///< who the user is
-  kTokens,    ///< the provider's tokens, of a session
-  kLogin,     ///< a login that has been begun
-  kAffinity,  ///< the endpoint that a client stays with
+  kSession,   ///< the user's identity
+  kTokens,    ///< the provider's tokens of a session
+  kLogin,     ///< a login in progress
+  kAffinity,  ///< the endpoint of a persistent session
 };
 
-/// The keys of a session secret, and of the one before it. Immutable; shared by the threads.
+/// The keys from a session secret, and from the one before it. Immutable; shared by all threads.
 ///
-/// A nonce is 96 random bits, so one secret should seal no more than 2^32 times (NIST SP 800-38D §8.3): thousands of
-/// logins a second for ten days, and far longer at any usual rate.
+/// A nonce is 96 random bits, so that one secret should encrypt no more than 2^32 times (NIST SP 800-38D §8.3):
+/// thousands of logins per second for ten days, and far longer at usual rates.
 class SealingKeys {
  public:
   static constexpr std::size_t kSecretSize = 32;
-  /// A longer one is opened by no key.
+  /// Longer values are rejected.
   static constexpr std::size_t kMaxText = 15'200;
 
-  /// Keys by HKDF-SHA256 (RFC 5869), one a purpose. `previous`: what was `current` before, whose cookies still open;
-  /// empty: none. Fails when a secret is of another size.
+  /// Derives keys by HKDF-SHA256 (RFC 5869), one per purpose. `previous`: the earlier value of `current`, whose values
+  /// can still be decrypted; empty: none. Fails when a secret has another size.
   static Result<SealingKeys> derive(std::string_view current, std::string_view previous);
   ~SealingKeys();
   SealingKeys(SealingKeys&&) noexcept;
   SealingKeys& operator=(SealingKeys&&) noexcept;
 
-  /// In the alphabet of cookies (base64url). `bound_to` must be given again to open it. nullopt when the system gives
-  /// no random bytes.
+  /// Encrypts, and encodes as base64url for cookies. `bound_to` must be the same for decryption. nullopt when the
+  /// system provides no random bytes.
   std::optional<std::string> seal(SealPurpose purpose, std::string_view bound_to, std::string_view plain) const;
-  /// nullopt for anything but what `seal` made with the current secret or the previous one.
+  /// Decrypts; nullopt for anything but the result of `seal` with the current or the previous secret.
   std::optional<std::string> open(SealPurpose purpose, std::string_view bound_to, std::string_view sealed) const;
 
  private:

@@ -1,7 +1,7 @@
-// The server's side: how the listeners of one address answer, by the name that a client asks for.
+// TLS for listeners: which site answers on one address, by the client's SNI.
 //
-// Everything here is immutable and shared by the threads. A handshake holds the names that it began with; once they are
-// replaced the next one takes the new.
+// Everything here is immutable and shared by all threads. A handshake keeps the sites that it began with; later ones
+// use replaced sites.
 #pragma once
 
 #include <array>
@@ -21,20 +21,20 @@ namespace edge::net::tls {
 
 enum class Version : std::uint8_t { k12, k13 };
 
-/// Of clients.
+/// Whether client certificates are requested.
 enum class ClientCertificate : std::uint8_t { kNone, kOptional, kRequired };
 
 struct ServerSettings {
   Version min_version = Version::k12;
   ClientCertificate client_certificate = ClientCertificate::kNone;
-  /// With kOptional and kRequired.
+  /// For kOptional and kRequired.
   std::shared_ptr<const Authorities> client_authorities{};
-  /// Offers HTTP/2 before HTTP/1.1; with neither the client's ALPN is passed over.
+  /// Offers HTTP/2 before HTTP/1.1; without both the client's ALPN is ignored.
   bool offers_http2 = false;
   bool offers_http1 = true;
 };
 
-/// What listeners with the same settings share. Certificates are apart: thousands of them need no more of these.
+/// The settings shared by listeners. Certificates are separate: thousands of them share one context.
 class ServerContext {
  public:
   static Result<std::shared_ptr<const ServerContext>> make(ServerSettings settings);
@@ -52,20 +52,20 @@ struct ServerCertificate {
   std::shared_ptr<const Staple> staple;  ///< null: none
 };
 
-/// One listener.
-/// Whether all certificates that a site should have can be used. Where one cannot, nobody knows which names it is for.
+/// Whether all certificates of a site are usable. The host names of an unusable one are unknown.
 enum class CertificateSet : std::uint8_t { kWhole, kIncomplete };
 
 class Site {
  public:
-  /// Sessions are resumed within one `identity` alone: two sites that ask different things of a client differ in it.
+  /// One listener. Sessions are resumed only within the same `identity`: sites with different requirements for clients
+  /// differ in it.
   Site(std::shared_ptr<const ServerContext> context, std::vector<ServerCertificate> certificates,
        const std::array<std::uint8_t, 16>& identity, CertificateSet set = CertificateSet::kWhole);
 
   const ServerContext& context() const { return *context_; }
   const std::array<std::uint8_t, 16>& identity() const { return identity_; }
-  /// Those for a name, at most one a kind of key: of the name itself, else of a wildcard, else the site's first. An
-  /// incomplete site shows a client that names a host no certificate of other hosts. `name` is canonical.
+  /// Returns the certificates for a name, at most one per type of key: for the name itself, else for a wildcard, else
+  /// the site's first. An incomplete site returns no certificate of another host for a host name. `name` is canonical.
   std::vector<const ServerCertificate*> find(std::string_view name) const;
 
  private:
@@ -83,11 +83,11 @@ class Site {
 class Sites {
  public:
   explicit Sites(std::shared_ptr<TicketKeys> tickets) : tickets_(std::move(tickets)) {}
-  /// `pattern`: a name, `*.name`, or empty for every other name and none.
+  /// `pattern`: a name, `*.name`, or empty for all other names and none.
   void add(const std::string& pattern, std::shared_ptr<const Site> site);
-  /// Null when nobody serves it. `name` is canonical, empty without SNI.
+  /// Returns the site for a name; null when there is none. `name` is canonical, empty without SNI.
   const Site* find(std::string_view name) const;
-  /// Some site, for what has to be made before the name is known; null when there is none.
+  /// Returns some site, for what is needed before the name is known; null when there is none.
   const Site* any() const { return any_.get(); }
   TicketKeys& tickets() const { return *tickets_; }
 
@@ -99,8 +99,8 @@ class Sites {
   std::shared_ptr<const Site> any_;
 };
 
-/// The host name in the body of a ClientHello's server_name extension (RFC 6066 §3). Empty when the extension names
-/// none; nullopt when it is malformed.
+/// Parses the body of a ClientHello's server_name extension (RFC 6066 §3). Empty when it has no host name; nullopt when
+/// it is malformed.
 std::optional<std::string_view> server_name_in(std::string_view extension);
 
 }  // namespace edge::net::tls

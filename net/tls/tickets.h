@@ -1,5 +1,5 @@
-// The keys that session tickets are sealed with (RFC 5077, RFC 8446 §4.6.1): one for new tickets, older ones to open
-// what was given out before. Kept in memory alone and forgotten in time, so that a ticket cannot be opened later.
+// The keys of session tickets (RFC 5077, RFC 8446 §4.6.1): one for new tickets, older ones to decrypt earlier tickets.
+// In memory only and deleted in time, so that tickets cannot be decrypted later.
 #pragma once
 
 #include <array>
@@ -19,32 +19,32 @@ struct TicketKey {
   std::array<std::uint8_t, 32> mac{};
 };
 
-/// Shared by the threads; any may call. Taken by handshakes alone, never by requests.
+/// Shared by all threads; threads: any. Used by handshakes only, never by requests.
 class TicketKeys {
  public:
   static constexpr Duration kRotation = std::chrono::hours(1);
-  /// Tickets that are older than this may not be accepted any more; younger ones are.
+  /// Older tickets may be rejected; younger ones are accepted.
   static constexpr Duration kLifetime = 2 * kRotation;
 
-  /// `clock` must outlive it; null: the steady clock.
+  /// `clock` must outlive this object; null: the steady clock.
   explicit TicketKeys(const Clock* clock = nullptr);
   ~TicketKeys();
   TicketKeys(const TicketKeys&) = delete;
   TicketKeys& operator=(const TicketKeys&) = delete;
 
-  /// What a new ticket is sealed with. nullopt when the system gives no random bytes.
+  /// Returns the key for new tickets. nullopt when the system provides no random bytes.
   std::optional<TicketKey> current();
   struct Found {
     TicketKey key;
     bool current = false;
   };
-  /// The key of a ticket that names it.
+  /// Returns the key that a ticket names.
   std::optional<Found> find(std::span<const std::uint8_t> name);
 
  private:
   void rotate(Time now);
 
-  /// The current one and the two before it.
+  /// The current key and the two before it.
   static constexpr std::size_t kKept = 3;
   const Clock* clock_;
   std::mutex mutex_;
