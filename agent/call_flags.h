@@ -1,4 +1,4 @@
-// Flags of what an agent asks on its own behalf: name servers, authorization services, identity providers.
+// Flags for the agent's own outgoing requests: name servers, authorization services, identity providers.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace edge::agent {
 std::vector<cli::Flag> call_flags();
 Status read_call_flags(const cli::Arguments& arguments, runtime::ServerOptions& options);
 
-/// The value of --name-servers: IP addresses with commas between, each with a port or without, for c-ares.
+/// Parses --name-servers: IP addresses separated by commas, each with or without a port, for c-ares.
 Result<std::string> read_name_servers(std::string_view text);
 
 }  // namespace edge::agent

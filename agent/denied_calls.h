@@ -1,5 +1,5 @@
-// Where calls of policies do not go: who may write a policy of a cluster need not be one who may reach what only the
-// node itself reaches.
+// Addresses that policies may not call: the author of a policy in a cluster need not have access to what the node can
+// reach.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace edge::agent {
 
-/// The value of --deny-calls-to: blocks with commas between, `local` for those of base/ip/node_addresses.h; `none`
-/// alone.
+/// Parses --deny-calls-to: CIDR blocks separated by commas, `local` for those of base/ip/node_addresses.h; `none` on
+/// its own.
 Result<std::vector<Cidr>> read_denied_calls(std::string_view text);
 
 }  // namespace edge::agent

@@ -1,5 +1,5 @@
-// What is amiss now with backends, certificates and listeners, and the lines that tell of what has become so or is so
-// no more: a line for a change, none for what stays.
+// Tracks problems of backends, certificates and listeners, and returns log lines for changes: one when a problem
+// begins, one when it ends.
 #pragma once
 
 #include <chrono>
@@ -15,22 +15,22 @@
 
 namespace edge::agent {
 
-/// One thing that is amiss.
+/// One current problem.
 struct Trouble {
   std::string subject;  ///< `endpoint 10.0.0.1:80 of backend shop/cart`
   std::string text;     ///< a sentence that begins with the subject
   std::chrono::system_clock::time_point since{};
 };
 
-/// Of one thread at a time.
+/// For one thread at a time.
 class HealthLog {
  public:
   using WallTime = std::chrono::system_clock::time_point;
-  /// A certificate that ends within so long is amiss; the alert `EdgeCertificateExpires` has the same bound.
+  /// A certificate that expires within this time is a problem; the alert `EdgeCertificateExpires` uses the same limit.
   static constexpr auto kNearEnd = std::chrono::days(14);
-  /// Lines of one minute; what is over it is counted, and told in one line after the minute.
+  /// Limit of lines per minute; further ones are counted, and reported in one line after the minute.
   static constexpr std::size_t kMostLines = 60;
-  /// What is listed; the rest is counted.
+  /// Limit of listed problems; the rest is counted.
   static constexpr std::size_t kMostListed = 200;
 
   struct Facts {
@@ -38,7 +38,7 @@ class HealthLog {
     std::span<const runtime::CertificateExpiry> certificates;
     std::span<const runtime::UnboundListener> unbound;
   };
-  /// \returns a line for each thing that is another than at the look before. What is amiss at the first look is new.
+  /// \returns a line for each change since the last call. Problems at the first call are new.
   std::vector<std::string> look(const Facts& facts, WallTime now);
 
   struct Troubles {
@@ -48,23 +48,23 @@ class HealthLog {
   Troubles troubles() const;
 
  private:
-  /// What is amiss with one subject.
+  /// The problem of one subject.
   struct State {
-    std::string kind;    ///< another kind of the same subject is another trouble
-    std::string text;    ///< told when it begins
-    std::string mended;  ///< told when it ends
+    std::string kind;    ///< another kind for the same subject is another problem
+    std::string text;    ///< logged when it begins
+    std::string mended;  ///< logged when it ends
     bool told_elsewhere = false;
     WallTime since{};
   };
   using States = std::map<std::string, State>;  ///< by subject
 
-  /// Of a backend, at the last look.
+  /// For a backend, at the last call.
   struct Counters {
     std::uint64_t connects = 0;
     std::uint64_t connect_failures = 0;
     std::uint64_t circuit_opened = 0;
-    bool fails = false;  ///< no connection succeeded when any was tried last
-    bool seen = false;   ///< in this look
+    bool fails = false;  ///< all recent connection attempts failed
+    bool seen = false;   ///< in this call
   };
 
   void add_backend(const runtime::BackendStatus& backend, States& states, std::vector<std::string>& lines);
@@ -73,7 +73,7 @@ class HealthLog {
   States states_;
   std::map<std::uint64_t, Counters> counters_;  ///< by the backend's id
   WallTime minute_{};
-  std::size_t lines_ = 0;  ///< of this minute
+  std::size_t lines_ = 0;  ///< in this minute
   std::uint64_t held_back_ = 0;
 };
 

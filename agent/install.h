@@ -1,4 +1,4 @@
-// Bytes of a program to a data plane that serves by it: read, verify, load, swap.
+// Installs a program in the data plane: parses, verifies, loads, swaps.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,19 @@
 
 namespace edge::agent {
 
-/// Owned by one thread, which is the only one that installs.
+/// For one thread, which is the only one that installs.
 class Installer {
  public:
-  /// Without a key any program is taken: `--allow-unsigned` and tests.
+  /// Without a key any program is accepted: `--allow-unsigned` and tests.
   Installer(runtime::Server& server, std::optional<program::VerifyKey> key);
 
-  /// From the next program on.
+  /// Sets the key for the next programs.
   void trust(program::VerifyKey key) { key_ = std::move(key); }
 
   enum class InstallResult { kUnchanged, kFirst, kReplaced };
-  /// Makes `bytes` the running program, `endpoints` its addresses and `secrets` the values that it names. On failure
-  /// the running program stays as it is. Backends and listeners of the old program keep what they have until the new
-  /// one has taken over, so that no request finds a backend without endpoints in between, and no client a listener
-  /// without its certificate.
+  /// Makes `bytes` the running program, with its `endpoints` and `secrets`. On failure the running program stays.
+  /// Values of the old program are kept until the new one has taken over, so that no request finds a backend without
+  /// endpoints in between, and no client a listener without its certificate.
   Result<InstallResult> apply(std::shared_ptr<const std::vector<std::byte>> bytes,
                               const program::EndpointSet& endpoints, const program::SecretSet& secrets);
 
@@ -39,7 +38,7 @@ class Installer {
   program::SecretSet secrets_;
 };
 
-/// What is in `next`, and what of `previous` is not in it.
+/// Returns the entries of `next`, and those of `previous` that are not in it.
 program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous);
 program::SecretSet united(const program::SecretSet& next, const program::SecretSet& previous);
 

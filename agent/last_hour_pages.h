@@ -1,4 +1,4 @@
-// The last hour of this agent as it is asked for: the documents behind /debug/traffic. docs/last-hour.md.
+// The statistics of this agent's last hour: the documents of /debug/traffic. docs/last-hour.md.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@
 
 namespace edge::agent {
 
-/// Counters as LastHour takes them.
+/// Returns the counters in LastHour's form.
 metrics::TrafficReading traffic_reading(const runtime::RequestSums& sums,
                                         std::span<const runtime::BackendStatus> backends, std::uint64_t connections);
 
-/// From any thread.
+/// Threads: any.
 class LastHourPages {
  public:
   using Clock = metrics::LastHour::Clock;
@@ -31,12 +31,12 @@ class LastHourPages {
   /// `read` is called without a lock of this object, from any thread.
   explicit LastHourPages(Read read);
 
-  /// To be called every LastHour::kStep.
+  /// Takes a sample. To be called every LastHour::kStep.
   void record();
-  /// `?window=5m`: what came in that time by gateway, route and backend, and how backends are.
+  /// Answers `?window=5m`: traffic in that time by gateway, route and backend, and the state of backends.
   daemon::AdminReply traffic(std::string_view query, std::span<const runtime::BackendStatus> backends,
                              const std::string& program) const;
-  /// `?range=30m&points=60&gateway=&route=&backend=`.
+  /// Answers `?range=30m&points=60&gateway=&route=&backend=`.
   daemon::AdminReply line(std::string_view query) const;
 
  private:

@@ -10,14 +10,14 @@ namespace edge::agent {
 
 class ListenerRetry {
  public:
-  /// Calls `recheck` on a thread of its own every 10 s, and sooner while it returns that listeners are left.
+  /// Calls `recheck` on a thread of its own every 10 s, and sooner while it returns that listeners are unbound.
   explicit ListenerRetry(std::function<bool()> recheck);
   /// Stops the thread. Does not return while `recheck` runs.
   ~ListenerRetry();
   ListenerRetry(const ListenerRetry&) = delete;
   ListenerRetry& operator=(const ListenerRetry&) = delete;
 
-  /// Resets the schedule: a further listener could not be bound. From any thread.
+  /// Resets the schedule: another listener could not be bound. Any thread.
   void soon();
 
  private:

@@ -1,5 +1,5 @@
-// The clock of what an agent notices by itself: every second how backends, certificates and listeners are, every five
-// the figures of the last hour.
+// The timer of an agent's own observations: the health of backends, certificates and listeners every second, samples
+// for the last hour every five.
 #pragma once
 
 #include <condition_variable>
@@ -11,10 +11,10 @@ namespace edge::agent {
 
 class Sampler {
  public:
-  /// Both are called on a thread of its own. `look` is called less often where it takes more than a hundredth of the
+  /// Both are called on a thread of its own. `look` is called less often where it takes more than one percent of the
   /// time.
   Sampler(std::function<void()> look, std::function<void()> record);
-  /// Does not return while one of them runs.
+  /// Waits while one of them runs.
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;

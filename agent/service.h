@@ -1,5 +1,5 @@
-// One data-plane process: the server, its admin ports, the lines it prints, signals and draining. edge-agent and
-// edge-standalone differ only in where programs come from.
+// One data-plane process: the server, its admin ports, its output lines, signals and draining. edge-agent and
+// edge-standalone differ only in the source of programs.
 #pragma once
 
 #include <atomic>
@@ -45,100 +45,100 @@ using daemon::ListenAddress;
 struct ServiceOptions {
   std::shared_ptr<Log> log;
   runtime::ServerOptions server;
-  std::optional<program::VerifyKey> key;  ///< nullopt: any program is taken
+  std::optional<program::VerifyKey> key;  ///< nullopt: any program is accepted
   std::optional<ListenAddress> metrics;   ///< nullopt: not served
   std::optional<ListenAddress> health;
-  /// Of the token that changes by the health port must show; empty: in a directory of the process.
+  /// File of the token required for changes by the health port; empty: in a directory of the process.
   std::string admin_token_file;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
-  /// A first program that cannot be put to work (a port that is taken, mostly) ends the process: whoever started it
-  /// has to know.
+  /// Exit when the first program cannot be installed (mostly because a port is in use), so that whoever started the
+  /// process notices.
   bool first_must_serve = false;
-  /// What is served is configured while it runs: it is ready though the program has no listener.
+  /// Configuration arrives while the process runs: it is ready even if the program has no listener.
   bool ready_without_listeners = false;
-  /// Series that /metrics may have: what is over it is told in less detail, or together.
+  /// Limit of series in /metrics: beyond it they are written in less detail, or merged.
   std::size_t max_series = 55'000;
-  /// Where a process of a newer version takes over; empty: nowhere.
+  /// Socket by which a newer process takes over; empty: none.
   std::string upgrade_socket;
-  /// Where the spans of requests go.
+  /// The export of spans.
   SpanExportOptions traces;
 };
 
-/// The flags that fill ServiceOptions, for the table of a program.
+/// Returns the flags for ServiceOptions.
 std::vector<cli::Flag> service_flags();
-/// kInvalidArgument names the flag and the value. `log`: of the daemon, by daemon::log_options.
+/// kInvalidArgument names the flag and the value. `log`: the daemon's, from daemon::log_options.
 Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Arguments& arguments);
 
 class Service {
  public:
-  /// Call it before any thread is started: SIGTERM and SIGINT are blocked here and in every thread that follows.
+  /// To be called before any thread is started: SIGTERM and SIGINT are blocked here and in every later thread.
   static Result<std::unique_ptr<Service>> start(ServiceOptions options);
   ~Service();
 
-  /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program of which a
-  /// listener is bound, `programmed program=<hash>` for later ones, where somebody reads them; failures on stderr.
-  /// From one thread alone.
-  /// kCancelled once it drains.
+  /// Installs as Installer::apply, and reports the result: `ready program=<hash>` on stdout for the first program with
+  /// a bound listener, `programmed program=<hash>` for later ones, where stdout is read; failures on stderr. From one
+  /// thread only. kCancelled while draining.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                const program::SecretSet& secrets);
-  /// As `apply`, of what a run before this one kept. That it is refused ends nothing, first_must_serve or not: it may
-  /// be of another version's format, and a newer one is still to come.
+  /// As `apply`, for the program stored by an earlier run. A failure does not end the process, whatever
+  /// first_must_serve says: the program may have another version's format, and a newer one will follow.
   Status restore(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
 
-  /// Asked by /readyz, on another thread: why the program that serves (its hash, hex) is not what was last accepted, in
-  /// a line; empty: it is. An empty function takes the one before back, and waits for a call of it.
+  /// Sets the function that /readyz calls on another thread: it returns why the running program (its hash, hex) is not
+  /// the last accepted one, as a sentence; empty: it is. An empty function removes the earlier one, and waits for a
+  /// call of it.
   void ask_behind(std::function<std::string(const std::string&)> behind);
-  /// Programs must be signed with this key from now on.
+  /// Sets the key that programs must be signed with from now on.
   void trust(program::VerifyKey key);
-  /// For reports. From any thread.
+  /// For reports. Any thread.
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
   std::vector<runtime::UnboundListener> unbound() const { return server_->unbound(); }
   std::chrono::nanoseconds drain_timeout() const { return options_.drain_timeout; }
-  /// Addresses that the program's listeners are open at, and how well. From any thread.
+  /// Returns the addresses of the program's listeners, and which are open. Any thread.
   std::vector<vip::ServedAddress> served() const;
-  /// The node has addresses that it had not, or the other way round. From any thread.
+  /// Called when the node's addresses have changed. Any thread.
   void addresses_moved();
-  /// Who holds virtual addresses: let go of when the process ends, and shown. null: nobody does.
+  /// Sets the holder of virtual addresses, which gives them up when the process ends. null: none.
   void set_holder(std::shared_ptr<vip::Holder> holder);
-  /// To add to. It is there as long as the service.
+  /// Returns the metrics page, to add to. Lives as long as the service.
   MetricsPage& metrics() { return *metrics_; }
-  /// Hash of the running program, hex; empty while there is none. From any thread.
+  /// Returns the hash of the running program, hex; empty while there is none. Any thread.
   std::string program() const;
 
   /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends the process at once.
   /// \returns the exit code.
   int run();
-  /// Makes `run` return `exit_code`. From any thread.
+  /// Makes `run` return `exit_code`. Any thread.
   void stop(int exit_code);
 
-  /// Where the parts that it serves write their lines.
+  /// Returns the logger for the parts of the process.
   const Logger& log() const { return log_; }
   Log& whole_log() const { return *options_.log; }
   void message(const std::string& text) const { log_.info(text); }
 
-  /// What the admin ports answer, but for what takes time. No question is asked of who asks. From any thread.
+  /// Answers the admin ports' pages, except slow ones. Does not authenticate. Any thread.
   std::optional<AdminReply> answer(const AdminRequest& request) const;
 
  private:
   explicit Service(ServiceOptions options);
   Status start_export();
   Status start_admin(std::vector<net::Fd> inherited = {});
-  /// The first program serves: the process before us, if there is one, may go, and the next may come.
+  /// Called when the first program serves: the predecessor, if any, may end, and a successor may come.
   void become();
   std::vector<net::Fd> give_up();
   void take_back(std::vector<net::Fd> ports);
-  /// Of a thread of its own: a moment after the start the predecessor may go.
+  /// On a thread of its own: tells the predecessor to end a moment after the start.
   void settle(const std::stop_token& stop);
   void fill_debug_pages();
   std::shared_ptr<vip::Holder> holder() const;
   void leave_addresses();
   void fill_last_hour_pages();
-  /// Logs what has become amiss, or is so no more.
+  /// Logs problems that began or ended.
   void look_at_health();
   std::optional<AdminReply> health(const AdminRequest& request) const;
-  /// For whoever is at the health port.
+  /// Serves a request at the health port.
   net::Task<AdminReply> attend(net::Loop& loop, const AdminRequest& request);
   AdminReply debug_program() const;
   void tell_listeners();
@@ -146,37 +146,39 @@ class Service {
   Status install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
   void tell_unbound();
-  /// What serves; empty: something does.
+  /// Returns why nothing is served; empty: something is.
   std::string serves_nothing() const;
   void tell_program(const std::string& hash);
   void tell_capability(std::span<const runtime::UnboundListener> unbound);
-  /// Of the thread that tries again what could not be opened. \returns whether there is something left to open.
+  /// Called on the retry thread. \returns whether binds are still unopened.
   bool recheck_listeners();
 
   ServiceOptions options_;
   const Logger log_;
   const daemon::Notify notify_ = daemon::Notify::of_environment();
-  std::unique_ptr<runtime::trace::SpanExporter> exporter_;  ///< null: spans go nowhere; sends what the server left
+  std::unique_ptr<runtime::trace::SpanExporter> exporter_;  ///< null: spans are not exported; declared so that it sends
+                                                            ///< the server's last spans
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
   std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins
   std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
-  std::atomic<bool> superseded_ = false;  ///< another process goes on
+  std::atomic<bool> superseded_ = false;  ///< another process has taken over
   mutable std::mutex holder_mutex_;
   std::shared_ptr<vip::Holder> holder_;  ///< guarded by holder_mutex_
-  int holder_figures_ = 0;               ///< among the metrics; likewise
+  int holder_figures_ = 0;               ///< its number in the metrics page; likewise
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex behind_mutex_;
   std::function<std::string(const std::string&)> behind_;  ///< guarded by behind_mutex_
   mutable std::mutex state_mutex_;                         ///< guards what the admin thread reads
-  std::vector<std::string> secret_faults_;                 ///< that were told; guarded by install_mutex_
-  std::map<std::string, std::string> listeners_told_;      ///< by address; guarded by install_mutex_
+  std::vector<std::string> secret_faults_;                 ///< already logged; guarded by install_mutex_
+  std::map<std::string, std::string> listeners_told_;      ///< logged, by address; guarded by install_mutex_
   std::vector<runtime::UnboundListener> unbound_told_;     ///< guarded by install_mutex_
   std::string capability_told_;                            ///< guarded by install_mutex_
   bool ready_told_ = false;                                ///< guarded by install_mutex_
   std::string nothing_told_;                               ///< guarded by install_mutex_
-  bool output_lost_ = false;                               ///< the last line for stdout; guarded by install_mutex_
+  bool output_lost_ = false;                               ///< the last line could not be written to stdout; guarded by
+                                                           ///< install_mutex_
   InstallFacts installs_;
   daemon::AdminToken admin_token_;
   std::unique_ptr<MetricsPage> metrics_;
@@ -184,10 +186,10 @@ class Service {
   mutable std::mutex health_mutex_;
   HealthLog health_log_;  ///< guarded by health_mutex_
   daemon::ProfilePage profile_;
-  daemon::DebugPages debug_pages_;              ///< filled before anybody asks
+  daemon::DebugPages debug_pages_;              ///< complete before the first request
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;
-  std::unique_ptr<UpgradeSocket> upgrade_;  ///< it ends the one before
+  std::unique_ptr<UpgradeSocket> upgrade_;  ///< may end the predecessor
   std::unique_ptr<ListenerRetry> listener_retry_;
   std::unique_ptr<Sampler> sampler_;
   std::jthread settling_;

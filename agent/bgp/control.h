@@ -1,7 +1,7 @@
-// The control socket of BIRD: commands, and what it says of its sessions.
+// The control socket of BIRD: sends commands, and reads the state of sessions.
 //
-// A reply is lines `CODE-text` and a last one `CODE text`; a line that begins with a blank has the code of the one
-// before. Codes of 8000 and above are refusals.
+// A reply consists of lines `CODE-text` and a last one `CODE text`; a line that begins with a blank continues the
+// previous code. Codes of 8000 and above are errors.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace edge::agent::bgp {
 
-/// What BIRD says of a session.
+/// The state of a session in BIRD.
 struct Heard {
-  std::string state;            ///< `Established`, `Connect`, `Active`, `Idle`, ...; `Down` while it waits
-  std::int64_t since_ms = 0;    ///< since 1970; 0: not known
+  std::string state;            ///< `Established`, `Connect`, `Active`, `Idle`, ...; `Down` while it is waiting
+  std::int64_t since_ms = 0;    ///< since 1970; 0: unknown
   std::string last_error;       ///< empty: none
   std::uint64_t announced = 0;  ///< prefixes
 };
 
-/// Of one thread. Each call takes two seconds at most.
+/// For one thread. Each call takes two seconds at most.
 class Control {
  public:
-  /// `directory`: of the socket, a descriptor. kUnavailable: nobody listens there.
+  /// Connects. `directory`: of the socket, a descriptor. kUnavailable: BIRD is not listening.
   static Result<Control> open(int directory, const char* name);
 
-  /// The lines of the reply, without their codes. kFailedPrecondition: BIRD refuses, with its words.
+  /// Returns the lines of the reply, without codes. kFailedPrecondition: an error, with BIRD's text.
   Result<std::string> ask(std::string_view command);
 
  private:
@@ -39,9 +39,9 @@ class Control {
   std::string read_;
 };
 
-/// Of the reply to `show protocols all`: by name of the protocol.
+/// Parses the reply to `show protocols all`, by name of the protocol.
 std::map<std::string, Heard> read_sessions(std::string_view reply);
-/// Of the reply to `show bfd sessions`: `Up`, `Down`, `Init` or `AdminDown` by address of the peer.
+/// Parses the reply to `show bfd sessions`: `Up`, `Down`, `Init` or `AdminDown` by address of the peer.
 std::map<std::string, std::string> read_bfd(std::string_view reply);
 
 }  // namespace edge::agent::bgp

@@ -1,9 +1,8 @@
-// BIRD as a process that ends when its agent does, and that outlives it only where another process of the agent goes on
-// with it.
+// BIRD as a child process that ends with its agent, unless another process of the agent takes it over.
 //
-// A shell starts BIRD and reads a FIFO of its run directory, which every process of the agent that is at work writes a
-// byte to twice a second. BIRD is asked to end, which withdraws what it announces, when nobody writes for three
-// seconds: the agent was killed, or stands still.
+// A shell starts BIRD and reads a FIFO in its run directory, to which every active process of the agent writes a byte
+// twice a second. Without a byte for three seconds, because the agent was killed or hangs, the shell stops BIRD, which
+// withdraws its routes.
 #pragma once
 
 #include <sys/types.h>
@@ -15,38 +14,38 @@
 
 namespace edge::agent::bgp {
 
-/// Of one thread, in which SIGPIPE is blocked.
+/// For one thread, in which SIGPIPE is blocked.
 class Process {
  public:
-  /// In a run directory, given as a descriptor and as a path, with `bird.conf` in it. kNotFound: there is no BIRD.
-  /// `recovers`: peers kept its routes while it was away.
+  /// Starts BIRD in a run directory, given as a descriptor and as a path, with `bird.conf` in it. kNotFound: BIRD is
+  /// not installed. `recovers`: peers kept its routes while it was stopped (graceful restart).
   static Result<Process> start(int directory, std::string path, const std::string& program, bool recovers);
-  /// The one that another process of the agent runs there. kNotFound: there is none.
+  /// Takes over the BIRD that another process of the agent runs there. kNotFound: there is none.
   static Result<Process> adopt(int directory);
 
-  /// Whether another process of the agent, or one before, runs one there.
+  /// Returns whether another or an earlier process of the agent runs one there.
   static bool is_there(int directory);
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) = delete;
-  /// What is not let go of ends as by `end`.
+  /// Stops BIRD as `end` does, unless it was let go.
   ~Process();
 
   /// To be called twice a second. False: BIRD has ended.
   bool beat();
-  /// Has it withdraw what it announces, and end; waits for it, two seconds at most.
+  /// Stops BIRD, which withdraws its routes; waits for two seconds at most.
   void end();
-  /// It goes on, as long as another process writes.
+  /// Leaves BIRD running, as long as another process writes to the FIFO.
   void let_go();
 
  private:
   Process(net::Fd alive, pid_t shell) : alive_(std::move(alive)), shell_(shell) {}
 
   net::Fd alive_;
-  pid_t shell_ = 0;  ///< 0: not a child of this process, or gone
+  pid_t shell_ = 0;  ///< 0: not a child of this process, or ended
 };
 
-/// Where BIRD is: `program`, or what is found of that name. Empty: nowhere.
+/// Returns BIRD's path: `program`, or the program of that name in PATH. Empty: not found.
 std::string find_program(const std::string& program);
 
 }  // namespace edge::agent::bgp

@@ -1,9 +1,9 @@
-// What a node announces by BGP: a BIRD of its own, whose configuration follows the addresses.
+// Announces a node's addresses by BGP, with a BIRD of its own whose configuration is kept up to date.
 //
 //   Announcements -> Configuration -> BIRD -> peers
 //
-// A thread of its own writes the configuration, looks after the process, and asks for its sessions. An address that
-// comes or goes resets no session. docs/virtual-addresses.md, decision 138.
+// A thread of its own writes the configuration, supervises the process, and reads the state of sessions. Adding or
+// removing an address resets no session. docs/virtual-addresses.md, decision 138.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,22 @@
 namespace edge::agent::bgp {
 
 struct SpeakerOptions {
-  std::string directory;  ///< its run directory, of nobody else; made where it is missing (mode 0700)
+  std::string directory;  ///< its run directory, for its exclusive use; created when missing (mode 0700)
   std::string program = "bird";
-  std::string node;  ///< a name that makes a router id where the node has no IPv4 address
+  std::string node;  ///< a name from which a router id is derived where the node has no IPv4 address
   Logger log;
-  /// What `state` says is another. From the speaker's thread; must not wait for it.
+  /// Called when `state` has changed. On the speaker's thread; must not wait for it.
   std::function<void()> changed;
 };
 
 struct SessionState {
   std::string peer;
   std::uint32_t peer_as = 0;
-  std::string state;  ///< `Established` or `Down`: what lies between changes every second while a peer is away
+  std::string state;  ///< `Established` or `Down`: the states in between change every second while a peer is
+                      ///< unreachable
   std::int64_t since_ms = 0;
   std::string last_error;
-  std::string bfd;  ///< `Up`, `Down`, ...; empty: BFD does not watch it
+  std::string bfd;  ///< `Up`, `Down`, ...; empty: without BFD
   std::uint64_t announced = 0;
   std::vector<std::string> vips;
   bool established() const { return state == "Established"; }
@@ -43,31 +44,32 @@ struct SessionState {
 
 struct SpeakerState {
   bool running = false;
-  std::string fault;  ///< why BIRD does not run, or does not take its configuration
+  std::string fault;  ///< why BIRD is not running, or rejected its configuration
   std::vector<SessionState> sessions;
-  std::map<std::string, std::string> faults;  ///< by VIP: a peer that was left out, and why
+  std::map<std::string, std::string> faults;  ///< by VIP: excluded peers, and why
   friend bool operator==(const SpeakerState&, const SpeakerState&) = default;
 };
 
-/// Every function from any thread.
+/// Threads: any.
 class Speaker {
  public:
-  /// A BIRD that another process of the agent runs there is kept alive from now on, and changed with the first
-  /// announcements.
+  /// Starts the speaker. A BIRD that another process of the agent runs there is kept alive, and reconfigured with the
+  /// first announcements.
   static Result<std::unique_ptr<Speaker>> start(SpeakerOptions options);
-  /// Whether a process of the agent runs a BIRD in that directory.
+  /// Returns whether a process of the agent runs a BIRD in that directory.
   static bool runs(const std::string& directory);
-  /// Withdraws everything, and ends BIRD, unless it was handed over.
+  /// Withdraws all routes and stops BIRD, unless it was handed over.
   ~Speaker();
   Speaker(const Speaker&) = delete;
   Speaker& operator=(const Speaker&) = delete;
 
-  /// In the order of their names. BIRD runs as long as there is one.
+  /// Sets the announcements, sorted by name. BIRD runs while there is one.
   void announce(std::vector<Announcement> announcements);
-  /// Waits until what was said last is BIRD's configuration, two seconds at most.
+  /// Waits until BIRD has loaded the last configuration, two seconds at most.
   void settle();
   SpeakerState state() const;
-  /// Another process of this node goes on with BIRD: this one keeps it alive until it ends, and changes nothing more.
+  /// Called when another process of this node takes BIRD over: this one keeps it alive until then, and changes nothing
+  /// more.
   void hand_over();
 
  private:

@@ -15,7 +15,8 @@ namespace edge::agent {
 
 std::vector<cli::Flag> access_log_flags();
 
-/// Opens the log by its flags. Blocks SIGHUP in this thread and those that it starts: call it before there are others.
+/// Opens the log as the flags say. Blocks SIGHUP in this thread and those that it starts: to be called before others
+/// exist.
 Result<std::shared_ptr<runtime::AccessLog>> open_access_log(const cli::Arguments& arguments, const Logger& logger);
 
 /// Serves /debug/access-log: lines of JSON, the last of them {"next":N,"missed":M}.

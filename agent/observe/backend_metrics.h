@@ -1,4 +1,4 @@
-// Writes the metrics of backends. Series of a feature that a backend does not use are left out.
+// Writes the metrics of backends. Omits series of features that a backend does not use.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace edge::agent {
 
-/// Writes about `room` series at most. \returns how many backends were left out.
+/// Writes at most about `room` series. \returns how many backends were omitted.
 std::size_t write_backend_metrics(metrics::Exposition& out, std::span<const runtime::BackendStatus> backends,
                                   std::size_t room);
 

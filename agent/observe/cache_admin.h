@@ -1,4 +1,4 @@
-// Admin pages of the cache: its figures, and purges.
+// Admin pages of the cache: statistics, and purging.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace edge::agent {
 
-/// Writes `name value`, one a line: the figures of /metrics without their prefix.
+/// Writes lines `name value`: the values of /metrics without their prefix.
 daemon::AdminReply cache_stats(const runtime::Server& server);
-/// Removes the responses that `query` selects: `all`, `hostname=PATTERN` or `route=[NAMESPACE/]NAME`. Answers how many
-/// there were; 400 for anything else.
+/// Removes the responses that `query` selects: `all`, `hostname=PATTERN` or `route=[NAMESPACE/]NAME`. Answers with
+/// their number; 400 for anything else.
 daemon::AdminReply purge_cache(runtime::Server& server, std::string_view query);
 
 }  // namespace edge::agent

@@ -7,8 +7,8 @@
 
 namespace edge::agent {
 
-/// Writes JSON: the running program, its listeners with their bound addresses, counts of its parts, and the secrets
-/// that are missing or invalid. No values.
+/// Writes JSON: the running program, its listeners with their bound addresses, counts of its parts, and missing or
+/// invalid secrets. Without values.
 std::string config_document(const runtime::Server& server);
 
 }  // namespace edge::agent

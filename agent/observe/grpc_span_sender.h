@@ -11,7 +11,7 @@ namespace edge::agent {
 struct GrpcCollector {
   std::string address;  ///< `host:port`
   bool secure = false;
-  /// PEM of further authorities that it may be believed by, beside those of the system.
+  /// PEM of CAs trusted in addition to the system's.
   std::string authorities{};
   runtime::trace::SenderFields fields{};
 };

@@ -11,13 +11,13 @@
 
 namespace edge::agent {
 
-/// Counts of installed and refused programs, and the running one.
+/// Counts of installed and rejected programs, and the running one.
 struct InstallFacts {
   std::uint64_t installed = 0;
   std::uint64_t refused = 0;
   std::string program;                         ///< hash of the running one, hex; empty: none yet
-  std::chrono::system_clock::time_point at{};  ///< when it was put to work
-  std::chrono::nanoseconds took{};             ///< to load it and to put it to work
+  std::chrono::system_clock::time_point at{};  ///< when it was installed
+  std::chrono::nanoseconds took{};             ///< to load and install it
 };
 
 void write_certificates(metrics::Exposition& out, std::span<const runtime::CertificateExpiry> certificates);

@@ -1,4 +1,4 @@
-// Serves /metrics: everything that the agent counts, and what other parts of the process add.
+// Serves /metrics: the agent's metrics, and those that other parts of the process add.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ class MetricsPage {
  public:
   using Write = daemon::Scrapes::Write;
 
-  /// `most`: series of routes and backends together with all others, about. `server` must outlive it.
+  /// `most`: approximate limit of series, including all others. `server` must outlive this object.
   MetricsPage(runtime::Server& server, std::size_t most, std::function<InstallFacts()> installs);
 
-  // From any thread.
+  // Threads: any.
   daemon::AdminReply answer(const daemon::AdminRequest& request) { return scrapes_.answer(request); }
   daemon::AdminReply answer_whole(const daemon::AdminRequest& request) { return scrapes_.answer_whole(request); }
-  /// Counters as they stand, for the last hour.
+  /// Returns the current counters, for the last hour.
   metrics::TrafficReading traffic();
-  /// Registers `write`, whose series are served as well. \returns a number for `leave_out`.
+  /// Registers `write`, whose series are served too. \returns a number for `leave_out`.
   int add(Write write);
-  /// Unregisters. Does not return while the function runs.
+  /// Unregisters. Waits while the function runs.
   void leave_out(int number);
 
  private:

@@ -1,4 +1,4 @@
-// Sends a loaded program as the body of an answer, piece by piece from the memory that it is served from.
+// Sends a loaded program as a response body, piece by piece from its memory.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class ProgramBody final : public net::server::BodySource {
 
   std::size_t size() const { return program_->view().bytes().size(); }
   Next next(std::string& out) override;
-  /// There always is something.
+  /// Never called: data is always available.
   void on_ready(std::function<void()>) override {}
 
  private:
-  /// Pinned until its last byte is sent, though others serve by then.
+  /// Pinned until its last byte is sent, even after it was replaced.
   const std::shared_ptr<const runtime::LoadedProgram> program_;
   std::size_t at_ = 0;
 };

@@ -1,5 +1,4 @@
-// Finds routes whose counters may be freed: nothing was counted for a while, and the program has no such route any
-// more.
+// Finds routes whose counters may be freed: without requests for a while, and not in the program any more.
 #pragma once
 
 #include <chrono>
@@ -15,12 +14,12 @@ namespace edge::agent {
 class RequestAges {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Longer than what dashboards and alerts look back over.
+  /// Longer than the usual windows of dashboards and alerts.
   static constexpr auto kRest = std::chrono::minutes(15);
-  /// Between two looks: one walks over all routes of the program where something has rested.
+  /// Between two checks: each walks over all routes of the program if any counter was idle.
   static constexpr auto kBetween = std::chrono::minutes(1);
 
-  /// Those are forgotten here as well. `program` may be null.
+  /// Returns these routes, and forgets them. `program` may be null.
   std::vector<runtime::TallyNames> gone(const runtime::RequestSums& sums, const runtime::LoadedProgram* program,
                                         Clock::time_point now);
 

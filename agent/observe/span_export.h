@@ -14,13 +14,13 @@
 namespace edge::agent {
 
 struct SpanExportOptions {
-  /// `http://`, `https://`, `grpc://` or `grpcs://` with host and port; empty: spans go nowhere.
+  /// `http://`, `https://`, `grpc://` or `grpcs://` with host and port; empty: spans are not exported.
   std::string endpoint;
-  /// Of every message; values may be credentials.
+  /// Sent with every message; values may be credentials.
   runtime::trace::SenderFields fields{};
   std::string service = "edge-proxy";
   std::string instance{};
-  /// PEM of further authorities.
+  /// PEM of additional CAs.
   std::string authorities{};
   std::function<void(const std::string&)> tell{};
 };

@@ -1,16 +1,16 @@
-// What an agent keeps on disk: who it is, and what it served last. Its directory (mode 0700, files 0600) holds
+// An agent's state on disk: its identity, and what it last served. Its directory (mode 0700, files 0600) contains
 //
 //   agent.pem          its certificate and key
-//   joining.key        before the first certificate: the key that it joins with
-//   authorities.pem    whom it believes to be its controller
-//   program.key.pub    what programs must be signed with
-//   program.edgeprog   the last program that was put to work, and its values:
+//   joining.key        the key to join with, before the first certificate
+//   authorities.pem    CAs trusted for the controller
+//   program.key.pub    the key that programs must be signed with
+//   program.edgeprog   the last installed program, and its values:
 //   endpoints.json
-//   secrets.sealed     sealed with seal.key (decision 0060)
-//   addresses.sealed   virtual addresses, and the key of agents' words; likewise
-//   vips               of virtual addresses: whether the agent is drained (agent/vip/holder.h)
+//   secrets.sealed     encrypted with seal.key (decision 0060)
+//   addresses.sealed   virtual addresses, and the key for agents' messages; likewise
+//   vips               state of virtual addresses: whether the agent is drained (agent/vip/holder.h)
 //
-// Each file is replaced whole. What is read is as hostile as what came from anywhere else.
+// Each file is replaced atomically. What is read back is not trusted.
 #pragma once
 
 #include <memory>
@@ -39,25 +39,25 @@ struct Kept {
   program::SecretSet secrets;
 };
 
-/// One thread at a time.
+/// For one thread at a time.
 class AgentStore {
  public:
-  /// `name`: of the agent; what is sealed is bound to it. Makes the directory where it is missing. A key in it that is
-  /// none is set aside and replaced, which `log` is told; one in `seal_key_file` is whoever's gave it.
+  /// Opens the directory, created when missing. `name`: of the agent; encrypted files are bound to it. An invalid key
+  /// in the directory is set aside and replaced, with a log message; one in `seal_key_file` is the operator's.
   static Result<AgentStore> open(const std::string& directory, const std::string& name,
                                  const std::string& seal_key_file, const Logger& log = Logger());
 
-  /// kNotFound before the first; kFailedPrecondition when it is another agent's, or broken.
+  /// kNotFound before the first one; kFailedPrecondition when it is another agent's, or damaged.
   Result<Identity> identity() const;
   Status keep(const Identity& identity) const;
-  /// The key to join with. It is kept until there is an identity: a controller that has signed for it, and whose answer
-  /// was lost, gives the name to no other key.
+  /// Returns the key to join with. Kept until there is an identity: a controller that has signed for it, and whose
+  /// response was lost, gives the name to no other key.
   Result<std::string> joining_key() const;
 
-  /// kNotFound before the first program. Without values that cannot be read: `fault` then says why.
+  /// kNotFound before the first program. Values that cannot be read are omitted: `fault` then says why.
   Result<Kept> last(std::string& fault) const;
   Status keep_program(const std::vector<std::byte>& program) const;
-  /// As the controller's message has them. kNotFound before the first.
+  /// Returns them in the form of the controller's message. kNotFound before the first one.
   Result<std::string> addresses() const;
   Status keep_addresses(const std::string& message) const;
   Status keep_values(const program::EndpointSet& endpoints, const program::SecretSet& secrets) const;

@@ -1,4 +1,4 @@
-// Who an agent is to its controller: a key that never leaves this machine, and the certificate for it.
+// An agent's identity for its controller: a key that never leaves this machine, and its certificate.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,10 @@
 
 namespace edge::agent {
 
-/// A fresh key on P-256, PKCS#8 PEM.
+/// Generates a P-256 key, PKCS#8 PEM.
 Result<std::string> make_private_key();
-/// PKCS#10, PEM, for the key; signed with it. The controller chooses the name by the token's or certificate's owner.
+/// Returns a request (PKCS#10, PEM) signed with the key. The controller determines the name from the token or
+/// certificate.
 Result<std::string> certificate_request(std::string_view private_key);
 
 struct CertificateTimes {
@@ -19,10 +20,10 @@ struct CertificateTimes {
   std::chrono::system_clock::time_point from{};
   std::chrono::system_clock::time_point until{};
 };
-/// Of the first certificate in `pem`, which must be for `private_key`.
+/// Parses the first certificate in `pem`, which must be for `private_key`.
 Result<CertificateTimes> certificate_times(std::string_view pem, std::string_view private_key);
 
-/// Whether `pem` holds certificates, and nothing but ones that can be read.
+/// Returns whether `pem` contains only valid certificates, at least one.
 bool are_certificates(std::string_view pem);
 
 }  // namespace edge::agent

@@ -1,5 +1,4 @@
-// Where what comes on the streams waits for the one thread that installs: the newest program and the newest values,
-// never more.
+// Passes what the streams receive to the installing thread: only the newest program and the newest values.
 #pragma once
 
 #include <chrono>
@@ -18,7 +17,7 @@ class SyncInbox {
   struct Content {
     std::optional<ReceivedProgram> program;
     std::optional<ReceivedValues> values;
-    /// A stream has ended, and why (kCancelled: by ourselves).
+    /// Why a stream has ended (kCancelled: by this side).
     std::optional<Error> ended;
     bool stopping = false;
   };
@@ -32,7 +31,7 @@ class SyncInbox {
       content.values = std::move(values);
     });
   }
-  /// The first reason stays.
+  /// Ends; the first reason is kept.
   void end(const Error& why) {
     change([&](Content& content) {
       if (!content.ended) content.ended = why;
@@ -42,7 +41,7 @@ class SyncInbox {
     change([](Content& content) { content.stopping = true; });
   }
 
-  /// Takes what is there; waits for it until `patience` is over. Ends and stops are told again and again.
+  /// Takes the content; waits for it up to `patience`. Ends and stops are returned repeatedly.
   Content take(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience,
@@ -53,12 +52,12 @@ class SyncInbox {
     content_.stopping = taken.stopping;
     return taken;
   }
-  /// \returns whether it was stopped before `time` was over.
+  /// \returns whether it was stopped before `time` had passed.
   bool stopped_within(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [this] { return content_.stopping; });
   }
-  /// For the next session.
+  /// Resets for the next session.
   void clear() {
     change([](Content& content) {
       content = Content{.program = {}, .values = {}, .ended = {}, .stopping = content.stopping};

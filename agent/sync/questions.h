@@ -1,4 +1,4 @@
-// What the controller passes on from administrators, answered from the pages of the admin port.
+// Answers administrators' requests from the controller with the pages of the admin port.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class Hello;
 class QuestionsDown;
 }  // namespace v1
 
-/// Says hello, then answers one question after the other until the stream ends. Blocks.
+/// Sends Hello, then answers one request after the other until the stream ends. Blocks.
 void answer_questions(grpc::ClientReaderWriter<v1::AnswersUp, v1::QuestionsDown>& stream, const v1::Hello& hello,
                       const daemon::AdminHandler& answer);
 

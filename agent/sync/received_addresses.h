@@ -1,4 +1,4 @@
-// Virtual addresses as a controller's message has them. Hostile: counts and sizes are bounded.
+// Parses virtual addresses in a controller's message. Untrusted: counts and sizes are limited.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace edge::agent {
 
-/// `message`: an AddressesDown. What is no address in it, or no place to reach an agent at, is left out.
-/// kInvalidArgument: it is no such message; kResourceExhausted: it has more than there may be.
+/// Parses `message`, an AddressesDown. Omits invalid addresses and invalid peers. kInvalidArgument: not such a message;
+/// kResourceExhausted: above the limits.
 Result<vip::Addresses> read_addresses(const std::string& message);
 
 }  // namespace edge::agent

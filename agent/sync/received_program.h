@@ -1,8 +1,7 @@
-// A program put together from the parts in which a controller sends it, and from the sections of the one that runs.
+// Assembles a program from a controller's messages and the sections of the running one.
 //
-// The parts are hostile: what is kept is bounded by what the program's own table says, which must hash to the name that
-// was announced before a byte of a section is taken. Whether the program may run is for those after it to say: the
-// signature and the sections are checked by the installer, as those of a program from a file.
+// The messages are untrusted: memory is limited by the program's own section table, whose hash must equal the announced
+// name before any section is accepted. The installer checks signature and sections, as for a program from a file.
 #pragma once
 
 #include <cstddef>
@@ -31,22 +30,21 @@ using ProgramBytes = std::shared_ptr<const std::vector<std::byte>>;
 struct ReceivedProgram {
   ProgramBytes bytes;
   program::Hash hash{};
-  std::uint64_t values = 0;  ///< the version that has all it needs, and without which it must not run
+  std::uint64_t values = 0;  ///< version of the values that the program needs, and must not run without
 };
 
 class ProgramAssembly {
  public:
-  /// `part` follows the one before. \returns the program once its last part is there.
+  /// Takes the next `part`. \returns the program after its last part.
   ///
-  /// `running`, whose bytes were read before, null when there is none, must stay the same from a first part to its
-  /// last. kInvalidArgument: the parts contradict themselves; kDataLoss: a section is not what its hash says;
-  /// kFailedPrecondition: it builds on another program, or on a section that is not here; kResourceExhausted. After an
-  /// error only a first part is taken.
+  /// `running`, already validated, null when there is none, must be the same from the first part to the last.
+  /// kInvalidArgument: the parts are inconsistent; kDataLoss: a section does not match its hash; kFailedPrecondition:
+  /// the base program or a section is not available; kResourceExhausted. After an error only a first part is accepted.
   Result<std::optional<ReceivedProgram>> take(const v1::ProgramPart& part, const ProgramBytes& running);
 
-  /// Hash of the program that is being put together; nullopt between programs.
+  /// Returns the hash of the program being assembled; nullopt between programs.
   const std::optional<program::Hash>& under_way() const { return program_; }
-  /// Bytes of sections that came, over all programs.
+  /// Returns the bytes of sections received, over all programs.
   std::uint64_t section_bytes() const { return section_bytes_; }
 
  private:
@@ -59,12 +57,11 @@ class ProgramAssembly {
   Status begin(const v1::ProgramBegin& begin, const ProgramBytes& running);
   Status change(const v1::ProgramPart& part);
   bool remove(const Key& key);
-  /// The base's table with what was changed; sections that the base has keep their place in it as `offset`, new ones
-  /// have 0.
+  /// Returns the base's table with the changes; sections of the base have their position as `offset`, new ones 0.
   std::vector<program::SectionEntry> changed_table() const;
-  /// The table is whole: lays the file out.
+  /// Called when the table is complete: computes the file's layout.
   Status lay_out(const ProgramBytes& running);
-  /// Takes from the running program what it has, and notes what is lacking. `sources`: places in it, 0: not known.
+  /// Copies sections of the running program, and records missing ones. `sources`: positions in it, 0: unknown.
   void fill_in(const std::vector<program::SectionEntry>& table, const ProgramBytes& running,
                std::vector<std::uint64_t> sources);
   Status take_chunk(const v1::SectionChunk& chunk);
@@ -76,17 +73,17 @@ class ProgramAssembly {
   program::FileHeader header_{};
   program::SignatureBlock signature_{};
   std::vector<program::SectionEntry> base_;                      ///< its table, ascending
-  std::map<Key, std::optional<program::SectionEntry>> changes_;  ///< to it; nullopt: taken away
+  std::map<Key, std::optional<program::SectionEntry>> changes_;  ///< to it; nullopt: removed
   bool laid_out_ = false;
   std::vector<std::byte> bytes_;
-  /// Places that wait for their content, by hash.
+  /// Positions waiting for their content, by hash.
   std::multimap<program::Hash, ByteRange> lacking_;
-  std::optional<program::Hash> coming_;  ///< the section whose chunks come now
-  std::uint64_t filled_ = 0;             ///< of it
+  std::optional<program::Hash> coming_;  ///< the section being received
+  std::uint64_t filled_ = 0;             ///< bytes of it
   std::uint64_t section_bytes_ = 0;
 };
 
-/// The hashes of a program's sections; none when it is none.
+/// Returns the hashes of a program's sections; none when the bytes are not a program.
 std::vector<program::Hash> section_hashes(std::span<const std::byte> program);
 
 }  // namespace edge::agent

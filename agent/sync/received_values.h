@@ -1,5 +1,5 @@
-// Endpoints and secrets as a controller's parts leave them. The parts are hostile: counts and sizes are bounded as
-// those of the files that hold the same (program/values/endpoints.h, program/values/secrets.h).
+// Assembles endpoints and secrets from a controller's messages. They are untrusted: the limits of counts and sizes are
+// those of the files (program/values/endpoints.h, program/values/secrets.h).
 #pragma once
 
 #include <cstddef>
@@ -23,22 +23,22 @@ class ValuesPart;
 
 struct ReceivedValues {
   std::uint64_t version = 0;
-  program::Hash program{};  ///< that they have everything for
+  program::Hash program{};  ///< for which they are complete
   program::EndpointSet endpoints;
   program::SecretSet secrets;
-  /// Of values that these took the place of before they were at work. A program that came with those, and is put to
-  /// work with these, may ask for a backend that is gone since.
+  /// Values that were replaced before they were used. A program sent with those, and installed with these, may refer to
+  /// a backend that was removed since.
   program::EndpointSet skipped_endpoints;
   program::SecretSet skipped_secrets;
 
-  /// These take the place of `before`, which was not at work yet.
+  /// Merges `before`, which these values replace before it was used.
   void replace(const ReceivedValues& before);
 };
 
 class ValuesAssembly {
  public:
-  /// \returns all there is, once the last part of a version is there. kInvalidArgument, kResourceExhausted; after an
-  /// error only a part that begins with everything is taken.
+  /// Takes the next part. \returns all values after the last part of a version. kInvalidArgument, kResourceExhausted;
+  /// after an error only a part that starts from nothing is accepted.
   Result<std::optional<ReceivedValues>> take(const v1::ValuesPart& part);
 
  private:
@@ -48,11 +48,11 @@ class ValuesAssembly {
   Status change_endpoints(const v1::ValuesPart& part);
   Status change_secrets(const v1::ValuesPart& part);
 
-  bool begun_ = false;         ///< there is something that changes apply to
-  std::uint64_t version_ = 0;  ///< that is under way
+  bool begun_ = false;         ///< there is a version that changes apply to
+  std::uint64_t version_ = 0;  ///< being received
   std::map<std::uint64_t, program::BackendEndpoints> backends_;
   std::map<Name, program::NamedSecret> secrets_;
-  /// Named by a part of the version that is under way: what comes once more is added.
+  /// Named by an earlier part of the current version: further entries are appended.
   std::set<std::uint64_t> open_backends_;
   std::set<Name> open_secrets_;
   std::size_t endpoint_count_ = 0;

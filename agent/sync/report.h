@@ -1,4 +1,4 @@
-// What an agent reports: everything at first, then what changed.
+// Writes an agent's reports: everything at first, then changes.
 #pragma once
 
 #include <chrono>
@@ -24,19 +24,19 @@ class Vip;
 
 class ReportWriter {
  public:
-  /// A message has about as many endpoints at most; what is over follows in the next.
+  /// Approximate limit of endpoints in a message; the rest follows in the next.
   static constexpr std::size_t kMaxEndpoints = 10'000;
 
-  /// Fills `report` with what changed since the last call. \returns whether there is more to be said at once.
+  /// Fills `report` with the changes since the last call. \returns whether more should be sent at once.
   bool write(std::span<const runtime::BackendStatus> backends, v1::Report& report);
 
  private:
   using Name = std::pair<std::string, std::string>;
-  /// What was said of each, as a digest: a change is seen by it.
+  /// A digest of each backend's last report, to detect changes.
   std::map<Name, std::uint64_t> said_;
 };
 
-/// As many as a message may have of them.
+/// Limit of entries in a message.
 inline constexpr std::size_t kMaxUnbound = 1000;
 void write_vip(const vip::AddressState& from, v1::Vip& into);
 void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into);

@@ -1,5 +1,5 @@
-// Bytes on disk that only the owner of a key can read or make: AES-256-GCM (RFC 5116). Decision 0060 says what that
-// protects from, and what not.
+// Authenticated encryption of files on disk: AES-256-GCM (RFC 5116). Decision 0060 says what it protects from, and what
+// not.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace edge::agent {
 
 inline constexpr std::size_t kSealKeyBytes = 32;
 
-/// The key in `path`; made, readable by the owner alone, where there is none. kFailedPrecondition: others may read it;
-/// kDataLoss: it is none.
+/// Returns the key in `path`; generated, readable only by the owner, when missing. kFailedPrecondition: others may read
+/// it; kDataLoss: it is invalid.
 Result<std::string> seal_key(const std::string& path);
 
-/// What is sealed with `bound_to` opens with the same alone.
+/// Encrypts; decryption requires the same `bound_to`.
 Result<std::string> seal(std::string_view key, std::string_view bound_to, std::string_view plain);
-/// kDataLoss for anything but what `seal` made with this key.
+/// kDataLoss for anything but the result of `seal` with this key.
 Result<std::string> open_sealed(std::string_view key, std::string_view bound_to, std::string_view sealed);
 
 }  // namespace edge::agent

@@ -17,21 +17,21 @@
 
 namespace edge::agent {
 
-/// Of schemas/agent.proto; controller/distribute/protocol.h has the same.
+/// Versions of schemas/agent.proto; the same as in controller/distribute/protocol.h.
 inline constexpr std::uint32_t kNewestProtocol = 1;
 inline constexpr std::uint32_t kOldestProtocol = 1;
 
-/// What an agent says of itself.
+/// An agent's Hello.
 struct AgentWords {
   std::string node;
   Labels labels;
   std::string instance;      ///< of this process
-  std::string peer_address;  ///< where other agents are heard; empty: nowhere
-  program::Hash program{};   ///< that runs
-  ProgramBytes running;      ///< its bytes; null: none runs
+  std::string peer_address;  ///< its address for other agents; empty: none
+  program::Hash program{};   ///< the running one
+  ProgramBytes running;      ///< its bytes; null: none
 };
 
-/// How it is, for reports and for who asks; from any thread.
+/// The source of reports and of admin pages; threads: any.
 struct ReportSource {
   std::function<std::vector<runtime::BackendStatus>()> backends;
   std::function<runtime::ServerStats()> stats;
@@ -44,23 +44,23 @@ struct ReportSource {
 
 class SyncSession {
  public:
-  /// Connects, as `identity` says who we are. Fails when nobody can be reached within a few seconds, or `inbox` is
-  /// stopped. Programs and values go into `inbox`; `trusted` is called, on another thread, when the controller says
-  /// whom to believe from now on.
+  /// Connects with `identity`. Fails when the controller cannot be reached within a few seconds, or `inbox` is stopped.
+  /// Programs and values are put into `inbox`; `trusted` is called, on another thread, with the CAs to trust from now
+  /// on.
   static Result<std::unique_ptr<SyncSession>> open(
       const std::string& controller, const Identity& identity, AgentWords words, ReportSource reports, SyncInbox& inbox,
       std::function<void(std::string authorities, std::string key)> trusted);
-  /// Breaks the streams off.
+  /// Cancels the streams.
   ~SyncSession();
   SyncSession(const SyncSession&) = delete;
   SyncSession& operator=(const SyncSession&) = delete;
 
-  /// `running` is at work now: its hash is told, and what comes builds on it.
+  /// Reports that `running` was installed: later programs may be sent as differences to it.
   void applied(const program::Hash& program, ProgramBytes running);
   void refused(const program::Hash& program, const std::string& reason);
   void values_applied(std::uint64_t version);
 
-  /// A certificate for `request`, by this connection.
+  /// Requests a certificate for `request` over this connection.
   Result<Identity> renew(const std::string& request);
 
  private:
@@ -69,8 +69,8 @@ class SyncSession {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A first certificate: by the token, from the controller that one of `authorities` vouches for. The key stays with who
-/// made `request`.
+/// Requests a first certificate with the token, from the controller verified by `authorities`. The private key stays
+/// with the caller.
 Result<Identity> join(const std::string& controller, const std::string& authorities, const std::string& token,
                       const std::string& name, const std::string& request);
 

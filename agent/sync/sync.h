@@ -1,6 +1,6 @@
-// Programs from a controller: the agent's end of schemas/agent.proto. Joins with a token, renews its certificate, takes
-// programs and values, applies them, says what became of them, and keeps the last of them on disk, so that it serves
-// when it starts again without a controller. docs/agents.md, decision 0059.
+// The agent's side of schemas/agent.proto: joins with a token, renews its certificate, receives programs and values,
+// installs them, reports the results, and stores the last of them on disk, so that it serves after a restart without a
+// controller. docs/agents.md, decision 0059.
 #pragma once
 
 #include <chrono>
@@ -21,35 +21,36 @@ struct SyncOptions {
   std::string controller;  ///< `HOST:PORT`
   std::string name;        ///< of the agent, unique among those of the controller
   std::string node{};      ///< empty: the machine's host name
-  Labels labels{};         ///< that the controller is told, and chooses by
-  /// What the controller wrote for those who join: token and authorities. Needed until a certificate is in `data_dir`.
+  Labels labels{};         ///< sent to the controller, which selects by them
+  /// The join file: token and CAs. Needed until there is a certificate in `data_dir`.
   std::string token_file{};
-  /// Identity, last program, endpoints, sealed secrets. Made where it is missing (mode 0700).
+  /// Directory for identity, last program, endpoints, encrypted secrets. Created when missing (mode 0700).
   std::string data_dir;
-  /// Key that programs must be signed with; nullopt: the one that the controller says when the agent joins.
+  /// Key that programs must be signed with; nullopt: the one that the controller sends when the agent joins.
   std::optional<program::VerifyKey> key{};
-  /// Where the key that seals secrets on disk is kept; empty: in `data_dir`. Decision 0060.
+  /// File of the key that encrypts secrets on disk; empty: in `data_dir`. Decision 0060.
   std::string seal_key_file{};
-  /// Where words of other agents come, and virtual addresses are held; nullopt: this agent holds none. Port 0: there is
-  /// no other agent.
+  /// Address for messages of other agents, which enables virtual addresses; nullopt: this agent has none. Port 0: there
+  /// is no other agent.
   std::optional<net::SocketAddress> peer_listen{};
-  /// The controller is part of this process: whatever is wrong with the certificate, the agent joins anew by itself.
+  /// The controller is in this process: the agent rejoins by itself whatever is wrong with its certificate.
   bool rejoins = false;
-  /// null: the system's. For tests of expiry and rotation.
+  /// null: the system clock. For tests of expiry and rotation.
   std::function<std::chrono::system_clock::time_point()> clock{};
 };
 
 /// Works on threads of its own.
 class Sync {
  public:
-  /// `open`, then `connect`.
+  /// Calls `open`, then `connect`.
   static Result<std::unique_ptr<Sync>> start(SyncOptions options, Service& service);
-  /// Reads `data_dir` and applies what was kept there. `service` must outlive it. Fails for a data directory that
-  /// cannot be used.
+  /// Reads `data_dir` and installs what is stored there. `service` must outlive this object. Fails for an unusable data
+  /// directory.
   static Result<std::unique_ptr<Sync>> open(SyncOptions options, Service& service);
-  /// Once, and for ever, with back-off. Fails when there is neither a certificate nor a token.
+  /// Connects, and keeps reconnecting with backoff. To be called once. Fails when there is neither a certificate nor a
+  /// token.
   Status connect(std::string controller, std::string token_file);
-  /// Ends the streams and waits for its threads.
+  /// Ends the streams and joins the threads.
   ~Sync();
   Sync(const Sync&) = delete;
   Sync& operator=(const Sync&) = delete;

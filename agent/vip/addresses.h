@@ -1,4 +1,4 @@
-// The virtual addresses that an agent is given by its controller, and what it says of each.
+// The virtual addresses from the controller, and their states on this agent.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@
 
 namespace edge::agent::vip {
 
-/// How nodes hold an address.
+/// How nodes serve an address.
 enum class Mode : std::uint8_t {
-  kLayer2,  ///< one node has it and answers ARP and NDP for it
+  kLayer2,  ///< one node has it and answers ARP and NDP
   kBgp,     ///< every node that serves it announces it to routers
 };
 
 struct VirtualAddress {
   std::uint64_t id = 0;    ///< stable id of the ProxyVIP
-  std::string name_space;  ///< with its cluster, where it has one
+  std::string name_space;  ///< with its cluster, if it has one
   std::string name;
   IpAddress address;
-  std::uint8_t prefix_length = 128;  ///< in the mapped form
+  std::uint8_t prefix_length = 128;  ///< for the address in IPv4-mapped form
   Mode mode = Mode::kLayer2;
-  std::string interface;  ///< empty: that of the route
-  Labels node_selector;   ///< of agents; empty: all of them
+  std::string interface;  ///< empty: the interface of the route
+  Labels node_selector;   ///< of agents; empty: all
   std::uint32_t min_healthy_nodes = 0;
-  std::uint64_t epoch = 0;  ///< the last that the controller knows of
-  bgp::Settings bgp{};      ///< of mode BGP
+  std::uint64_t epoch = 0;  ///< the last one that the controller knows
+  bgp::Settings bgp{};      ///< in mode BGP
 };
 
-/// Another agent, where it hears words.
+/// Another agent, with its address for messages.
 struct Member {
   std::string name;
   net::SocketAddress address;
@@ -45,48 +45,48 @@ struct Addresses {
   std::uint64_t version = 0;
   std::vector<VirtualAddress> addresses;
   std::vector<Member> members;
-  std::string key;  ///< that words are authenticated by
+  std::string key;  ///< authenticates agents' messages
 };
 
-/// Why this node cannot serve an address. The word goes into statuses.
+/// Why this node cannot serve an address. The name is used in statuses.
 enum class Unfit : std::uint8_t {
   kNo,           ///< it can
   kNotSelected,  ///< nodeSelector
-  kNoListener,   ///< no listener of the address is open
-  kNoInterface,  ///< no such interface, or none that reaches it without a router
+  kNoListener,   ///< no listener for the address is open
+  kNoInterface,  ///< no such interface, or none that is directly connected to it
   kInterfaceDown,
   kNotPermitted,  ///< CAP_NET_ADMIN or CAP_NET_RAW is missing
   kConflict,      ///< another machine has it
-  kDeaf,          ///< this node cannot hear other agents
-  kNoSpeaker,     ///< BIRD does not run, so nothing is announced by BGP
-  kNoSession,     ///< no peer of BGP has a session with this node
+  kDeaf,          ///< this node cannot receive other agents' messages
+  kNoSpeaker,     ///< BIRD is not running, so nothing is announced by BGP
+  kNoSession,     ///< no BGP peer has a session with this node
   kWithdrawn,     ///< not announced: the node is drained, or too few nodes serve it
 };
 std::string_view to_string(Unfit unfit);
 
-/// What an agent says of one address.
+/// The state of one address on an agent.
 struct AddressState {
   std::string name_space;
   std::string name;
   std::string address;      ///< `192.0.2.10`
-  bool held = false;        ///< of mode BGP: announced to a peer at least
-  std::uint64_t epoch = 0;  ///< of its hold, or the last one that is known
+  bool held = false;        ///< in mode BGP: announced to at least one peer
+  std::uint64_t epoch = 0;  ///< of its hold, or the last known one
   Unfit unfit = Unfit::kNo;
-  std::string reason;                         ///< a line; empty: it can
-  std::string interface;                      ///< that it is held on
-  std::string holder;                         ///< the node that holds it, as far as this one knows; empty: none
-  std::string successor;                      ///< the node that would take it
-  std::string cause;                          ///< of the last move here; empty: there was none
+  std::string reason;                         ///< a sentence; empty: it can
+  std::string interface;                      ///< the interface it is on
+  std::string holder;                         ///< the node that has it, as far as this one knows; empty: none
+  std::string successor;                      ///< the node that would take it over
+  std::string cause;                          ///< of the last move to this node; empty: there was none
   std::string from;                           ///< the node that had it before
-  std::uint64_t conflicts = 0;                ///< that were heard
-  std::vector<bgp::SessionState> sessions{};  ///< of mode BGP
-  bool graceful_shutdown = false;             ///< announced as about to go away
+  std::uint64_t conflicts = 0;                ///< conflicting claims received
+  std::vector<bgp::SessionState> sessions{};  ///< in mode BGP
+  bool graceful_shutdown = false;             ///< announced with GRACEFUL_SHUTDOWN
   friend bool operator==(const AddressState&, const AddressState&) = default;
 };
 
 /// An address of the program, and whether its listeners are open.
 struct ServedAddress {
-  bool any = false;  ///< listeners of every address
+  bool any = false;  ///< listeners on all addresses
   IpAddress address;
   Serves serves = Serves::kNone;
 };

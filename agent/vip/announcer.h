@@ -1,4 +1,4 @@
-// The addresses of mode BGP: every node that serves one announces it. What a holder knows of them -> announcements.
+// The addresses of mode BGP, announced by every node that serves them: makes announcements from the holder's knowledge.
 // docs/virtual-addresses.md, decision 138.
 #pragma once
 
@@ -20,50 +20,50 @@
 
 namespace edge::agent::vip {
 
-/// An address that goes away is announced so for that long before it is withdrawn: routers choose others by then.
+/// How long an address is announced with GRACEFUL_SHUTDOWN before its withdrawal: routers choose others meanwhile.
 inline constexpr Time kNotice = std::chrono::seconds(1);
-/// After it is withdrawn, routers may still send for that long.
+/// How long routers may still send packets after the withdrawal.
 inline constexpr Time kWithdrawal = std::chrono::milliseconds(300);
 
-/// What is known of an address that is announced, or could be.
+/// The conditions of an address's announcement.
 struct Candidate {
-  bool fit = false;      ///< this node serves it, and enough others do
-  bool departs = false;  ///< this node is drained, or ends
+  bool fit = false;      ///< this node serves it, and so do enough others
+  bool departs = false;  ///< this node is drained, or shuts down
   bool others = false;   ///< another node serves it
 };
 
-/// When the announcement of an address that goes away changes.
+/// The progress of an address's withdrawal.
 struct Departure {
-  Time since{};      ///< Time(0): it does not go away
+  Time since{};      ///< Time(0): it is not being withdrawn
   Time withdrawn{};  ///< Time(0): not yet
 };
 /// \returns whether it is announced at `now`.
 bool still_announced(Departure& departure, const Candidate& candidate, Time now);
 
-/// Called under the holder's lock, from any thread.
+/// Called under the holder's lock, threads: any.
 class Announcer {
  public:
   explicit Announcer(bgp::SpeakerOptions options) : options_(std::move(options)) {}
 
-  /// Goes on with the BIRD of a process before this one, where that runs.
+  /// Takes over the BIRD of an earlier process, if it is running.
   void begin();
-  /// Has the loopback interface have the address as long as this node can serve it. What cannot be added makes the
-  /// placement unfit. \returns whether it came.
+  /// Adds the address to the loopback interface while this node can serve it. Marks the placement unfit when that
+  /// fails. \returns whether it was added.
   bool hold(const VirtualAddress& address, Placement& placement, Netlink& netlink);
-  /// The link that it was put on; 0: it was not.
+  /// Returns the link that it was added to; 0: none.
   int link(std::uint64_t id) const;
-  /// Takes back what none of the addresses is any more.
+  /// Removes addresses that are not in the list any more.
   void sweep(const std::vector<VirtualAddress>& addresses, Netlink& netlink);
 
-  /// Starts BIRD with the first address, and ends it with the last. `departs`: this node is drained, or ends.
+  /// Starts BIRD with the first address, and stops it with the last. `departs`: this node is drained, or shuts down.
   void step(const std::vector<VirtualAddress>& addresses, const Assignment& assignment, bool departs, Time now);
-  /// Whether nothing is announced any more that other nodes serve, for so long that routers know. Before the first
-  /// step in which this node departs: whether there is nothing to announce.
+  /// Returns whether no address that other nodes serve is announced any more, long enough for routers to know. Before
+  /// the first step in which this node departs: whether nothing is announced.
   bool departed() const { return announcements_.empty() || (departs_ && !waits_); }
-  /// Says of an address whether it is announced, its sessions, and what is wrong.
+  /// Sets in an address's state whether it is announced, its sessions, and errors.
   void fill(AddressState& state) const;
   void hand_over();
-  /// Ends BIRD, which withdraws what is announced, and takes back the addresses.
+  /// Stops BIRD, which withdraws the routes, and removes the addresses.
   void stop(Netlink& netlink);
 
   static void write_metrics(const std::vector<AddressState>& states, metrics::Exposition& out);
@@ -79,8 +79,8 @@ class Announcer {
     IpAddress address;
   };
   std::map<std::uint64_t, Kept> kept_;
-  std::set<std::uint64_t> fit_;       ///< as far as this node alone decides it
-  std::set<std::uint64_t> excluded_;  ///< not for this node
+  std::set<std::uint64_t> fit_;       ///< as far as this node alone decides
+  std::set<std::uint64_t> excluded_;  ///< not selected for this node
   std::map<std::uint64_t, Departure> departures_;
   std::vector<bgp::Announcement> announcements_;
   bool departs_ = false;

@@ -1,4 +1,4 @@
-// TCP connections of this node to one of its addresses: sock_diag(7).
+// Lists TCP connections to addresses of this node, by sock_diag(7).
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,10 @@ struct Flow {
   std::uint16_t own_port = 0;
 };
 
-/// Those that are open, or about to be, or to end; `most` of them. Of every process of this network namespace. The
-/// kernel goes over all of its connections: where that takes longer than a tenth of a second this gives up
-/// (kUnavailable).
+/// Returns open, opening and closing connections to an address, at most `most`, of all processes in this network
+/// namespace. The kernel scans all of its connections: after a tenth of a second this gives up (kUnavailable).
 Result<std::vector<Flow>> flows_to(const IpAddress& address, std::size_t most);
-/// The addresses that have any, asked for all of them at once; likewise.
+/// Returns the addresses with connections, from one scan; likewise.
 Result<std::set<IpAddress>> addresses_with_flows();
 
 }  // namespace edge::agent::vip

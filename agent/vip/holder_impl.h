@@ -1,4 +1,4 @@
-// What a Holder is made of: the state of its thread. Of holder.cc and holder_report.cc alone.
+// The implementation of Holder: the state of its thread. For holder.cc and holder_report.cc only.
 #pragma once
 
 #include <array>
@@ -25,11 +25,11 @@ namespace edge::agent::vip {
 
 inline constexpr std::size_t kCauseCount = 8;
 
-/// Of this machine, sleep included.
+/// Returns the time since boot, including suspended time.
 Time boot_time();
 
 struct Holder::Impl {
-  /// An address of the kernel that this process put there.
+  /// A kernel address added by this process.
   struct Kept {
     int link = 0;
     IpAddress address;
@@ -40,10 +40,10 @@ struct Holder::Impl {
   };
   struct Facts {
     Placement placement;
-    Time yielded{};   ///< to another machine, until then
-    Time defended{};  ///< not again before
+    Time yielded{};   ///< gave the address up to another machine, until then
+    Time defended{};  ///< not announced against a claim again before
     std::uint64_t conflicts = 0;
-    std::string conflict;  ///< with whom, in a line; empty: none lately
+    std::string conflict;  ///< the conflict, as a sentence; empty: none recently
     std::string cause;
     std::string from;
   };
@@ -69,25 +69,25 @@ struct Holder::Impl {
   net::Fd wake;
   std::thread thread;
 
-  mutable std::mutex mutex;  ///< guards what follows, and what is above but for the descriptors
+  mutable std::mutex mutex;  ///< guards all that follows, and everything above but the descriptors
   std::condition_variable stepped;
   MovedConnections connections;
   Assignment assignment;
   Rights rights;
-  Announcer announcer;  ///< of addresses of mode BGP
+  Announcer announcer;  ///< for addresses of mode BGP
   Addresses addresses;
   std::map<std::uint64_t, Facts> facts;
   std::map<std::uint64_t, Kept> kept;
-  std::map<std::string, net::SocketAddress> members;   ///< that words go to; what was known once is not forgotten
-  std::map<std::string, net::SocketAddress> heard_at;  ///< where their words come from, which is better known
+  std::map<std::string, net::SocketAddress> members;   ///< where messages are sent; never forgotten
+  std::map<std::string, net::SocketAddress> heard_at;  ///< where their messages come from, which takes precedence
   std::array<std::uint64_t, kCauseCount> moves{};
   Time next_beat{};
   Time next_look{};
   std::vector<AddressWord> said;
   bool look = true;
   bool stopping = false;
-  bool quiet = false;    ///< another process goes on
-  bool leaving = false;  ///< what is held stays, though listeners close
+  bool quiet = false;    ///< another process has taken over
+  bool leaving = false;  ///< addresses stay, though listeners close
   std::string reported;
 
   void run();

@@ -1,6 +1,6 @@
-// Connections to an address that a planned move took to another node. They stay with the node that had it: that keeps
-// the address, without answering for it, for as long as it has connections and no longer than the drain time; and the
-// node that holds it now sends it the packets that belong to no connection of its own. Decision 141.
+// Keeps connections to an address after a planned move to another node. They stay on the old node: it keeps the
+// address, without answering ARP for it, while it has connections and for the drain time at most; and the new node
+// forwards packets of unknown connections to it. Decision 141.
 #pragma once
 
 #include <array>
@@ -17,31 +17,31 @@
 
 namespace edge::agent::vip {
 
-/// Of one thread.
+/// For one thread.
 class MovedConnections {
  public:
-  /// `longest`: so long connections are kept after a move.
+  /// `longest`: the longest time that connections are kept after a move.
   MovedConnections(Logger log, Time longest) : log_(std::move(log)), longest_(longest) {}
 
-  /// Another node took an address that this one gave it. It must still be on `link`. \returns whether its connections
-  /// stay here.
+  /// Called when another node took an address that this one offered, while it is still on `link`. \returns whether its
+  /// connections are kept here.
   bool keep(std::uint64_t id, const IpAddress& address, const Link& link, Netlink& netlink, Time now);
-  /// This node has the address again, or nobody is to have it here.
+  /// Called when this node takes the address again, or must not have it any more.
   void end_keeping(std::uint64_t id, Netlink& netlink);
   bool keeps(std::uint64_t id) const { return kept_.contains(id); }
   std::size_t kept() const { return kept_.size(); }
-  /// Where the address was held that is kept; 0: it is not.
+  /// Returns the link of the kept address; 0: it is not kept.
   int link(std::uint64_t id) const;
 
-  /// This node is about to hold an address that `node` gave it, whose link there has the address `mac`.
+  /// Called when this node takes an address from `node`, whose link has the MAC address `mac`.
   void send_on(std::uint64_t id, const IpAddress& address, const Link& link, const std::string& node,
                const std::array<std::uint8_t, 6>& mac);
   void end_sending_on(std::uint64_t id);
   std::size_t sent_on() const { return sent_on_.size(); }
 
-  /// Ends what has ended on other nodes.
+  /// Ends forwarding to nodes that do not keep connections any more.
   void look_at_nodes(const Assignment& assignment);
-  /// To be called four times within the lifetime of an address: it is refreshed.
+  /// Refreshes the addresses. To be called four times within an address's lifetime.
   void refresh(Netlink& netlink, Time now);
 
  private:
@@ -62,7 +62,7 @@ class MovedConnections {
   const Time longest_;
   std::optional<Nftables> nftables_;
   bool told_ = false;
-  Time asked_{};  ///< when it was looked whether there are connections left
+  Time asked_{};  ///< when connections were last counted
   std::map<std::uint64_t, Kept> kept_;
   std::map<std::uint64_t, SentOn> sent_on_;
 };

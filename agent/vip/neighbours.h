@@ -1,5 +1,5 @@
-// What the other machines of a link are told of an address, and what they say of it: gratuitous ARP (RFC 5227), and
-// unsolicited neighbor advertisements (RFC 4861 §7.2.6). The kernel answers questions itself.
+// Announces addresses to other machines on a link, and receives their announcements: gratuitous ARP (RFC 5227), and
+// unsolicited neighbor advertisements (RFC 4861 §7.2.6). The kernel answers requests itself.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace edge::agent::vip {
 
-/// Another machine says that it has an address.
+/// Another machine's claim of an address.
 struct Claimed {
   int link = 0;
   IpAddress address;
@@ -23,18 +23,18 @@ struct Claimed {
 /// `02:00:5e:00:53:01`.
 std::string mac_text(const std::array<std::uint8_t, 6>& mac);
 
-/// Of one thread.
+/// For one thread.
 class Neighbours {
  public:
   /// kPermissionDenied without CAP_NET_RAW.
   static Result<Neighbours> open();
 
-  /// Everyone on `link` learns that `address` is here.
+  /// Announces to all machines on `link` that `address` is here.
   Status announce(const Link& link, const IpAddress& address);
 
   int arp() const { return arp_.get(); }
   int advertisements() const { return nd_.get(); }
-  /// The next that came; nullopt: nothing is there. What is neither an ARP packet nor an advertisement is passed over.
+  /// Returns the next received claim; nullopt: none. Ignores everything but ARP packets and advertisements.
   std::optional<Claimed> next();
 
  private:
@@ -43,13 +43,13 @@ class Neighbours {
   std::optional<Claimed> next_advertisement();
 
   net::Fd arp_;
-  net::Fd nd_;  ///< not valid where there is no IPv6
+  net::Fd nd_;  ///< invalid without IPv6
 };
 
-/// Of an ARP packet for Ethernet and IPv4: who says that he has which address. nullopt: it is no such packet, or a
-/// probe, which says nothing.
+/// Parses an ARP packet for Ethernet and IPv4: the sender's claim. nullopt: not such a packet, or a probe, which claims
+/// nothing.
 std::optional<Claimed> read_arp(const std::uint8_t* packet, std::size_t size);
-/// Of a neighbor advertisement, from its ICMPv6 header on.
+/// Parses a neighbor advertisement, from its ICMPv6 header on.
 std::optional<Claimed> read_advertisement(const std::uint8_t* packet, std::size_t size);
 
 }  // namespace edge::agent::vip

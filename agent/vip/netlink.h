@@ -1,5 +1,4 @@
-// What the kernel knows of links and addresses, and addresses that it keeps for so long as they are refreshed:
-// rtnetlink(7).
+// Reads the kernel's links and addresses, and adds addresses that expire without a refresh: rtnetlink(7).
 #pragma once
 
 #include <linux/netlink.h>
@@ -20,42 +19,42 @@ namespace edge::agent::vip {
 struct Link {
   int index = 0;
   std::string name;
-  bool running = false;   ///< up, and its cable too
-  bool ethernet = false;  ///< ARP and NDP are spoken on it
+  bool running = false;   ///< up, with a carrier
+  bool ethernet = false;  ///< it uses ARP and NDP
   std::array<std::uint8_t, 6> mac{};
 };
 
 struct LocalAddress {
   int link = 0;
   IpAddress address;
-  std::uint8_t prefix_length = 128;  ///< in the mapped form
-  bool lasting = true;               ///< not one that ends when it is not refreshed within a few seconds
+  std::uint8_t prefix_length = 128;  ///< for the address in IPv4-mapped form
+  bool lasting = true;               ///< not one that expires within a few seconds without a refresh
 };
 
-/// Of one thread.
+/// For one thread.
 class Netlink {
  public:
-  /// Seconds that the kernel keeps an address without a refresh; it ends 2.0 to 2.3 s after the last one.
+  /// Seconds that the kernel keeps an address without a refresh; it is removed 2.0 to 2.3 s after the last one.
   static constexpr std::uint32_t kLifetime = 2;
 
   static Result<Netlink> open();
 
-  /// Links and addresses as they are now.
+  /// Reads the current links and addresses.
   Status refresh();
   const std::map<int, Link>& links() const { return links_; }
   const Link* link(const std::string& name) const;
-  /// Of this node; null: it has it not.
+  /// Returns an address of this node; null: it does not have it.
   const LocalAddress* address(const IpAddress& address) const;
   const std::vector<LocalAddress>& addresses() const { return addresses_; }
-  /// The link that the address is reached by without a router. kNotFound: none.
+  /// Returns the link on which the address is directly reachable. kNotFound: none.
   Result<int> on_link(const IpAddress& address);
 
-  /// Adds the address, or starts its lifetime again. kPermissionDenied without CAP_NET_ADMIN.
+  /// Adds the address, or restarts its lifetime. kPermissionDenied without CAP_NET_ADMIN.
   Status keep(int link, const IpAddress& address, std::uint8_t prefix_length);
-  /// kNotFound: it was not there.
+  /// Removes the address. kNotFound: it was not there.
   Status remove(int link, const IpAddress& address, std::uint8_t prefix_length);
 
-  /// Readable when a link or an address is another; `drain` takes what is there.
+  /// Readable when a link or an address has changed; `drain` consumes the events.
   int events() const { return events_.get(); }
   void drain();
 
@@ -74,7 +73,7 @@ class Netlink {
   std::uint32_t sequence_ = 0;
   std::map<int, Link> links_;
   std::vector<LocalAddress> addresses_;
-  std::optional<int> route_link_;  ///< of the last question
+  std::optional<int> route_link_;  ///< result of the last query
   bool route_direct_ = false;
 };
 

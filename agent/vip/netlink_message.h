@@ -1,4 +1,4 @@
-// Messages of netlink(7), written and read: shared by who speaks rtnetlink, nfnetlink and sock_diag.
+// Writes and parses netlink(7) messages, for rtnetlink, nfnetlink and sock_diag.
 #pragma once
 
 #include <linux/netlink.h>
@@ -11,17 +11,17 @@
 
 namespace edge::agent::vip {
 
-/// Room for what the kernel sends at once.
+/// Buffer size for what the kernel sends at once.
 inline constexpr std::size_t kNetlinkDatagram = 64 << 10;
-/// Microseconds. The kernel answers itself: an answer that takes longer was lost.
+/// Microseconds. The kernel answers immediately: a later answer was lost.
 inline constexpr int kNetlinkPatience = 500'000;
-/// Where the four bytes of an IPv4 address stand in an IpAddress.
+/// Offset of the four bytes of an IPv4 address in an IpAddress.
 inline constexpr std::size_t kV4At = 12;
 
 /// One request, or several that are sent together.
 class NetlinkMessages {
  public:
-  /// What follows belongs to it until the next one begins, or `finish`.
+  /// Begins a request, which lasts until the next one begins, or `finish`.
   void begin(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence) {
     end();
     begun_ = bytes_.size();
@@ -42,7 +42,7 @@ class NetlinkMessages {
     add(&head, sizeof head);
     add(bytes, size);
   }
-  /// With the byte of zero that ends it.
+  /// Adds a string with its terminating zero.
   void text(std::uint16_t type, std::string_view value) {
     const nlattr head{static_cast<std::uint16_t>(sizeof(nlattr) + value.size() + 1), type};
     add(&head, sizeof head);
@@ -50,7 +50,7 @@ class NetlinkMessages {
     bytes_.push_back(0);
     bytes_.resize((bytes_.size() + 3) / 4 * 4);
   }
-  /// The attributes that `inside` adds are part of this one. They must be shorter than 64 KiB.
+  /// Nests the attributes that `inside` adds. They must be shorter than 64 KiB.
   template <typename Inside>
   void nest(std::uint16_t type, Inside inside) {
     const std::size_t at = bytes_.size();

@@ -1,5 +1,5 @@
-// Rules of nftables for addresses that move between nodes, spoken to the kernel directly by nfnetlink. The tables
-// belong to this process: the kernel removes them when it ends, however it ends.
+// nftables rules for addresses that move between nodes, set by nfnetlink. The tables belong to this process: the kernel
+// removes them when it ends, in whatever way.
 #pragma once
 
 #include <array>
@@ -15,27 +15,27 @@
 
 namespace edge::agent::vip {
 
-/// Connections that a table can tell from those of the node before.
+/// Limit of connections that a table can distinguish from the old node's.
 inline constexpr std::size_t kMaxFlows = 65'536;
 
-/// Of one thread.
+/// For one thread.
 class Nftables {
  public:
-  /// Opens a socket; whether the kernel has what the rules take is known from the first rule.
+  /// Opens a socket; whether the kernel supports the rules is known after the first rule.
   static Result<Nftables> open();
 
-  /// TCP packets to `address` that come in on `link`, and belong to no connection of this node, go on to the machine
-  /// `mac`. A connection is this node's when it is among `own`, or its SYN comes from now on. Once there are more than
-  /// kMaxFlows of them nothing is sent on any more. Of an address that is not sent on already: to remove a table that
-  /// is not there takes the kernel a hundred times longer than anything else here.
+  /// Forwards TCP packets to `address` that arrive on `link`, and belong to no connection of this node, to the machine
+  /// `mac`. A connection is this node's when it is in `own`, or its SYN arrives from now on. With more than kMaxFlows
+  /// of them forwarding stops. Only for an address that is not forwarded already: removing a missing table takes the
+  /// kernel a hundred times longer than anything else here.
   Status send_on(std::uint64_t id, const IpAddress& address, const Link& link, const std::array<std::uint8_t, 6>& mac,
                  const std::vector<Flow>& own);
-  /// Whether `send_on` stopped, because there were too many connections.
+  /// Returns whether forwarding stopped because there were too many connections.
   bool is_full(std::uint64_t id);
   void end_send_on(std::uint64_t id);
 
-  /// The IPv4 `address` is not answered for by ARP, and ARP questions of this node do not name it as their sender, but
-  /// `instead`. Of an address that is not hushed already.
+  /// Stops ARP replies for the IPv4 `address`, and makes this node's ARP requests use `instead` as sender. Only for an
+  /// address that is not hushed already.
   Status hush(std::uint64_t id, const IpAddress& address, const IpAddress& instead);
   void end_hush(std::uint64_t id);
 

@@ -1,4 +1,4 @@
-// What the admin port says of virtual addresses, and does with them: /debug/vips.
+// The admin pages of virtual addresses: /debug/vips.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace edge::agent::vip {
 
 class Holder;
 
-/// `holder`: null where this agent holds no addresses.
+/// `holder`: null where this agent has no virtual addresses.
 void add_pages(daemon::DebugPages& pages, std::function<std::shared_ptr<Holder>()> holder);
 
 }  // namespace edge::agent::vip

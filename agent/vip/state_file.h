@@ -1,5 +1,5 @@
-// What a holder of virtual addresses keeps on disk: a line a fact, `instance N`, `drained`, `handed-over TIME`,
-// `held ID EPOCH`.
+// The persistent state of a holder of virtual addresses: lines `instance N`, `drained`, `handed-over TIME`, `held ID
+// EPOCH`.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace edge::agent::vip {
 struct State {
   std::uint64_t instance = 0;  ///< of the last process
   bool drained = false;
-  Time handed_over{};                                         ///< when that process handed over what it held
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> held;  ///< then: id, epoch
+  Time handed_over{};                                         ///< when that process handed over its addresses
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> held;  ///< at that time: id, epoch
 };
 
-/// What cannot be read is as good as nothing.
+/// An unreadable file counts as missing.
 State read_state(const std::string& path);
 Status write_state(const std::string& path, const State& state);
 

@@ -1,4 +1,4 @@
-// The UDP socket that agents hear each other by.
+// The UDP socket for agents' messages.
 #pragma once
 
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 namespace edge::agent::vip {
 
 sockaddr_in6 socket_address(const net::SocketAddress& address);
-/// One socket of both families; kUnavailable says why there is none.
+/// Opens one socket for both address families; kUnavailable says why that failed.
 Result<net::Fd> open_words(const net::SocketAddress& listen);
 
 }  // namespace edge::agent::vip
