@@ -1,4 +1,4 @@
-// A .tar.gz of texts, written beside its place and put there whole.
+// Writes a .tar.gz of texts to a temporary file, and renames it when complete.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace edge::edgectl {
 
 class ArchiveWriter {
  public:
-  /// The file is its owner's alone. kUnavailable: it cannot be written.
+  /// Readable only by the owner. kUnavailable: it cannot be written.
   static Result<std::unique_ptr<ArchiveWriter>> create(const std::string& path);
-  /// Removes what was not finished.
+  /// Removes an unfinished file.
   ~ArchiveWriter();
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;

@@ -1,4 +1,4 @@
-// What a cluster holds as configuration, beside files or instead of them.
+// Uses a cluster's objects as configuration, in addition to files or instead of them.
 #pragma once
 
 #include <optional>
@@ -13,27 +13,27 @@
 
 namespace edge::edgectl {
 
-/// The operand that means the cluster.
+/// The operand for the cluster.
 inline constexpr std::string_view kClusterOperand = "@cluster";
 
-/// `ProxyRoute shop/api` of everything that the texts hold.
+/// Returns `ProxyRoute shop/api` and so on for all resources in the texts.
 std::set<std::string> resources_in(const SourceMap& sources);
 
-/// Adds a text for each kind that the compiler reads, with the cluster's objects less those that `resources` names: as
-/// if the files had been applied. A kind that the cluster does not serve has none.
+/// Adds a text for each kind that the compiler reads, with the cluster's objects except `resources`: as if the files
+/// had been applied. Kinds that the cluster does not serve are skipped.
 kube::Failure add_cluster(Cluster& cluster, const std::set<std::string>& resources, SourceMap& sources);
 
-/// What is said of the first `files` texts, or of the resources in them.
+/// Returns the diagnostics of the first `files` texts, or of resources in them.
 Diagnostics findings_of_files(const Diagnostics& all, std::uint32_t files, const std::set<std::string>& resources);
 
-/// The program that the cluster's configuration makes, or would make with these files applied. `exit` where there is
-/// none; stderr says why.
+/// Returns the program that the cluster's configuration compiles to, or would with these files applied. On failure sets
+/// `exit`; stderr says why.
 std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
                                               const std::vector<std::string>& files, const Compiling& how, int& exit);
 
-/// The program that a command is about: of `paths`, or without any the one of the connected edge, which is what the
-/// cluster's configuration makes, or where no cluster is configured what the agent of this machine runs. `exit` where
-/// there is none; stderr says why.
+/// Returns the program for a command: from `paths`, or without any from the connected edge, which is the cluster's
+/// compiled configuration, or, where no cluster is configured, the program of the agent on this machine. On failure
+/// sets `exit`; stderr says why.
 std::optional<ReadProgram> program_of_paths_or_edge(std::string_view command, const cli::Arguments& arguments,
                                                     const std::vector<std::string>& paths, const Compiling& how,
                                                     int& exit);

@@ -1,4 +1,4 @@
-// The commands, each declared beside its function in commands/, and the table that collects them (commands.cc).
+// The commands, each declared next to its function in commands/, and the table of all (commands.cc).
 #pragma once
 
 #include <string>
@@ -79,10 +79,10 @@ cli::Command help_command();
 cli::Command man_command();
 cli::Command version_command();
 
-/// The whole table, of which parser, help, manual pages and completion are made.
+/// Returns the table from which parser, help, manual pages and completion are generated.
 cli::Program table();
 
-/// The match tree of what an agent runs, by the controller.
+/// Prints the match tree of an agent's program, through the controller.
 int dump_of_agent(std::string_view command, const cli::Arguments& arguments, const std::string& agent);
 
 }  // namespace edge::edgectl

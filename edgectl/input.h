@@ -1,4 +1,4 @@
-// What `-f` and PATH name: configuration or one program.
+// Reads what `-f` and PATH name: configuration or one program.
 #pragma once
 
 #include <memory>
@@ -14,24 +14,24 @@
 
 namespace edge::edgectl {
 
-/// Whether it names a program rather than configuration; by content, not by name.
+/// Returns whether a file is a program rather than configuration; by content, not by name.
 bool is_program(const std::string& path);
 
-/// A configuration with everything that was said about it.
+/// A configuration with its diagnostics.
 struct Compiled {
   SourceMap sources;
   Diagnostics diagnostics;
-  compiler::LinkedConfig config;  ///< less its endpoints and secrets
+  compiler::LinkedConfig config;  ///< without endpoints and secrets
   program::EndpointSet endpoints;
   program::SecretSet secrets;
   std::optional<compiler::Artifact> artifact;
 };
 
-/// --controller-class, of every command that compiles.
+/// --controller-class, for every command that compiles.
 cli::Flag controller_class_flag();
-/// PATH...: what is named as `-f` names it.
+/// PATH...: the same as `-f`.
 cli::Positional paths_argument(std::string_view help);
-/// What `-f` and PATH name, in this order.
+/// Returns the values of `-f` and PATH, in this order.
 std::vector<std::string> paths_of(const cli::Arguments& arguments);
 
 /// How configuration is compiled.
@@ -39,29 +39,29 @@ struct Compiling {
   program::Target target = program::Target::kX8664V2;
   std::string controller_class = {};  ///< empty: the default one
 };
-/// For `target`, with the class of `controller_class_flag`.
+/// Returns the settings for `target`, with the class of `controller_class_flag`.
 Compiling compiling_for(program::Target target, const cli::Arguments& arguments);
 
-/// Reads and compiles. An Error means that the paths could not be read; faults in them are diagnostics.
+/// Reads and compiles. An Error means that the paths could not be read; errors in them are diagnostics.
 Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths, compiler::CompileOptions options,
                                                 std::string_view controller_class);
 
-/// The two halves of it: the texts, to which others may be added, and what is made of them.
+/// The two parts of it: reading, after which texts may be added, and compiling.
 Result<std::unique_ptr<Compiled>> read_paths(const std::vector<std::string>& paths);
 void compile_sources(Compiled& compiled, compiler::CompileOptions options, std::string_view controller_class);
 
-/// A program from a .edgeprog or from configuration, which is compiled as `how` says. `faults` tells whether the
-/// configuration had errors; they were printed to stderr, and the program is what works without them. Error: neither.
+/// A program from a .edgeprog or from compiled configuration. `faults`: the configuration had errors; they were printed
+/// to stderr, and the program has what works without them. Error: no program.
 struct ReadProgram {
   program::ProgramView view;
   bool faults = false;
-  SourceMap sources = {};                              ///< the texts that were read
-  std::optional<program::EndpointSet> endpoints = {};  ///< of configuration; a .edgeprog holds none
+  SourceMap sources = {};                              ///< the texts read
+  std::optional<program::EndpointSet> endpoints = {};  ///< from configuration; a .edgeprog has none
 };
 Result<ReadProgram> program_of(const std::vector<std::string>& paths, const Compiling& how);
-/// What compile_sources made, as a program; its errors go to stderr.
+/// Returns the result of compile_sources as a program; prints its errors to stderr.
 Result<ReadProgram> program_of(Compiled& compiled);
-/// The same where tests stand beside the configuration, or beside a .edgeprog.
+/// The same where tests are next to the configuration or the .edgeprog.
 Result<ReadProgram> program_with_tests(const std::vector<std::string>& paths, const Compiling& how);
 
 }  // namespace edge::edgectl

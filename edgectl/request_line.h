@@ -1,4 +1,4 @@
-// A request as a person types it for `edgectl explain`.
+// Parses a request typed for `edgectl explain`.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace edge::edgectl {
 
-/// `[METHOD] scheme://host[:port]/path?query`, and fields as `name: value`. kInvalidArgument says what is wrong with
-/// which part.
+/// Parses `[METHOD] scheme://host[:port]/path?query`, and fields `name: value`. kInvalidArgument says which part is
+/// wrong.
 Result<compiler::analyze::TypedRequest> parse_request(const std::string& line, const std::vector<std::string>& fields,
                                                       const std::string& source);
 

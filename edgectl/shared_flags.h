@@ -1,4 +1,4 @@
-// Flags and arguments that several commands take, each defined once.
+// Flags and arguments of several commands, each defined once.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ inline constexpr std::string_view kTypes =
     "clusters (cl), gateways (gw), routes (rt), backends (be), vips, policies (pol), sites, links, wanpolicies; `edge` "
     "for all of them; any other type that the cluster serves; several with commas; or TYPE/NAME";
 
-/// `flags`, then `others`.
+/// Returns `flags`, then `others`.
 std::vector<cli::Flag> joined(std::vector<cli::Flag> flags, std::vector<cli::Flag> others);
 
 cli::Flag file_flag(std::string_view help, bool required = true);
@@ -30,9 +30,9 @@ cli::Flag check_fields_flag();
 cli::Flag create_namespaces_flag();
 cli::Flag wait_programmed_flag();
 
-/// Of commands that wait for agents: for how long, and whom to ask.
+/// For commands that wait for agents: timeout, and controller.
 std::vector<cli::Flag> waiting_flags();
-/// Of commands that ask a Prometheus server.
+/// For commands that query a Prometheus server.
 std::vector<cli::Flag> prometheus_flags();
 cli::Flag window_flag();
 

@@ -1,4 +1,4 @@
-// Where figures of traffic come from: the agents' own last hour, or a Prometheus server that `--metrics-url` names.
+// The source of traffic statistics: the agents' own last hour, or a Prometheus server (`--metrics-url`).
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@
 
 namespace edge::edgectl {
 
-/// What agents of AgentPages say of their last hour. An agent that does not answer is left out, and told.
+/// The last hour's statistics of AgentPages' agents. Agents that do not answer are omitted, and reported.
 class AgentTraffic {
  public:
   explicit AgentTraffic(AgentPages& pages) : pages_(pages) {}
 
   struct Hours {
     std::vector<AgentHour> agents;
-    std::vector<std::string> faults;  ///< a line for who did not answer
+    std::vector<std::string> faults;  ///< a line per agent that did not answer
   };
   /// `window`: as on the command line, 1s to 1h.
   Hours hours(const std::string& window);
@@ -35,25 +35,26 @@ class AgentTraffic {
   AgentPages& pages_;
 };
 
-/// --metrics-url, and those of agent pages.
+/// --metrics-url, and the flags of agent pages.
 std::vector<cli::Flag> traffic_source_flags();
 
-/// One of the two. Rows of tables, whichever it is.
+/// One of the two sources, with the same tables.
 class TrafficSource {
  public:
-  /// By `--metrics-url`; nullptr: stderr says why, and `exit` how to end. `most`: of one question to Prometheus.
+  /// Opens as `--metrics-url` says; nullptr: stderr says why, and `exit` is the exit code. `most`: timeout of one query
+  /// to Prometheus.
   static std::unique_ptr<TrafficSource> open(std::string_view command, const cli::Arguments& arguments, int& exit,
                                              std::chrono::milliseconds most = std::chrono::seconds(20));
 
   Result<std::vector<MetricRow>> rows(const MetricTable& table, const std::string& window);
-  /// Who did not answer the last question, a line each.
+  /// Returns a line for each agent that did not answer the last request.
   const std::vector<std::string>& faults() const { return faults_; }
-  /// `http://prometheus:9090`, or `agents`.
+  /// Returns `http://prometheus:9090`, or `agents`.
   std::string name() const { return server_ ? server_->url() : "agents"; }
 
-  /// Null: agents are asked.
+  /// Null: agents are the source.
   const Prometheus* server() const { return server_.get(); }
-  /// Null: a Prometheus server is asked.
+  /// Null: a Prometheus server is the source.
   AgentTraffic* agents() { return agents_.get(); }
 
  private:

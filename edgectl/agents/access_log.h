@@ -1,4 +1,4 @@
-// Requests as access logs tell of them: as much as a log holds of a request's head.
+// Parses requests from access logs: as much of a request's head as a log contains.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace edge::edgectl {
 
-/// What a log leaves out.
+/// Values that a log does not contain.
 struct LogDefaults {
-  std::string host;        ///< of lines that name none; empty: such lines cannot be read
-  std::uint16_t port = 0;  ///< that the requests came in on
+  std::string host;        ///< of lines without a host; empty: such lines are unreadable
+  std::uint16_t port = 0;  ///< the port of the requests
 };
 
-/// One line: a JSON object (fields `method`, `host`, `path`, and `query`, `source_ip`, `port`, `user_agent`, `referer`
-/// where they are; other programs' usual names for them are taken too), or Apache's common or combined format, with or
+/// Parses one line: a JSON object (fields `method`, `host`, `path`, and optionally `query`, `source_ip`, `port`,
+/// `user_agent`, `referer`; common alternative names are accepted too), or Apache's common or combined format, with or
 /// without the virtual host in front. nullopt for anything else, and for requests that would be answered 400.
 std::optional<compiler::analyze::Witness> read_log_line(std::string_view line, const LogDefaults& defaults);
 

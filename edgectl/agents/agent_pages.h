@@ -1,5 +1,5 @@
-// What agents say on their admin ports: of all agents or one by way of the controller, or of one whose address is
-// given, on this machine.
+// Fetches pages of agents' admin ports: of all agents or one through the controller, or of one at a given address, on
+// this machine.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,28 @@ std::vector<cli::Flag> agent_page_flags();
 
 class AgentPages {
  public:
-  /// By `--agent`: an address is asked itself, a name by the controller; all of the controller's agents without it.
-  /// Without it and without an administrator's file: the agent on this machine. nullptr: stderr says why, and `exit`
-  /// how to end.
+  /// Opens as `--agent` says: an address is contacted directly, a name through the controller; all of the controller's
+  /// agents without it. Without it and without an administrator's file: the agent on this machine. nullptr: stderr says
+  /// why, and `exit` is the exit code.
   static std::unique_ptr<AgentPages> open(std::string_view command, const cli::Arguments& arguments, int& exit);
-  /// The same, saying nothing.
+  /// The same without output.
   static Result<std::unique_ptr<AgentPages>> open(const cli::Arguments& arguments);
 
   struct Said {
     std::string agent;  ///< its name, or its address
     Result<controller::AgentAnswer> answer;
   };
-  /// One a connected agent, ascending by name. kUnavailable: the controller cannot be asked which there are.
+  /// Returns one result per connected agent, ascending by name. kUnavailable: the controller cannot be asked for its
+  /// agents.
   Result<std::vector<Said>> ask(const controller::AgentQuestion& question);
-  /// Whom `ask` would ask.
+  /// Returns the agents that `ask` contacts.
   Result<std::vector<std::string>> names();
-  /// Of them, those of a node. Precondition: controlled().
+  /// Returns those of them on a node. Precondition: controlled().
   Result<std::vector<std::string>> names_on(const std::string& node);
-  /// Whether the controller is asked, not an address.
+  /// Returns whether pages are fetched through the controller.
   bool controlled() const { return controller_ != nullptr; }
   Said ask_one(const std::string& agent, const controller::AgentQuestion& question);
-  /// The body of a 200, and else an Error that says what there was.
+  /// Returns the body of a 200, else an Error that describes the response.
   static Result<std::string> body_of(const Said& said);
 
  private:

@@ -1,5 +1,5 @@
-// Lines that daemons keep for a while and give out by a cursor: access logs (/debug/access-log) and messages
-// (/debug/logs). Each answer is JSON lines, the last of them {"next":N,"missed":M}.
+// Reads lines that daemons keep for a while and return by cursor: access logs (/debug/access-log) and messages
+// (/debug/logs). Each response is JSON lines, the last of them {"next":N,"missed":M}.
 #pragma once
 
 #include <chrono>
@@ -25,22 +25,22 @@ struct PageLine {
 
 class PageLines {
  public:
-  /// The body of a page of `source`.
+  /// Fetches the body of a page of `source`.
   using Fetch = std::function<Result<std::string>(const std::string& source, const std::string& target)>;
 
-  /// `page` with its filters, `first` what is asked besides at first: `since=5m`, `tail=10`.
+  /// `page` with its filters, `first` are additional parameters of the first request: `since=5m`, `tail=10`.
   PageLines(Fetch fetch, std::string page, std::string first);
 
   struct Batch {
     std::vector<PageLine> lines;  ///< by time
-    std::uint64_t missed = 0;     ///< came, and went before they were asked for
-    bool more = false;            ///< of what `only` has read to its end
+    std::uint64_t missed = 0;     ///< were dropped before they could be read
+    bool more = false;            ///< there are more matching lines
     std::vector<Error> failed;
   };
-  /// Lines for which this is false are left out. All that is there when a source is first asked is read then, not the
-  /// first page alone: what comes meanwhile would have no end.
+  /// Sets a filter; lines for which it is false are omitted. All lines present when a source is first read are then
+  /// read, not only the first page, and not those that arrive meanwhile.
   void only(std::function<bool(const nlohmann::json&)> wants) { wants_ = std::move(wants); }
-  /// What is there of each; behind the lines of the last time, from the second time on.
+  /// Returns the lines of each source; from the second call on those after the last.
   Batch read(const std::vector<std::string>& sources);
 
  private:
@@ -53,18 +53,18 @@ class PageLines {
   std::string first_;
   std::function<bool(const nlohmann::json&)> wants_;
   std::map<std::string, std::uint64_t> next_;  ///< by source
-  std::map<std::string, std::uint64_t> ends_;  ///< when it was first asked, by source
+  std::map<std::string, std::uint64_t> ends_;  ///< last line at the first read, by source
 };
 
-/// Prints what there is, and with `follow` what comes, until stdout is closed. `text_of` makes a line without its end.
-/// Gives the exit code.
+/// Prints the lines, and with `follow` new ones, until stdout is closed. `text_of` formats a line without its newline.
+/// Returns the exit code.
 int print_lines(std::string_view command, PageLines& lines,
                 const std::function<Result<std::vector<std::string>>()>& sources,
                 const std::function<std::string(const PageLine&)>& text_of, bool follow);
 
-/// `value` of a query of a page, or nothing.
+/// Returns `name=value` for a page's query, or nothing.
 std::string query_part(std::string_view name, const std::string& value);
-/// A member of an object as text; empty when it is not there.
+/// Returns a member of an object as text; empty when absent.
 std::string member_text(const nlohmann::json& object, std::string_view name);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// The Prometheus server that `--metrics-url` names.
+// A client for the Prometheus server of `--metrics-url`.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,12 @@ namespace edge::edgectl {
 
 class Prometheus {
  public:
-  /// `url` may leave out the scheme, which is http then, and may end in the path that the server stands under.
+  /// `url` may omit the scheme, which is http then, and may have a path prefix.
   explicit Prometheus(std::string url, std::chrono::milliseconds most = std::chrono::seconds(20));
 
-  /// kInvalidArgument: the query is refused, with the server's reason; kUnavailable.
+  /// kInvalidArgument: the server rejects the query, with its reason; kUnavailable.
   Result<std::vector<Series>> query(const std::string& query) const;
-  /// From `seconds` ago to now, a point every `step` seconds.
+  /// Queries from `seconds` ago until now, with a point every `step` seconds.
   Result<std::vector<Series>> range(const std::string& query, double seconds, double step) const;
   const std::string& url() const { return url_; }
 

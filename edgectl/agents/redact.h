@@ -1,4 +1,4 @@
-// Objects without what is nobody's business, for archives that are sent away.
+// Removes confidential values from objects, for support archives.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace edge::edgectl {
 
-/// What stands in the place of a value that was taken out.
+/// Replaces a removed value.
 inline constexpr const char* kRedacted = "<redacted>";
 
-/// Takes out: all data of secrets, copies of the object in annotations, managed fields, what fields named like
-/// passwords, tokens and keys say, and values of header fields that carry credentials. \returns how many values were
-/// taken out of the spec, where programs may have them too.
+/// Removes all data of secrets, copies of the object in annotations, managed fields, the values of fields named like
+/// passwords, tokens and keys, and of header fields that carry credentials. \returns how many values were removed from
+/// the spec, which programs may contain too.
 std::size_t redact(nlohmann::json& object);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,5 @@
-// Which requests of an access log are wanted, beyond what agents choose by themselves (gateway, route, status, time).
+// Selects requests of an access log by criteria that agents do not support themselves (these have gateway, route,
+// status, time).
 #pragma once
 
 #include <chrono>
@@ -14,19 +15,19 @@ namespace edge::edgectl {
 
 class RequestFilter {
  public:
-  /// As a user types them; empty: all.
+  /// The criteria as typed; empty: all.
   struct Text {
     std::string method{};
-    std::string path{};          ///< whole, or all below it where it ends in `/`, as excludePaths has it
+    std::string path{};          ///< exact, or a prefix when it ends in `/`, as in excludePaths
     std::string backend{};       ///< `name` or `namespace/name`
     std::string client{};        ///< an address, or CIDR
     std::string min_duration{};  ///< `250ms`
   };
-  /// kInvalidArgument says which flag, and what it takes.
+  /// kInvalidArgument names the flag, and the accepted form.
   static Result<RequestFilter> read(const Text& text);
 
   bool all() const;
-  /// `line`: an object as agents give it.
+  /// Returns whether a line matches. `line`: an object from an agent.
   bool wants(const nlohmann::json& line) const;
 
  private:

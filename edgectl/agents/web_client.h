@@ -1,4 +1,4 @@
-// One question over HTTP to a server that a user has named: a trace store, Prometheus, an agent's admin port.
+// Sends one HTTP request to a server named by the user: a trace store, Prometheus, an agent's admin port.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace edge::edgectl {
 struct WebOptions {
   std::string accept = "application/json";
   std::string token{};                           ///< `Authorization: Bearer`; empty: none
-  std::chrono::milliseconds time{20'000};        ///< of the whole call
-  std::size_t max_body = std::size_t{64} << 20;  ///< an answer with more is a fault
+  std::chrono::milliseconds time{20'000};        ///< for the whole call
+  std::size_t max_body = std::size_t{64} << 20;  ///< a larger response is an error
 };
 
 struct WebAnswer {
@@ -23,8 +23,8 @@ struct WebAnswer {
   std::string body;
 };
 
-/// GET. http and https (believing whom the system believes); redirects are not followed. Blocks. The answer is one of
-/// any status. kInvalidArgument: no such URL; kUnavailable: no answer, or too large a one, with `url` named.
+/// Sends GET over http or https (trusting the system's CAs); redirects are not followed. Blocks. Returns a response of
+/// any status. kInvalidArgument: invalid URL; kUnavailable: no response, or too large a one, naming `url`.
 Result<WebAnswer> web_get(const std::string& url, const WebOptions& options = {});
 
 using net::client::url_encoded;

@@ -1,5 +1,5 @@
-// What agents keep of their last hour (docs/last-hour.md), read and added up: the same tables and lines that a
-// Prometheus server gives, without one.
+// Reads and adds up the statistics of agents' last hour (docs/last-hour.md): the same tables and series as from a
+// Prometheus server, without one.
 #pragma once
 
 #include <array>
@@ -16,21 +16,21 @@
 
 namespace edge::edgectl {
 
-/// Of several agents: a second. Of one answer: in the time that it covers.
+/// For several agents: per second. For one agent: totals over its time.
 struct HourCounts {
-  std::array<double, 6> by_class{};    ///< 0: nothing was answered
-  std::map<double, double> buckets{};  ///< requests by duration: upper bound, each alone
+  std::array<double, 6> by_class{};    ///< index 0: no response
+  std::map<double, double> buckets{};  ///< requests by duration: upper bound, not cumulative
   double request_bytes = 0;
   double response_bytes = 0;
 
   double requests() const;
   double client_errors() const { return by_class[4]; }
-  /// 5xx, and not answered at all.
+  /// Returns 5xx responses and requests without a response.
   double errors() const { return by_class[0] + by_class[5]; }
-  /// Of all requests, 0 to 1; not a number without any.
+  /// Return fractions of all requests, 0 to 1; NaN without any.
   double client_error_part() const;
   double error_part() const;
-  /// Seconds; not a number without any.
+  /// Returns seconds; NaN without requests.
   double quantile(double part) const;
   void add(const HourCounts& more, double factor);
 };
@@ -50,7 +50,7 @@ struct HourBackend {
   double circuit = 0;  ///< 0 closed, 1 half-open, 2 open
 };
 
-/// What one agent says of a window.
+/// One agent's statistics for a window.
 struct AgentHour {
   std::string agent;
   double covered = 0;  ///< seconds
@@ -63,24 +63,24 @@ struct AgentHour {
   std::vector<HourBackend> backends{};
 };
 
-/// Of its page /debug/traffic. kUnavailable: it is no such page.
+/// Parses the page /debug/traffic. kUnavailable: it is not such a page.
 Result<AgentHour> read_agent_hour(const std::string& agent, std::string_view page);
 
-/// Of /debug/traffic/line: the points, oldest first.
+/// A point of /debug/traffic/line; points are sorted oldest first.
 struct HourPoint {
-  double covered = 0;   ///< seconds; 0: nothing is known
-  HourCounts counts{};  ///< a second
+  double covered = 0;   ///< seconds; 0: no data
+  HourCounts counts{};  ///< per second
   double connections = 0;
 };
 Result<std::vector<HourPoint>> read_agent_line(const std::string& agent, std::string_view page);
-/// Of several agents: added up, point by point.
+/// Adds up several agents, point by point.
 std::vector<HourPoint> sum_of(std::span<const std::vector<HourPoint>> agents);
 
-/// The rows of a table of metric_table.h, as agents say it; ascending by key.
+/// Returns rows for a table of metric_table.h; ascending by key.
 std::vector<MetricRow> hour_rows(const MetricTable& table, std::span<const AgentHour> agents);
 
-/// As Prometheus estimates it, within the bucket that holds it; not a number without any observation. `buckets`: by
-/// upper bound, each with all below it.
+/// Estimates a quantile like Prometheus, by interpolation within its bucket; NaN without observations. `buckets`:
+/// cumulative, by upper bound.
 double quantile(double part, const std::map<double, double>& buckets);
 
 }  // namespace edge::edgectl

@@ -1,7 +1,7 @@
-// A page on a terminal that is drawn anew as its content and the window change, until `q`.
+// A terminal page that is redrawn when its content or the window changes, until `q`.
 //
-// The terminal is given back as it was found on every way out: `q`, Ctrl-C, SIGTERM, SIGHUP, end of input, a terminal
-// that is gone. Ctrl-Z stops the program with the terminal as it was, and `fg` brings the page back.
+// The terminal is restored in all cases: `q`, Ctrl-C, SIGTERM, SIGHUP, end of input, a closed terminal. Ctrl-Z suspends
+// with the terminal restored, and `fg` shows the page again.
 #pragma once
 
 #include <chrono>
@@ -17,26 +17,27 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
-/// The lines of a page, top to bottom, without escape sequences. What is wider or higher than the size is cut off.
+/// Returns the lines of a page, top to bottom, without escape sequences. What exceeds the size is cut off.
 using Drawing = std::function<std::vector<std::string>(TerminalSize)>;
-/// Finds out what is to be shown. Called on a thread of its own, never twice at a time; may block for some seconds.
+/// Fetches the data to show. Called on a thread of its own, one call at a time; may block for some seconds.
 using Refresh = std::function<Drawing()>;
 
-/// Whether stdin and stdout are a terminal that knows more than lines.
+/// Returns whether stdin and stdout are a terminal that supports more than lines.
 bool is_screen();
 
-/// SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGWINCH come to `show_live` alone from here on: before any other thread is
-/// started, which would end the program by them without a word to the terminal.
+/// Blocks SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGWINCH for all threads but `show_live`. To be called before other
+/// threads are started, where a signal would end the program without restoring the terminal.
 void keep_signals_for_screen();
 
-/// Returns the exit code: 0 after `q` or the end of input, 128 + number after a signal. Precondition: is_screen(),
-/// keep_signals_for_screen(). A refresh that is under way at the end is not waited for: the program ends here then.
+/// Shows the page. Returns the exit code: 0 after `q` or the end of input, 128 + number after a signal. Precondition:
+/// is_screen(), keep_signals_for_screen(). A refresh in progress at the end is not waited for: the program exits here
+/// then.
 int show_live(const Refresh& refresh, std::chrono::milliseconds interval);
 
-/// As many columns of `text` as there may be: one a code point.
+/// Cuts `text` to a number of columns: one per code point.
 std::string cut_to(const std::string& text, std::size_t columns);
 
-/// Of a text whose lines each end with a newline.
+/// Splits a text whose lines each end with a newline.
 std::vector<std::string> lines_of(std::string_view text);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// Tables whose cells are answers to queries: one query a column, joined by the labels that name the rows.
+// Tables whose cells are results of queries: one query per column, joined by the labels of the rows.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace edge::edgectl {
 
-/// Asks a Prometheus server.
+/// Queries a Prometheus server.
 using AskPrometheus = std::function<Result<std::vector<Series>>(const std::string& query)>;
 
 struct MetricColumn {
@@ -20,39 +20,39 @@ struct MetricColumn {
   std::string_view head;  ///< of the table
   std::string_view name;  ///< in JSON
   Shows shows = Shows::kNumber;
-  std::string query;            ///< `WINDOW` stands for the time over which rates are taken
-  std::string_view label = {};  ///< of kText: which label is the text
+  std::string query;            ///< `WINDOW` is replaced by the window of rates
+  std::string_view label = {};  ///< for kText: the label with the text
 };
 
 struct MetricTable {
-  std::vector<std::string_view> keys;  ///< labels that name a row, which are its first columns
+  std::vector<std::string_view> keys;  ///< labels that identify a row, shown in the first columns
   std::vector<MetricColumn> columns{};
 };
 
 struct MetricCell {
   bool known = false;
   double value = 0;
-  std::string text{};  ///< of kText
+  std::string text{};  ///< for kText
 };
 
 struct MetricRow {
   std::vector<std::string> keys;
-  std::vector<MetricCell> cells;  ///< one a column
+  std::vector<MetricCell> cells;  ///< one per column
 };
 
-/// Rows of all queries, ascending by key.
+/// Returns the rows of all queries, ascending by key.
 Result<std::vector<MetricRow>> metric_rows(const MetricTable& table, const std::string& window,
                                            const AskPrometheus& ask);
-/// The `most` rows with the largest cells in that column, largest first.
+/// Keeps the `most` rows with the largest cells in a column, largest first.
 void keep_top(std::vector<MetricRow>& rows, std::size_t column, std::size_t most);
 
-/// With a line of heads. Each line ends.
+/// Formats with a header. Each line ends with a newline.
 std::string metric_text(const MetricTable& table, const std::vector<MetricRow>& rows);
-/// A list of objects; what is not known is null.
+/// Returns a list of objects; unknown values are null.
 std::string metric_json(const MetricTable& table, const std::vector<MetricRow>& rows);
 std::string cell_of(const MetricColumn& column, const MetricCell& cell);
 
-/// What `metrics agent`, `backends`, `top-routes` and the dashboard show, of families in metrics/families.def.
+/// The tables of `metrics agent`, `backends`, `top-routes` and the dashboard, of families in metrics/families.def.
 const MetricTable& agent_table();
 const MetricTable& backend_table();
 const MetricTable& route_table();

@@ -1,4 +1,4 @@
-// Series of metrics as commands read them: what a Prometheus server answers, and what an agent's /metrics says.
+// Series of metrics, from a Prometheus server's responses or an agent's /metrics.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@ struct Point {
 };
 
 struct Series {
-  Labels labels;  ///< `__name__` is the metric's, where there is one
+  Labels labels;  ///< `__name__` is the metric's, if known
   std::vector<Point> points;
 
-  /// Empty where there is no such label.
+  /// Returns a label; empty where it is absent.
   std::string_view label(std::string_view name) const;
-  /// Of the last point; 0 without any.
+  /// Returns the last point's value; 0 without any.
   double value() const { return points.empty() ? 0 : points.back().value; }
 };
 
-/// An answer is cut off behind so many.
+/// A response with more series is truncated.
 inline constexpr std::size_t kMostSeries = 100'000;
 
-/// What Prometheus answers to /api/v1/query and /api/v1/query_range, of every type of result. kInvalidArgument: the
-/// server refused the query, and why; kUnavailable: this is no answer of Prometheus.
+/// Parses responses of /api/v1/query and /api/v1/query_range, of every result type. kInvalidArgument: the server
+/// rejected the query, with its reason; kUnavailable: not a response of Prometheus.
 Result<std::vector<Series>> read_prometheus(std::string_view json);
 
-/// The samples of an exposition (text format 0.0.4, OpenMetrics) whose names `wanted` begins: one point each, without
-/// its time. Lines that cannot be read are passed over.
+/// Returns the samples of an exposition (text format 0.0.4, OpenMetrics) whose names begin with one of `wanted`: one
+/// point each, without its time. Ignores invalid lines.
 std::vector<Series> read_exposition(std::string_view text, const std::vector<std::string_view>& wanted);
 
-/// A metric's name and what its labels must be: `edge_requests_total{code="5xx",route!=""}`.
+/// A metric's name and label matchers: `edge_requests_total{code="5xx",route!=""}`.
 struct Selector {
   struct Label {
     std::string name;
@@ -51,7 +51,7 @@ struct Selector {
 
   bool takes(const Series& series) const;
 };
-/// kInvalidArgument says where it is something else.
+/// kInvalidArgument says where the syntax is wrong.
 Result<Selector> read_selector(std::string_view text);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// Diagnostics in the forms of `edgectl validate -o`.
+// Formats diagnostics for `edgectl validate -o`.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace edge::edgectl {
 /// `1 error`, `3 errors`.
 std::string counted(std::size_t count, const std::string& noun);
 
-/// Per file a line valid or invalid followed by what was found in it, then the summary. Of the first `files` texts:
-/// others stand beside them and are nobody's files.
+/// Returns per file a line valid or invalid followed by its diagnostics, then the summary. For the first `files` texts:
+/// others are not from the user's files.
 std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& sources, std::uint32_t files,
                              Colour colour);
-/// The errors alone, one after the other: for commands whose subject is another.
+/// Returns the errors only, one after the other: for commands with another purpose.
 std::string errors_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour);
-/// A list of objects: code, severity, message, resource, file, line, column, field, notes, fix.
+/// Returns a list of objects: code, severity, message, resource, file, line, column, field, notes, fix.
 std::string diagnostics_json(const Diagnostics& diagnostics, const SourceMap& sources);
-/// SARIF 2.1.0, as code-scanning services read it.
+/// Returns SARIF 2.1.0, for code-scanning services.
 std::string diagnostics_sarif(const Diagnostics& diagnostics, const SourceMap& sources);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// The outcome of `edgectl diff` in the forms of its -o.
+// Formats the result of `edgectl diff`.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace edge::edgectl {
 
-/// The traffic of an access log on the classes of a diff.
+/// The traffic of an access log, by class of a diff.
 struct DiffTraffic {
-  std::vector<std::size_t> seen;  ///< requests, one count a class
-  std::size_t requests = 0;       ///< that were read
-  std::size_t unread = 0;         ///< lines that could not be
+  std::vector<std::size_t> seen;  ///< number of requests per class
+  std::size_t requests = 0;       ///< parsed
+  std::size_t unread = 0;         ///< unreadable lines
 };
 
-/// `traffic` null: no log was given.
+/// `traffic` null: without a log.
 std::string diff_text(const compiler::analyze::Diff& diff, const DiffTraffic* traffic);
 std::string diff_json(const compiler::analyze::Diff& diff, const DiffTraffic* traffic);
 

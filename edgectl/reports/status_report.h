@@ -1,4 +1,4 @@
-// What can be learned of an installation, part by part; a part that cannot be reached says so, and the others stand.
+// The status of an installation, part by part; unreachable parts are reported as such, without affecting others.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace edge::edgectl {
 
-/// health, problems, client, orchestrator, operator, clusters, controller, agents, webUI, resources.
+/// Contains health, problems, client, orchestrator, operator, clusters, controller, agents, webUI, resources.
 nlohmann::ordered_json status_report(const cli::Arguments& arguments);
 std::string status_text(const nlohmann::ordered_json& report);
-/// Neither the resource API nor the controller answered.
+/// Returns whether neither the resource API nor the controller answered.
 bool nothing_reached(const nlohmann::ordered_json& report);
 
 }  // namespace edge::edgectl

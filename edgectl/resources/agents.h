@@ -1,4 +1,4 @@
-// What a controller says of its agents, as the commands about agents print it.
+// Agents' states from a controller, as printed by the commands about agents.
 #pragma once
 
 #include <chrono>
@@ -12,22 +12,22 @@
 
 namespace edge::edgectl {
 
-/// Flags of every command that asks a controller, beside those of a cluster.
+/// Flags of every command that contacts a controller, in addition to those of a cluster.
 std::vector<cli::Flag> controller_flags();
 
-/// The controller that the flags, ~/.edgectl/config and the kubeconfig mean: its administrator's file lies beside the
-/// kubeconfig (`agents/admin.pem`) unless something else is said. nullptr: stderr says why, and `exit` how to end.
+/// Connects to the controller selected by flags, ~/.edgectl/config and the kubeconfig: its administrator's file is next
+/// to the kubeconfig (`agents/admin.pem`) by default. nullptr: stderr says why, and `exit` is the exit code.
 std::unique_ptr<controller::InspectClient> open_controller(std::string_view command, const cli::Arguments& arguments,
                                                            int& exit);
 
-/// The same for who goes on without: kInvalidArgument for what the flags say, else kUnavailable.
+/// The same without output: kInvalidArgument for invalid flags, else kUnavailable.
 Result<std::unique_ptr<controller::InspectClient>> find_controller(const cli::Arguments& arguments);
 
-/// The same for completion: says nothing, and waits no longer than `most`.
+/// The same for completion: without output, and waiting `most` at most.
 std::unique_ptr<controller::InspectClient> quiet_controller(const cli::Arguments& arguments,
                                                             std::chrono::milliseconds most);
 
-/// Says why a call failed and gives the exit code: 1 for what is not there, else 3.
+/// Reports why a call failed and returns the exit code: 1 for what does not exist, else 3.
 int tell(std::string_view command, const Error& error);
 
 std::string agents_table(const controller::InspectClient::Agents& agents, bool wide, controller::WallTime now);
@@ -36,9 +36,9 @@ std::string agent_json(const controller::AgentState& agent);
 std::string describe_agent(const controller::AgentState& agent, controller::WallTime now);
 std::string backends_table(const controller::AgentState& agent, controller::WallTime now);
 std::string vips_table(const controller::AgentState& agent);
-/// What an agent says of its backends on its page /debug/endpoints.
+/// Parses backends from an agent's page /debug/endpoints.
 Result<std::vector<controller::BackendHealth>> backends_of_page(const std::string& page);
-/// What it says of its virtual addresses on /debug/vips.
+/// Parses virtual addresses from /debug/vips.
 Result<std::vector<controller::VipState>> vips_of_page(const std::string& page);
 std::string history_table(const std::vector<controller::HistoryEntry>& history, bool wide, controller::WallTime now);
 std::string history_json(const std::vector<controller::HistoryEntry>& history);

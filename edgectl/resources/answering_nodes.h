@@ -1,4 +1,4 @@
-// Which nodes answer at an address, by the statuses of the ProxyVIPs of a cluster.
+// Finds the nodes that answer at an address, by the statuses of the cluster's ProxyVIPs.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace edge::edgectl {
 
 struct AnsweringNodes {
   std::string vip;                 ///< `namespace/name`
-  std::vector<std::string> nodes;  ///< that hold or announce it; empty: none
-  std::string reason;              ///< why none does, as its condition says; may be empty
+  std::vector<std::string> nodes;  ///< with or announcing it; empty: none
+  std::string reason;              ///< why there is none, from its condition; may be empty
 };
 
-/// nullopt: it is the address of no ProxyVIP, or the cluster does not answer.
+/// nullopt: it is not the address of a ProxyVIP, or the cluster does not answer.
 std::optional<AnsweringNodes> answering_nodes(Cluster& cluster, const IpAddress& address);
 
 }  // namespace edge::edgectl

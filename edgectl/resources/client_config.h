@@ -1,11 +1,10 @@
-// ~/.edgectl/config: contexts by name, each a cluster and a namespace, so that one word chooses where commands go.
+// ~/.edgectl/config: contexts by name, each a cluster and a namespace, so that one name selects where commands go.
 //
 //   currentContext: prod
 //   contexts: [{name: prod, cluster: main, namespace: shop}]
 //   clusters: [{name: main, kubeconfig: /etc/edge/kubeconfig}]
 //
-// It holds paths and names, no secret. Fields that are not known here are kept when the file is rewritten; comments are
-// not.
+// Contains paths and names, no secrets. Unknown fields are preserved when the file is rewritten; comments are not.
 #pragma once
 
 #include <functional>
@@ -26,16 +25,16 @@ struct ClientContext {
 struct ClientCluster {
   std::string name{};
   std::string kubeconfig{};   ///< path; empty: the user's default
-  std::string context{};      ///< within the kubeconfig; empty: its current one
-  std::string controller{};   ///< HOST:PORT of its gRPC port, for what agents are asked about
+  std::string context{};      ///< in the kubeconfig; empty: its current one
+  std::string controller{};   ///< HOST:PORT of its gRPC port, for commands about agents
   std::string credentials{};  ///< the administrator's file for that port
-  std::string traces{};       ///< URL where traces are asked for; empty: the controller
+  std::string traces{};       ///< URL of the trace store; empty: through the controller
 };
 
 class ClientConfig {
  public:
   ClientConfig();
-  /// A file that is not there is an empty configuration. kInvalidArgument names file, line and what is wrong.
+  /// A missing file is an empty configuration. kInvalidArgument names file, line and error.
   static Result<ClientConfig> read(const std::string& path);
 
   const std::string& current() const { return current_; }
@@ -46,18 +45,18 @@ class ClientConfig {
   const ClientCluster* find_cluster(std::string_view name) const;
 
   void set_current(std::string name) { current_ = std::move(name); }
-  /// Replaces what is not empty in `context`; adds it when there is none of its name.
+  /// Updates the non-empty members of `context`; adds it when there is none of its name.
   void put(const ClientContext& context);
   void put(const ClientCluster& cluster);
 
-  /// As the file has it.
+  /// In the file's format.
   std::string yaml() const;
   std::string json() const;
 
  private:
   std::string merged_json() const;
 
-  std::string text_;  ///< what was read, as JSON: what else it holds goes back as it was
+  std::string text_;  ///< the text read, as JSON: its other fields are written back unchanged
   std::string current_;
   std::vector<ClientContext> contexts_;
   std::vector<ClientCluster> clusters_;
@@ -66,8 +65,8 @@ class ClientConfig {
 /// `$HOME/.edgectl/config`; empty without HOME.
 std::string client_config_path();
 
-/// Reads, lets `change` have its way, and writes, while no other edgectl does so. The file is its owner's alone (0600,
-/// in a directory 0700) and is replaced as a whole. An Error of `change` leaves it as it is.
+/// Reads the file, calls `change`, and writes it, locked against other edgectl processes. The file is readable only by
+/// the owner (0600, in a directory 0700) and replaced atomically. An Error of `change` leaves it unchanged.
 Status change_client_config(const std::string& path, const std::function<Status(ClientConfig&)>& change);
 
 }  // namespace edge::edgectl

@@ -1,5 +1,5 @@
-// The cluster that commands ask: a Kubernetes API, the embedded one by the same code, the namespace that is meant, and
-// the kinds by the words that people use for them.
+// The cluster that commands access: a Kubernetes API or the embedded one, the selected namespace, and kinds by their
+// names.
 #pragma once
 
 #include <chrono>
@@ -16,39 +16,39 @@
 
 namespace edge::edgectl {
 
-/// Who writes, in managed fields.
+/// The field manager of edgectl's writes.
 inline constexpr std::string_view kFieldManager = "edgectl";
 
-/// A kind as a word named it.
+/// A kind found by a word.
 struct Type {
   kube::Resource resource;
-  const schemas::Kind* own = nullptr;  ///< of this project's kinds: its table
+  const schemas::Kind* own = nullptr;  ///< for this project's kinds: its table
 
-  /// `proxyroute`, as it stands before a name: `proxyroute/shop`.
+  /// Returns `proxyroute`, the prefix of a name: `proxyroute/shop`.
   std::string singular() const;
-  /// `proxyroute.edgeproxy.io/shop`, as `-o name` prints it.
+  /// Returns `proxyroute.edgeproxy.io/shop`, as printed by `-o name`.
   std::string qualified(const std::string& name) const;
 };
 
-/// The kind of the tables as a resource, without asking anybody. Precondition: kind.own.
+/// Returns a kind of the tables as a resource, without contacting the server. Precondition: kind.own.
 kube::Resource resource_of(const schemas::Kind& kind);
 
 class Cluster {
  public:
-  /// By the flags of target_flags(). Reads files; asks nobody yet. `most` bounds the time of each call further.
+  /// Opens as target_flags() say. Reads files; does not connect yet. `most` further limits the time of each call.
   static Result<std::unique_ptr<Cluster>> open(const cli::Arguments& arguments,
                                                std::optional<std::chrono::milliseconds> most = std::nullopt);
 
   kube::BlockingClient& api() { return *api_; }
-  /// That the command means.
+  /// Returns the namespace of the command.
   const std::string& name_space() const { return name_space_; }
   const Target& target() const { return target_; }
 
   struct Found {
     kube::Failure failure{};
-    std::optional<Type> type{};  ///< none and no failure: nothing is served under this name
+    std::optional<Type> type{};  ///< none and no failure: the name is not served
   };
-  /// Own kinds by any of their names need no question; every other word is asked of the server.
+  /// Finds a kind: own kinds by any of their names without a request; other words on the server.
   Found find(const std::string& word);
   Found find_kind(const std::string& api_version, const std::string& kind);
 
@@ -60,19 +60,19 @@ class Cluster {
   std::string name_space_;
 };
 
-/// `--request-timeout`. Checked when the cluster was opened.
+/// Returns `--request-timeout`. Validated when the cluster was opened.
 std::chrono::milliseconds request_timeout(const cli::Arguments& arguments);
 
-/// Opens the cluster for a command; where that cannot be, says why on stderr and gives the exit code in `exit`.
+/// Opens the cluster for a command; on failure reports it on stderr and sets `exit`.
 std::unique_ptr<Cluster> open_cluster(std::string_view command, const cli::Arguments& arguments, int& exit);
 
-/// 3 where nobody answered or nobody was let in, 1 where what was asked for was refused (decisions.md, "The command
-/// line").
+/// Returns 3 where the server was unreachable or rejected the credentials, 1 where it rejected the request
+/// (decisions.md, "The command line").
 int exit_code_of(const kube::Failure& failure);
-/// Says it on stderr and gives the exit code. `about` goes before it: `proxyroute/shop`.
+/// Reports the failure on stderr and returns the exit code. `about` precedes it: `proxyroute/shop`.
 int tell(std::string_view command, const kube::Failure& failure, std::string_view about = {});
 void tell_warnings(const std::vector<std::string>& warnings);
-/// An unknown word for a kind, with the nearest one.
+/// Reports an unknown word for a kind, with the most similar one.
 int tell_unknown_type(std::string_view command, const std::string& word);
 
 }  // namespace edge::edgectl

@@ -1,5 +1,5 @@
-// Objects as rows: the columns of a kind's table (schemas/schema.h), those that `-o custom-columns=` names, and the
-// values behind a path.
+// Formats objects as rows: the columns of a kind's table (schemas/schema.h), those of `-o custom-columns=`, and values
+// by path.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace edge::edgectl {
 
 class Columns {
  public:
-  /// NAMESPACE, NAME and what the kind's table says. Precondition: kind.manifest.
+  /// Returns NAMESPACE, NAME and the columns of the kind's table. Precondition: kind.manifest.
   static Columns of_kind(const schemas::Kind& kind, bool wide);
-  /// NAMESPACE, NAME and AGE, of which every kind has something to say.
+  /// Returns NAMESPACE, NAME and AGE, which every kind has.
   static Columns of_any(bool namespaced);
-  /// By a list of heads and paths; the path of an age ends in `Timestamp`.
+  /// Makes columns from a list of heads and paths; the path of an age ends in `Timestamp`.
   struct Column {
     std::string_view head, path;
   };
@@ -32,13 +32,13 @@ class Columns {
   static Result<Columns> custom(std::string_view text);
 
   const std::vector<std::string>& heads() const { return heads_; }
-  /// `now` in seconds since 1970, for ages. `prefix` stands before the name where several types are shown.
+  /// `now` in seconds since 1970, for ages. `prefix` precedes the name where several types are shown.
   std::vector<std::string> cells(const nlohmann::json& object, std::int64_t now, std::string_view prefix = {}) const;
 
  private:
   struct Cell {
     std::shared_ptr<const resource_api::objects::JsonPath> path;
-    /// Where nothing is found at `path`: a list of the spec that is counted, or a reference that is named.
+    /// The fallback where nothing is found at `path`: a list of the spec to count, or a reference to name.
     std::shared_ptr<const resource_api::objects::JsonPath> spec;
     bool age = false;
     bool name = false;
@@ -49,16 +49,16 @@ class Columns {
   std::vector<Cell> cells_;
 };
 
-/// `5d`, `3m20s` since an RFC 3339 time; `<unknown>` when it is none.
+/// Returns the time since an RFC 3339 time: `5d`, `3m20s`; `<unknown>` when it is invalid.
 std::string age_of(std::string_view timestamp, std::int64_t now);
-/// Seconds since 1970.
+/// Returns seconds since 1970.
 std::int64_t seconds_now();
 
-/// A value in a cell: strings as they are, lists joined by commas, `<none>` for nothing.
+/// Formats a value for a cell: strings unchanged, lists joined by commas, `<none>` for nothing.
 std::string cell_text(const nlohmann::json& value);
 
-/// `-o jsonpath=TEMPLATE` as kubectl takes it: text with `{.path}`, `{"text"}`, `{range .items[*]}` and `{end}`.
-/// kInvalidArgument tells what cannot be read.
+/// Fills in `-o jsonpath=TEMPLATE` as in kubectl: text with `{.path}`, `{"text"}`, `{range .items[*]}` and `{end}`.
+/// kInvalidArgument describes the syntax error.
 Result<std::string> fill_template(std::string_view text, const nlohmann::json& object);
 
 }  // namespace edge::edgectl

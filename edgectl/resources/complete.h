@@ -1,5 +1,4 @@
-// What completion offers of what only a cluster knows. Each asks it once and waits a moment at most; where nothing
-// answers, nothing is offered.
+// Completions that need a cluster. Each contacts it once and waits briefly; without an answer nothing is offered.
 #pragma once
 
 #include <string>
@@ -10,14 +9,14 @@
 
 namespace edge::edgectl {
 
-/// Contexts of ~/.edgectl/config; asks nobody.
+/// Contexts of ~/.edgectl/config; without a request.
 std::vector<std::string> complete_context(const cli::Arguments& given, std::string_view typed);
 std::vector<std::string> complete_namespace(const cli::Arguments& given, std::string_view typed);
-/// `routes`, `gateways,routes`: of the own kinds, whose names need no cluster.
+/// `routes`, `gateways,routes`: own kinds, without a request.
 std::vector<std::string> complete_type(const cli::Arguments& given, std::string_view typed);
-/// Names of resources of the type that was given as TYPE.
+/// Names of resources of the given TYPE.
 std::vector<std::string> complete_name(const cli::Arguments& given, std::string_view typed);
-/// Names of agents, by the controller.
+/// Names of agents, from the controller.
 std::vector<std::string> complete_agent(const cli::Arguments& given, std::string_view typed);
 
 }  // namespace edge::edgectl

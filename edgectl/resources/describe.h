@@ -1,4 +1,4 @@
-// One object in words: what it is, its spec, its conditions, and what happened to it.
+// Describes one object: its spec, its conditions, and its events.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace edge::edgectl {
 
-/// `events`: core/v1 Events about the object, in any order. `now` in seconds since 1970, for ages. Values of Secrets
-/// are told by their size alone.
+/// `events`: core/v1 Events about the object, in any order. `now` in seconds since 1970, for ages. Of Secrets only the
+/// sizes of values are shown.
 std::string describe(const nlohmann::json& object, const std::vector<nlohmann::json>& events, std::int64_t now);
 
 /// The same as data: `object` and `events`.
 nlohmann::json description(nlohmann::json object, const std::vector<nlohmann::json>& events);
 
-/// `Conditions:` with one line each, or that there are none; `title` stands before it.
+/// Returns `Conditions:` with one line each, or that there are none; preceded by `title`.
 std::string conditions_table(const std::string& title, const nlohmann::json& conditions, std::int64_t now);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// The kinds of Gateway API that commands ask for by themselves.
+// The kinds of Gateway API that commands use themselves.
 #pragma once
 
 #include "controller/kube/resource.h"

@@ -1,5 +1,5 @@
-// What `-f` names, as objects to be sent: each with the place that it was read from, so that what a server says of a
-// field can be shown where the user wrote it.
+// The objects named by `-f`, ready to send: each with its position in the file, so that server errors can be shown
+// there.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace edge::edgectl {
 
 struct ManifestObject {
   std::string text;                                 ///< JSON
-  std::string api_version, kind, name, name_space;  ///< empty where they are not given
-  compiler::yaml::Node node;                        ///< where it stands
+  std::string api_version, kind, name, name_space;  ///< empty where absent
+  compiler::yaml::Node node;                        ///< its position
 
   /// `ProxyRoute shop/api`
   std::string title() const;
@@ -27,7 +27,7 @@ struct ManifestObject {
 
 struct Manifest {
   SourceMap sources;
-  std::deque<compiler::yaml::Document> documents;  ///< that nodes point into
+  std::deque<compiler::yaml::Document> documents;  ///< which nodes point into
   std::vector<ManifestObject> objects;
 
   Manifest() = default;
@@ -35,24 +35,24 @@ struct Manifest {
   Manifest& operator=(const Manifest&) = delete;
 };
 
-/// Reads files, directories and `-`; takes Lists apart. Faults (no YAML; no apiVersion, kind or name) are diagnostics;
-/// an Error means that a path could not be read. `generate_name`: metadata.generateName is a name too.
+/// Reads files, directories and `-`; splits Lists. Errors (invalid YAML; no apiVersion, kind or name) are diagnostics;
+/// an Error means that a path could not be read. `generate_name`: metadata.generateName counts as a name.
 Status read_manifest(const std::vector<std::string>& paths, bool generate_name, Manifest& manifest,
                      Diagnostics& diagnostics);
 
-/// Every field of the kinds that are known here against its schema; references are not looked at, as what they lead to
-/// may be in the cluster.
+/// Validates all fields of known kinds against their schemas; references are not checked, because their targets may be
+/// in the cluster.
 void check_fields(const Manifest& manifest, Diagnostics& diagnostics);
 
-/// Namespaces, CustomResourceDefinitions and what others refer to before those that refer to it; otherwise as they
-/// stand in the files. Removal goes the other way around.
+/// Order of creation: Namespaces, CustomResourceDefinitions and referenced kinds before those that refer to them;
+/// otherwise in the order of the files. Deletion is in reverse.
 std::size_t creation_rank(std::string_view kind);
 void sort_for_creation(std::vector<ManifestObject>& objects);
 
-/// The node of `spec.rules[0].matches[1].path.value` below `root`, or of the nearest field above it that is there.
+/// Finds the node of `spec.rules[0].matches[1].path.value` below `root`, or of the nearest existing parent.
 compiler::yaml::Node find_field(compiler::yaml::Node root, std::string_view path);
 
-/// What the server said of an object: each cause at the field that it names.
+/// Adds the server's errors of an object: each cause at the field that it names.
 void add_refusal(const ManifestObject& object, const kube::Failure& failure, Diagnostics& diagnostics);
 
 }  // namespace edge::edgectl

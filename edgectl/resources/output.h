@@ -1,4 +1,4 @@
-// The forms in which commands print objects: `-o`, one for all of them.
+// The output formats of objects: `-o`, the same for all commands.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,33 @@ enum class Form : std::uint8_t { kTable, kWide, kJson, kYaml, kName, kJsonPath, 
 
 struct Output {
   Form form = Form::kTable;
-  std::string argument{};  ///< of kJsonPath and kCustomColumns
+  std::string argument{};  ///< for kJsonPath and kCustomColumns
 
   bool tabular() const { return form == Form::kTable || form == Form::kWide; }
 };
 
-/// `-o` with all forms that objects have.
+/// Returns `-o` with all formats of objects.
 cli::Flag output_flag();
-/// The same for commands that tell of what they did and may print the object instead: no table.
+/// The same for commands that report a result and may print the object instead: without tables.
 cli::Flag result_flag();
 Output output_of(const cli::Arguments& arguments);
 
-/// `-o` of a command with just these forms, the first of which is the default. Data comes as `json` and `yaml` in every
-/// command that prints some.
+/// Returns `-o` with only these formats, the first of which is the default. Every command that prints data offers
+/// `json` and `yaml`.
 cli::Flag form_flag(std::vector<std::string_view> forms);
-/// Whether `-o` asks for data, which is JSON or YAML.
+/// Returns whether `-o` requests data: JSON or YAML.
 bool wants_data(const cli::Arguments& arguments);
-/// `json` as `-o` asks for it: as it is, or as YAML.
+/// Returns `json` in the format of `-o`: unchanged, or as YAML.
 std::string data_text(const cli::Arguments& arguments, const std::string& json);
 
-/// JSON, YAML or a template filled in. Precondition: neither a table nor a name.
+/// Returns JSON, YAML or a filled template. Precondition: neither a table nor a name.
 Result<std::string> object_text(const Output& output, const nlohmann::json& object);
-/// v1 List, as `kubectl get` gives several objects.
+/// Returns a v1 List, as `kubectl get` prints several objects.
 nlohmann::json list_of(std::vector<nlohmann::json> objects);
 
-/// `text` parsed; null when it is no JSON.
+/// Parses `text`; null when it is invalid.
 nlohmann::json parsed_json(std::string_view text);
-/// The same without metadata.managedFields, which are mostly the larger half of an object and are read by few.
+/// The same without metadata.managedFields, which are often the larger half of an object.
 nlohmann::json plain_object(std::string_view text);
 
 }  // namespace edge::edgectl

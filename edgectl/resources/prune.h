@@ -1,4 +1,4 @@
-// `apply --prune`: what was applied before and has left the files.
+// `apply --prune`: deletes objects that were applied before and are not in the files any more.
 #pragma once
 
 #include <set>
@@ -10,20 +10,20 @@
 
 namespace edge::edgectl {
 
-/// An object that is there and that the files do not name.
+/// An existing object that is not in the files.
 struct Leftover {
   Type type;
   std::string name_space, name, uid, resource_version;
 };
 
-/// What was applied: it stays, and its kinds and namespaces are looked through.
+/// The applied objects, which stay; their kinds and namespaces are searched.
 class Applied {
  public:
   void add(const Type& type, const std::string& name_space, const std::string& name);
   bool has(const Type& type, const std::string& name_space, const std::string& name) const;
-  /// Own kinds, those of Gateway API, Ingresses and what they refer to, and what was applied: in the order in which
-  /// they may go. Never namespaces or definitions, which would take others' objects with them. A kind that is not
-  /// served is left out.
+  /// Returns own kinds, those of Gateway API, Ingresses and kinds they refer to, and the applied ones: in the order of
+  /// deletion. Never namespaces or definitions, whose deletion would delete others' objects. Kinds that are not served
+  /// are skipped.
   std::vector<Type> types(Cluster& cluster) const;
   const std::set<std::string>& namespaces() const { return namespaces_; }
 
@@ -33,8 +33,8 @@ class Applied {
   std::set<std::string> keys_, namespaces_;
 };
 
-/// Of one type in the namespaces: those with the labels that were applied, by us or by kubectl, or that `manager` has
-/// applied by the server. What was made by other means stays.
+/// Finds objects of one type in the namespaces: those applied by edgectl or kubectl, or by `manager` with server-side
+/// apply. Objects created in another way are not included.
 kube::Failure find_leftovers(Cluster& cluster, const Type& type, const Applied& applied, const std::string& selector,
                              std::string_view manager, std::vector<Leftover>& into);
 

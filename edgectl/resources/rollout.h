@@ -1,7 +1,7 @@
-// How far what was written has come on its way to agents, question by question: what `--wait=programmed` tells.
+// Tracks how far written objects have progressed to agents, request by request, for `--wait=programmed`.
 //
-// A change is programmed when every connected agent runs the program that it was compiled into, or a later one, with
-// the endpoints and secrets that were published with it.
+// A change is programmed when all connected agents run the program that it was compiled into, or a later one, with the
+// endpoints and secrets published with it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace edge::edgectl {
 
-/// An object as it was written, or one that was removed.
+/// A written or deleted object.
 struct Written {
   Type type;
   std::string name_space{}, name{}, uid{}, resource_version{};
@@ -28,28 +28,28 @@ class Rollout {
  public:
   explicit Rollout(const std::vector<Written>& all);
 
-  /// Of what is left, in an order that the answer keeps.
+  /// Returns the request for the remaining objects; the answer has the same order.
   std::vector<controller::ObjectVersion> question() const;
   void take(const controller::Progress& answer);
 
-  /// Nothing is left to be asked.
+  /// Returns whether no object remains.
   bool over() const { return left_.empty(); }
-  /// What will not be programmed, and why; once.
+  /// Returns objects that will not be programmed, and why; once.
   std::vector<std::string> take_faults();
   /// `3 of 5 programmed; behind: edge-2, edge-7`
   std::string line() const;
-  /// A line for each that is left: what it waits for, with the names of agents.
+  /// Returns a line per remaining object: what it waits for, with the names of agents.
   std::vector<std::string> unfinished() const;
 
  private:
-  /// What agents have to run.
+  /// The program and values that agents have to run.
   struct Aim {
     std::uint64_t program = 0, values = 0;
   };
   struct Left {
     Written object;
     std::optional<Aim> aim;           ///< none: not compiled yet
-    std::vector<std::string> behind;  ///< names of agents; with an aim and none: no agent is connected
+    std::vector<std::string> behind;  ///< names of agents; empty with an aim: no agent is connected
   };
 
   bool is_done(Left& left, const controller::ObjectProgress& progress, const controller::Progress& answer);

@@ -1,5 +1,5 @@
-// Which objects a command line names: `routes`, `gateways,routes`, `route cart pay`, `route/cart backend/pay`, `edge`
-// for every own kind.
+// Selects objects from a command line: `routes`, `gateways,routes`, `route cart pay`, `route/cart backend/pay`, `edge`
+// for all own kinds.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace edge::edgectl {
 
-/// Of one type: these, or all where none is named.
+/// Objects of one type: these, or all where none is named.
 struct Selection {
   Type type;
   std::vector<std::string> names{};
 };
 
-/// TYPE and NAME of `arguments`. nullopt: stderr says why, and `exit` how to end.
+/// Parses TYPE and NAME of `arguments`. nullopt: stderr says why, and `exit` is the exit code.
 std::optional<std::vector<Selection>> select(std::string_view command, Cluster& cluster,
                                              const cli::Arguments& arguments, int& exit);
 
@@ -29,12 +29,12 @@ struct Chosen {
 std::optional<std::vector<Chosen>> choose(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
                                           int& exit);
 
-/// `gateway` means our own kind. Tells on stderr that Gateway API has Gateways too: of the names that are selected, or
-/// any where all are.
+/// `gateway` is the product's own kind. Reports on stderr that Gateway API has Gateways too: with the selected names,
+/// or any if all are selected.
 void tell_of_other_gateways(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
                             const std::vector<Selection>& selections);
 
-/// Where objects of the type are: the command's namespace, none for kinds without or with `--all-namespaces`.
+/// Returns the namespace for a type: the command's, none for cluster-scoped kinds or with `--all-namespaces`.
 std::string place_of(const Type& type, Cluster& cluster, const cli::Arguments& arguments);
 
 }  // namespace edge::edgectl

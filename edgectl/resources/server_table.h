@@ -1,4 +1,4 @@
-// Objects of kinds whose columns the server knows better than we do (meta.k8s.io Table), as kubectl shows them.
+// Objects of kinds whose columns the server provides (meta.k8s.io Table), as in kubectl.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace edge::edgectl {
 
 class ServerTable {
  public:
-  /// `order`: of the rows, in place of the server's; must outlive this object.
+  /// `order`: sorts the rows; must outlive this object.
   ServerTable(Cluster& cluster, const Type& type, bool wide, const SortKey* order = nullptr)
       : cluster_(cluster), type_(type), wide_(wide), order_(order) {}
 
@@ -22,9 +22,9 @@ class ServerTable {
     kube::Failure why;
     std::string about;
   };
-  /// Those of these names, or all. Gives what could not be had.
+  /// Fetches the named objects, or all. Returns those that failed.
   std::vector<Failed> fetch(const std::vector<std::string>& names, const kube::ListOptions& options);
-  /// Empty where there is no row. `prefix` stands before each name.
+  /// Empty where there is no row. `prefix` precedes each name.
   std::string text(const std::string& prefix, bool with_heads) const;
 
  private:
@@ -34,11 +34,11 @@ class ServerTable {
   const Type& type_;
   bool wide_;
   std::vector<std::string> heads_;
-  std::vector<std::size_t> shown_;  ///< which cells of a row
+  std::vector<std::size_t> shown_;  ///< indices of the cells shown
   const SortKey* order_;
   struct Row {
     std::vector<std::string> cells;
-    nlohmann::json object;  ///< what it is of; its metadata alone without an order
+    nlohmann::json object;  ///< the object; without an order only its metadata
   };
   std::vector<Row> rows_;
 };

@@ -1,4 +1,4 @@
-// `get --sort-by PATH`: what objects are put in order by.
+// `get --sort-by PATH`: the sort key of objects.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace edge::edgectl {
 
 class SortKey {
  public:
-  /// `.metadata.creationTimestamp`, with braces or without. kInvalidArgument: it is no path.
+  /// Parses `.metadata.creationTimestamp`, with or without braces. kInvalidArgument: not a path.
   static Result<SortKey> parse(std::string_view path);
 
-  /// Stable and ascending by the first value at the path: objects without one come first, then numbers by size, then
-  /// texts by their bytes, as times in RFC 3339 want it.
+  /// Sorts stably, ascending by the first value at the path: objects without one first, then numbers by size, then
+  /// strings by bytes, which sorts RFC 3339 times.
   void sort(std::vector<nlohmann::json>& objects) const;
-  /// The same for what belongs to objects.
+  /// The same for items that belong to objects.
   template <typename Item, typename ObjectOf>
   void sort(std::vector<Item>& items, const ObjectOf& object_of) const {
     std::stable_sort(items.begin(), items.end(), [&](const Item& one, const Item& other) {

@@ -1,4 +1,4 @@
-// Columns of text for terminals: as wide as what stands in them, three spaces apart, as kubectl has them.
+// Text columns for terminals: as wide as their contents, three spaces apart, like kubectl's.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class TextTable {
   /// As many cells as there are heads.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  /// What was added since the last call. Columns never become narrower, so that rows of a watch stand below each other.
+  /// Returns the rows added since the last call. Columns never become narrower, so that rows of a watch stay aligned.
   std::string take(bool with_heads);
 
  private:
@@ -24,9 +24,9 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Text of a stranger for a terminal: control bytes become `?`.
+/// Returns untrusted text for a terminal: control bytes become `?`.
 std::string shown(std::string_view text);
-/// Columns that `text` takes: one a code point.
+/// Returns the columns that `text` takes: one per code point.
 std::size_t width_of(std::string_view text);
 
 }  // namespace edge::edgectl

@@ -1,5 +1,5 @@
-// Which cluster a command line means. What stands closer to the command wins: flags, then the environment, then
-// ~/.edgectl/config, then the kubeconfig itself.
+// The cluster that a command line refers to. In order of precedence: flags, the environment, ~/.edgectl/config, the
+// kubeconfig.
 #pragma once
 
 #include <string>
@@ -11,20 +11,21 @@
 
 namespace edge::edgectl {
 
-/// The flags of every command that asks a cluster, of which Target is made.
+/// The flags of every command that accesses a cluster.
 std::vector<cli::Flag> target_flags();
 
 struct Target {
   std::string kubeconfig;   ///< empty: KUBECONFIG or the user's default
-  std::string context;      ///< of the kubeconfig; empty: its current one
-  std::string name_space;   ///< empty: as the kubeconfig's context says
-  std::string controller;   ///< HOST:PORT; empty: as the credentials say
-  std::string credentials;  ///< the administrator's file; empty: beside the kubeconfig
-  std::string traces{};     ///< URL of the context's trace store; empty: nothing is said of one
+  std::string context;      ///< in the kubeconfig; empty: its current one
+  std::string name_space;   ///< empty: that of the kubeconfig's context
+  std::string controller;   ///< HOST:PORT; empty: from the credentials
+  std::string credentials;  ///< the administrator's file; empty: next to the kubeconfig
+  std::string traces{};     ///< URL of the context's trace store; empty: none configured
 };
 
-/// A context is looked for in ~/.edgectl/config first, then in the kubeconfig. The file's current context holds where
-/// neither --kubeconfig nor KUBECONFIG is given. kInvalidArgument: the context names a cluster that is not there.
+/// Determines the target. A context is searched in ~/.edgectl/config first, then in the kubeconfig. The file's current
+/// context applies where neither --kubeconfig nor KUBECONFIG is given. kInvalidArgument: the context's cluster does not
+/// exist.
 Result<Target> target_of(const cli::Arguments& arguments, const ClientConfig& config);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// What the two kinds of trace servers answer, read as hostile text: what is no trace is left out, counts are bounded.
+// Parses responses of both kinds of trace servers as untrusted text: invalid traces are dropped, counts limited.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace edge::edgectl {
 
-/// Jaeger's `data` as a list of names. nullopt: it is no answer of Jaeger's.
+/// Parses Jaeger's `data` as a list of names. nullopt: not a response of Jaeger.
 std::optional<std::vector<std::string>> jaeger_names(std::string_view body);
-/// Jaeger's `data` as traces.
+/// Parses Jaeger's `data` as traces.
 std::optional<std::vector<Trace>> jaeger_traces(std::string_view body);
-/// The first of Jaeger's `errors`; empty: none.
+/// Returns the first of Jaeger's `errors`; empty: none.
 std::string jaeger_fault(std::string_view body);
 
-/// Tempo's `tagNames` or `tagValues`.
+/// Parses Tempo's `tagNames` or `tagValues`.
 std::optional<std::vector<std::string>> tempo_names(std::string_view body, const char* member);
-/// Tempo's `traces` of a search.
+/// Parses Tempo's `traces` of a search.
 std::optional<std::vector<TraceSummary>> tempo_summaries(std::string_view body);
-/// A trace as OTLP has it, protobuf or JSON.
+/// Parses a trace in OTLP, protobuf or JSON.
 std::optional<Trace> tempo_trace(std::string_view body, bool json, const std::string& id);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// Members of answers about traces, which writers type in several ways.
+// Reads members of trace responses, whose types vary between servers.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace edge::edgectl {
 
-/// Text as it is, numbers and truths as JSON writes them.
+/// Returns text unchanged, numbers and booleans as JSON.
 std::string text_at(const nlohmann::json& object, const char* name);
-/// Of a number, or of text that is one.
+/// Returns a number, or a number in text.
 std::int64_t number_at(const nlohmann::json& object, const char* name);
 
 }  // namespace edge::edgectl

@@ -1,4 +1,4 @@
-// A trace as the commands show it, whichever server it came from.
+// A trace in the commands' form, independent of the server.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct TraceSpan {
 struct Trace {
   std::string id{};
   std::vector<TraceSpan> spans{};
-  bool cut = false;  ///< the server, or we, left some out
+  bool cut = false;  ///< the server, or edgectl, omitted spans
 };
 
 /// A line of a list.
@@ -39,18 +39,18 @@ struct TraceSummary {
   std::string operation{};  ///< of the first span
   std::int64_t start_us = 0;
   std::int64_t duration_us = 0;
-  std::int64_t spans = -1;  ///< -1: the server does not say
+  std::int64_t spans = -1;  ///< -1: not stated by the server
   std::int64_t errors = -1;
 };
 
-/// A trace is held in memory whole; more spans are left out.
+/// Limit of spans, since a trace is held in memory; further ones are omitted.
 inline constexpr std::size_t kMostSpans = 50'000;
 
-/// A time or a duration of a stranger's, as one that can be added to another.
+/// Clamps an untrusted time or duration so that it can be added to another.
 std::int64_t bounded_micros(std::int64_t micros);
 
 TraceSummary summary_of(const Trace& trace);
-/// The value of the first of these tags that the span has; empty: none.
+/// Returns the value of the first of these tags that the span has; empty: none.
 std::string tag_of(const TraceSpan& span, std::initializer_list<std::string_view> names);
 
 nlohmann::ordered_json trace_json(const Trace& trace);

@@ -1,5 +1,4 @@
-// A server that holds traces: our own store and Jaeger by Jaeger's API, Tempo by its own. Which of them it is, is found
-// out by asking.
+// A trace server: the embedded store and Jaeger by Jaeger's API, Tempo by its own. Detected by requests.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +17,13 @@ struct TraceSearch {
   std::string operation{};
   std::int64_t start_us = 0;
   std::int64_t end_us = 0;
-  std::string least{};  ///< durations as Go writes them; empty: none
+  std::string least{};  ///< durations in Go's format; empty: none
   std::string most{};
   std::vector<std::pair<std::string, std::string>> tags{};
   std::size_t limit = 20;
 };
 
-/// What a server answers to GET `target`.
+/// The response to GET `target`.
 struct Fetched {
   int status = 0;
   std::string content_type;
@@ -34,7 +33,7 @@ using Fetch = std::function<Result<Fetched>(const std::string& target, const std
 
 class TraceSource {
  public:
-  /// Asks which API there is. kUnavailable: none can be reached, or it is neither.
+  /// Detects the API. kUnavailable: unreachable, or neither of both.
   static Result<TraceSource> recognise(Fetch fetch);
 
   Result<std::vector<std::string>> services() const;

@@ -1,4 +1,4 @@
-// The page of `edgectl trace get`: who called whom, when within the trace, for how long, and what failed.
+// The output of `edgectl trace get`: the tree of calls, with start, duration, and errors.
 #pragma once
 
 #include <string>
