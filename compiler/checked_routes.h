@@ -1,5 +1,5 @@
-// The routes of a configuration as they were parsed, those that are left out of every host, and what is reported of
-// single routes; kept between compiles. Part of `compile`.
+// The parsed routes of a configuration, the routes that are excluded from all hosts, and diagnostics of single routes;
+// kept between compiles. Part of `compile`.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace edge::compiler {
 /// Not thread-safe.
 class CheckedRoutes {
  public:
-  /// Parses all routes anew. None is refused then.
+  /// Parses all routes. None is refused then.
   void check_all(const LinkedConfig& config);
-  /// The same for one.
+  /// The same for one route.
   void check(const LinkedConfig& config, std::uint32_t route);
-  /// Leaves a route out for what it is together with others, until it is checked again.
+  /// Excludes a route that is invalid in combination with others, until it is checked again.
   void refuse(RouteRefusal refusal);
 
   const ir::PreparedRoutes& prepared() const { return prepared_; }
   const std::set<std::uint32_t>& refused() const { return refused_; }
 
   void report(Diagnostics& diagnostics) const;
-  /// `Accepted` of the routes that are left out.
+  /// Returns `Accepted` of the excluded routes.
   std::vector<ResourceStatus> statuses(const LinkedConfig& config) const;
 
  private:

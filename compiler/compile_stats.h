@@ -1,4 +1,4 @@
-// What ran in one compile, for tests of incrementality and for `--timings`.
+// Statistics of one compile, for tests of incrementality and for `--timings`.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@ struct CompileStats {
   std::size_t native_shards_from_disk = 0;
   std::size_t regex_sets_built = 0;
   std::size_t regex_sets_from_disk = 0;
-  /// Why nothing is kept on disk, though it was asked for.
+  /// Why the disk cache is not used, though configured.
   std::string cache_fault;
   std::chrono::nanoseconds lower{0}, emit{0}, native{0}, regex{0}, prove{0}, assemble{0};
 };
 
-/// Adds the time until its end to one field of the stats.
+/// Adds the time of its lifetime to one field of the stats.
 class StageTimer {
  public:
   explicit StageTimer(std::chrono::nanoseconds& total) : total_(total), start_(Clock::now()) {}

@@ -1,4 +1,4 @@
-// Which shard of native code holds the code of which host, and the sections of hosts, which say so. Part of `compile`
+// Assigns hosts to shards of native code, and keeps the sections of hosts, which name their shards. Part of `compile`
 // (docs/decisions/0003).
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace edge::compiler {
 
-/// Not thread-safe. `hosts` and `kept` outlive it.
+/// Not thread-safe. `hosts` and `kept` must outlive this object.
 class HostShards {
  public:
   HostShards(CompiledHosts& hosts, program::Target target, DiskCache* kept)
       : hosts_(hosts), makes_code_(target != program::Target::kTablesOnly), natives_(target, kept) {}
 
-  /// Chooses the shards, and keeps the sections that are what they were.
+  /// Chooses the shards, and keeps unchanged sections.
   void take(std::vector<HostWork>& works);
-  /// Builds the code of the shards that are not what they were.
+  /// Builds the code of the changed shards.
   Result<NativeShards::Counts> build();
 
-  /// The code of one host, run in this process; null when it has none.
+  /// Returns the code of one host, to run in this process; null when it has none.
   Result<const program::NativeHost*> code_of(std::uint64_t host_id);
-  /// The sections of code, by shard.
+  /// Returns the sections of code, by shard.
   std::map<std::uint32_t, program::BlobPtr> blobs() const { return natives_.blobs(); }
 
  private:
@@ -40,8 +40,8 @@ class HostShards {
   std::uint32_t shards_ = 0;
 };
 
-/// Proves each host of `works` on its section in `hosts`, and keeps there what the proof had to say.
-/// \returns whether all were proved; an error when native code could not be run.
+/// Proves each host of `works` on its section in `hosts`, and stores the findings there. \returns whether all were
+/// proved; an error when native code could not be run.
 Result<bool> prove_hosts(const LinkedConfig& config, const std::vector<HostWork>& works, CompiledHosts& hosts,
                          HostShards& shards, RegexSets& regexes);
 

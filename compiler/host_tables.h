@@ -1,5 +1,5 @@
-// The tables of the hosts that a compile makes anew. Routes that cannot be served together with the others of a host (a
-// pattern that no engine takes, more conditions than a host may test) are left out, and their hosts are made again
+// Makes the tables of the hosts that a compile rebuilds. Routes that cannot be served together with the others of a
+// host (a pattern that no engine accepts, more conditions than a host may test) are excluded, and their hosts rebuilt
 // without them. Part of `compile`.
 #pragma once
 
@@ -17,17 +17,17 @@
 
 namespace edge::compiler {
 
-/// Not thread-safe. What it is given outlives it.
+/// Not thread-safe. All arguments must outlive this object.
 class HostTables {
  public:
   using Keys = ServedHosts::Keys;
-  /// The stages from a host's routes to its tables.
+  /// Runs the stages from a host's routes to its tables.
   using Stages = std::function<void(HostWork&)>;
 
   HostTables(CheckedRoutes& routes, const ServedHosts& served, RegexSets& regexes, CompileStats& stats)
       : routes_(routes), served_(served), regexes_(regexes), stats_(stats) {}
 
-  /// Makes the hosts of `stale`, and those that a route which is refused now, or no longer, leaves or comes back to.
+  /// Makes the hosts of `stale`, and those of routes that are newly refused, or not refused any more.
   Result<std::vector<HostWork>> make(const LinkedConfig& config, Keys stale, const Stages& stages);
 
  private:

@@ -1,5 +1,5 @@
-// Routes that a host cannot be made with: those whose patterns Hyperscan refuses, and those that make the host larger
-// than one may be. Part of `compile`.
+// Routes that cannot be part of a host: those whose patterns Hyperscan rejects, and those that exceed a host's limits.
+// Part of `compile`.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,23 @@
 
 namespace edge::compiler {
 
-/// A route to be left out, and what its author is told.
+/// A route to be excluded, and the diagnostic for its author.
 struct RouteRefusal {
   std::uint32_t route;
   Diagnostic diagnostic;
 };
 
-/// The routes of `host` that ask for a refused pattern, one entry each match. `section` is what `host` was emitted to.
+/// Returns the routes of `host` that use a refused pattern, one entry per match. `section` is the emitted form of
+/// `host`.
 std::vector<RouteRefusal> routes_refused(const LinkedConfig& config, const ir::Host& host,
                                          const program::SectionView& section,
                                          const std::vector<PatternRefusal>& refusals);
 
-/// Different headers and query keys that the routes of one host may test: each request that comes so far pays for all.
+/// Limit of different headers and query keys in the rules of one host: each request that gets this far pays for all.
 inline constexpr std::size_t kMaxHostSlots = 4096;
 
-/// The routes to leave out so that `host` keeps within `limit`: none in the usual case. The older route holds, the
-/// newer is told so (kTooMany).
+/// Returns the routes to exclude so that `host` stays within `limit`: mostly none. The older route is kept, the newer
+/// one reported (kTooMany).
 std::vector<RouteRefusal> routes_over_limit(const LinkedConfig& config, const ir::Host& host, std::size_t limit);
 
 }  // namespace edge::compiler

@@ -1,4 +1,4 @@
-// Small configurations for tests of what comes after linking, and a program of them without native code and databases.
+// Small configurations for tests of stages after linking, and programs from them without native code and databases.
 #pragma once
 
 #include <cstring>
@@ -40,7 +40,7 @@ inline RuleMatch with_method(RuleMatch match, std::string method) {
   return match;
 }
 
-/// One gateway on every address, one listener, to which routes and backends are added. Names are the identities.
+/// One gateway on every address with one listener, to which routes and backends are added. Names are the identities.
 struct Config : LinkedConfig {
   explicit Config(const std::vector<std::string>& listener_hosts = {}) {
     gateway("edge");
@@ -74,7 +74,7 @@ struct Config : LinkedConfig {
   }
 };
 
-/// The program of a configuration, each regex set an empty section.
+/// Returns the program of a configuration; each regex set is an empty section.
 inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
   Diagnostics diagnostics;
   ir::PreparedRoutes prepared;
@@ -103,7 +103,7 @@ inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
   return program::assemble(program::Target::kTablesOnly, std::move(sections));
 }
 
-/// Every policy type, on the route and the gateway given; every setting of gateways, listeners and backends.
+/// Adds every policy type, on the given route and gateway; every setting of gateways, listeners and backends.
 inline void add_settings(Config& config, LinkedRoute& route) {
   using namespace std::chrono_literals;
   const auto policy = [&config](const std::string& name, PolicyType type, PolicySettings settings) {

@@ -1,11 +1,11 @@
-// Resources in, programs out, one change after the other: what a controller keeps.
+// Incremental compilation for a controller: resources in, programs out, one change after the other.
 //
 //   documents -> ResourceSet -> LinkedConfig -> Compiler -> Artifact
 //
-// Every stage keeps what it made, and a change passes through it alone: a document is decoded once; a ProxyRoute is
-// linked anew when it changes, or a policy on it, or something that it refers to; a host is lowered when what it is
-// made from changed; a document that no program depends on makes none. What comes out, programs and diagnostics, is
-// what a compile of the same documents from nothing gives, byte for byte.
+// Every stage keeps its results, and processes only changes: a document is decoded once; a ProxyRoute is linked again
+// when it changes, or a policy on it, or something that it refers to; a host is lowered when its inputs changed; a
+// document that no program depends on causes no compile. Programs and diagnostics equal those of a full compile of the
+// same documents, byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -23,31 +23,31 @@
 
 namespace edge::compiler {
 
-/// A document that is new, has another text or, without a text, is gone.
+/// A document that is new, changed or, without a text, removed.
 struct DocumentEdit {
-  /// Names the document from one edit to the next: a resource's kind, namespace and name, or a place in a file.
+  /// Identifies the document across edits: a resource's kind, namespace and name, or a position in a file.
   std::string document;
   std::optional<std::string> text;
 };
 
-/// Where endpoints, and the values of secrets, are kept.
+/// Where endpoints, and the values of secrets, come from.
 enum class ValuesSource : std::uint8_t {
-  kDocuments,  ///< in the documents, as in files
-  kElsewhere,  ///< whoever asks for programs has them (controller/endpoints): nothing is said of backends without any
+  kDocuments,  ///< from the documents, as with files
+  kElsewhere,  ///< from the caller (controller/endpoints): backends without endpoints are not reported
 };
 
-/// What the last apply() did.
+/// Statistics of the last apply().
 struct WorkspaceStats {
   std::size_t documents_decoded = 0;
-  /// Something of a program may be another, so that it was put together anew.
+  /// A program may have changed, so that it was assembled again.
   bool compiled = false;
   std::size_t routes_linked = 0;
-  /// All routes were linked: something changed that each of them may depend on.
+  /// All routes were linked: something changed that any of them may depend on.
   bool linked_whole = false;
   std::chrono::nanoseconds decode{0}, link{0};
 };
 
-/// What the agents of one group run.
+/// The program of the agents of one group.
 struct GroupProgram {
   std::shared_ptr<const std::vector<std::byte>> bytes;
   program::Hash hash{};
@@ -61,26 +61,26 @@ class Workspace {
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
 
-  /// Makes the program of what there is now: that of all agents whose group no gateway names. nullopt when nothing can
-  /// be vouched for; diagnostics() says why, and the next call starts from nothing. Where the last program lacks
-  /// databases, a call without edits gives the one that has those that were made since.
+  /// Applies edits and makes the program for all agents whose group no gateway names. nullopt when no program can be
+  /// verified; diagnostics() says why, and the next call starts from scratch. Where the last program lacks databases, a
+  /// call without edits returns the program with those made since.
   std::optional<Artifact> apply(const std::vector<DocumentEdit>& edits);
 
-  /// Programs of the groups of agents that gateways name, by group. Made with the one that `apply` returned; each is
-  /// compiled as a whole, of which what did not change is taken from the last time.
+  /// Returns the programs of the groups of agents in gateways, by group. Made together with the one that `apply`
+  /// returned; each is compiled as a whole, reusing unchanged parts.
   const std::map<std::string, GroupProgram>& group_programs() const;
   const WorkspaceStats& stats() const;
-  /// Of the last program, where the documents have them.
+  /// For the last program, where the documents have them.
   const program::EndpointSet& endpoints() const;
-  /// Values of the secrets that the program names, where the documents have them.
+  /// Returns the values of the secrets that the program refers to, where the documents have them.
   const program::SecretSet& secrets() const;
   const LinkedConfig& config() const;
-  /// Of every resource that is not plainly fine, and every gateway.
+  /// Returns the status of every resource with errors, and of every gateway.
   std::vector<ResourceStatus> statuses() const;
-  /// Everything that there is to say of what there is now. Linear in all resources, so not part of apply(): a program
-  /// waits for no lint. A span's source is the number of a document, and it counts from the document's first byte.
+  /// Returns all diagnostics of the current documents. Linear in all resources, so not part of apply(): a program does
+  /// not wait for lints. A span's source is the number of a document, and it counts from the document's first byte.
   Diagnostics diagnostics();
-  /// Of them, what translating and linking said: nothing is looked at anew for it.
+  /// Returns only those of translation and linking, without checking anything again.
   Diagnostics diagnostics_of_linking() const;
   const std::string& document(std::uint32_t number) const;
 

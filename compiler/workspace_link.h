@@ -1,4 +1,4 @@
-// The linked configuration of a Workspace, of which parts are linked anew while the rest stays.
+// The linked configuration of a Workspace, of which parts are linked again while the rest stays.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace edge::compiler {
 
-/// Routes, backends and policies keep their places in the vectors of the configuration; one that is gone leaves an
-/// entry without a name. So an edit moves no number. Not thread-safe.
+/// Routes, backends and policies keep their indices in the vectors of the configuration; a removed one leaves an entry
+/// without a name. So an edit changes no index. Not thread-safe.
 class WorkspaceLink {
  public:
   using Names = WorkspaceResources::Names;
@@ -27,15 +27,15 @@ class WorkspaceLink {
   struct Change {
     bool nothing = false;               ///< no program depends on what was touched
     bool whole = false;                 ///< anything may have changed
-    bool settings = false;              ///< of gateways or listeners: any host may be another, though no route is
-    std::vector<std::uint32_t> routes;  ///< unless `whole`: these places
+    bool settings = false;              ///< of gateways or listeners: any host may change, though no route does
+    std::vector<std::uint32_t> routes;  ///< unless `whole`: their indices
     std::size_t routes_linked = 0;
   };
-  /// Links what depends on what was touched.
+  /// Links what depends on the touched names.
   Change update(WorkspaceResources& resources, const Touched& touched);
-  /// Finds what travels beside a program; of this, too, statuses() and report() tell then.
+  /// Computes endpoints and secrets, which statuses() and report() then include.
   void add_values(WorkspaceResources& resources);
-  /// Forgets everything.
+  /// Resets everything.
   void clear() { *this = {}; }
 
   const LinkedConfig& config() const { return config_; }
@@ -43,12 +43,12 @@ class WorkspaceLink {
   void report(Diagnostics& diagnostics) const;
 
  private:
-  /// Of one name of a route: what linking found about the routes and policies that go with it.
+  /// Findings of linking about the routes of one name and their policies.
   struct Found {
     std::vector<Diagnostic> said;
     std::vector<ResourceStatus> statuses;
   };
-  /// Numbers of a part that was linked by itself -> places here.
+  /// Maps indices of a separately linked part to indices here.
   struct PartIndexes {
     std::vector<std::uint32_t> backends;
     std::vector<std::uint32_t> policies;
@@ -73,12 +73,13 @@ class WorkspaceLink {
   program::Hash settings_{};
   translate::KeptTranslation kept_;
   IndexByName routes_;  ///< by `Kind ns/name`
-  /// Those of routes_ that were made of an Ingress, by the Ingress: one for each of its hosts.
+  /// Routes in routes_ made from an Ingress, by the Ingress: one per host.
   std::unordered_map<std::string, std::set<std::string>> of_ingresses_;
   IndexByName backends_;  ///< by `ns/name`
   std::vector<std::uint32_t> free_routes_, free_backends_, free_policies_;
   IndexByName policies_;  ///< by `Kind ns/name`
-  /// The route that a policy is linked with, by the policy's `Kind ns/name`; none: it is linked with everything else.
+  /// The route that a policy is linked with, by the policy's `Kind ns/name`; missing: it is linked with everything
+  /// else.
   std::unordered_map<std::string, std::string> routes_of_policies_;
   std::map<std::string, Found> found_;  ///< by `Kind ns/name` of the route
   Found found_of_others_;

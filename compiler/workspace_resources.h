@@ -1,4 +1,4 @@
-// The decoded documents of a Workspace. Documents come, change and go one at a time; each is decoded once.
+// The decoded documents of a Workspace. Documents are added, changed and removed one at a time; each is decoded once.
 #pragma once
 
 #include <cstdint>
@@ -14,57 +14,57 @@
 
 namespace edge::compiler {
 
-/// Routes (ProxyRoutes with the policies on them, and those of Gateway API) are held apart: there may be very many, and
-/// nearly every edit is of one. All else is held together, Ingresses among it, which are named all the same. Routes are
-/// named `Kind namespace/name` here, what they refer to `namespace/name`. Not thread-safe.
+/// Routes (ProxyRoutes with their policies, and those of Gateway API) are stored separately: there may be very many,
+/// and nearly every edit is of one. Everything else is stored together, including Ingresses, which have names like
+/// routes. Routes are named `Kind namespace/name` here, what they refer to `namespace/name`. Not thread-safe.
 class WorkspaceResources {
  public:
   using Names = std::set<std::string>;
 
-  /// What edits touched.
+  /// The names affected by edits.
   struct Touched {
-    Names routes;         ///< that came, changed or went, or had a policy do so; Ingresses too
-    Names backends;       ///< ProxyBackends that came, changed or went
+    Names routes;         ///< added, changed or removed, or with such a policy; including Ingresses
+    Names backends;       ///< ProxyBackends added, changed or removed
     Names services;       ///< the same
     bool supply = false;  ///< either
     bool secrets = false;
     bool policies = false;  ///< on gateways
-    bool unclear = false;   ///< policies of which it cannot be told what they are on
+    bool unclear = false;   ///< policies with an unreadable target
     bool grants = false;
-    bool others = false;  ///< all else, but for endpoints, which no part of a program depends on
+    bool others = false;  ///< everything else, except endpoints, which no part of a program depends on
 
     bool links_something() const {
       return !routes.empty() || !backends.empty() || supply || secrets || policies || unclear || grants || others;
     }
   };
 
-  /// `certificate_directories` as ResourceSet has them.
+  /// `certificate_directories` as in ResourceSet.
   explicit WorkspaceResources(std::optional<std::vector<std::string>> certificate_directories = std::nullopt)
       : certificate_directories_(std::move(certificate_directories)) {}
 
-  /// Sets a document, or removes it when there is no text. The spans of what is in it count from its own first byte,
-  /// and their source is its number.
+  /// Sets a document, or removes it when there is no text. Spans in it count from its own first byte, and their source
+  /// is its number.
   void put(const std::string& document, const std::optional<std::string>& text, Touched& touched);
-  /// The name of the document that a span's source stands for.
+  /// Returns the name of the document for a span's source.
   const std::string& document(std::uint32_t number) const { return documents_[number].name; }
 
-  /// Everything but the routes and the policies on them, in the order of the documents' names.
+  /// Returns everything but routes and their policies, in the order of the documents' names.
   const model::ResourceSet& others();
-  /// Adds to `set` the resources that claim these names, faulty ones too, and the policies on them.
+  /// Adds to `set` the resources with these names, including invalid ones, and their policies.
   void add_routes(const Names& names, model::ResourceSet& set) const;
-  /// All names that are claimed by a route or stood on by a policy.
+  /// Returns all names of routes, and of targets of policies.
   Names route_names() const;
-  /// Those of routes of Gateway API, and of Ingresses.
+  /// Returns those of routes of Gateway API, and of Ingresses.
   Names translated_names();
   bool has_api_routes() const { return !api_routes_.empty(); }
-  /// The route itself, and `ProxyPolicy ns/name` of what add_routes() adds for this name.
+  /// Returns the route itself, and `ProxyPolicy ns/name` of what add_routes() adds for this name.
   std::vector<std::string> texts(const std::string& route) const;
-  /// A policy so wrong that it cannot be told whether it is on a route: it holds for what there is of its name.
+  /// Returns whether there is a policy with an unreadable target: it applies to every target of its name.
   bool has_unclear_policy();
   const Names& routes_with_policies() const { return with_policies_; }
-  /// Routes that refer to anything of these names. Linear in all routes.
+  /// Returns routes that refer to any of these names. Linear in all routes.
   Names routes_naming(const Names& names);
-  /// Routes that refer into another namespace. Linear in all routes.
+  /// Returns routes with references into another namespace. Linear in all routes.
   Names routes_crossing() const;
 
   /// Calls `visit` with all resources.
@@ -79,20 +79,20 @@ class WorkspaceResources {
     api_routes_ = std::move(set.api_routes);
   }
 
-  /// What decoding has to say.
+  /// Reports the diagnostics of decoding.
   void report(Diagnostics& diagnostics) const;
 
  private:
   struct Document {
     std::string name;
-    std::vector<std::string> routes;             ///< names that it claims, or whose policies it holds
-    std::unique_ptr<model::ResourceSet> others;  ///< null when there are none
-    std::unique_ptr<Diagnostics> said;           ///< null when there is nothing
+    std::vector<std::string> routes;             ///< names of its routes, or of the targets of its policies
+    std::unique_ptr<model::ResourceSet> others;  ///< null: none
+    std::unique_ptr<Diagnostics> said;           ///< null: none
   };
-  /// What claims one name. Spans tell the documents apart.
+  /// The resources of one name. Spans identify their documents.
   struct Claims {
-    std::vector<std::uint32_t> routes;     ///< places in routes_, or in api_routes_
-    std::vector<model::Metadata> refused;  ///< routes and policies at fault
+    std::vector<std::uint32_t> routes;     ///< indices in routes_, or in api_routes_
+    std::vector<model::Metadata> refused;  ///< invalid routes and policies
     std::vector<model::ProxyPolicy> policies;
   };
 
@@ -112,7 +112,7 @@ class WorkspaceResources {
   std::unordered_map<std::string, Claims> claims_;
   Names with_policies_;
   std::optional<std::vector<std::string>> certificate_directories_;
-  std::optional<model::ResourceSet> others_;  ///< nullopt: to be put together anew
+  std::optional<model::ResourceSet> others_;  ///< nullopt: to be rebuilt
 };
 
 }  // namespace edge::compiler

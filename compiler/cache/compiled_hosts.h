@@ -1,5 +1,5 @@
-// What is kept of every host between compiles, and which of them a stage has to look at: there are thousands, and few
-// have code, patterns or anything that was said of them. Part of `compile`.
+// The results per host that are kept between compiles, and indices of the hosts relevant to each stage: of thousands of
+// hosts few have code, patterns or findings. Part of `compile`.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace edge::compiler {
 
-/// A host on its way through the stages.
+/// A host passing through the stages.
 struct HostWork {
   const ir::HostKey* key;
   const std::vector<std::uint32_t>* routes;
@@ -35,13 +35,13 @@ struct CompiledHost {
   program::BlobPtr section;
   CodeSource code;
   std::size_t conditional = 0;
-  /// What its proof had to say.
+  /// The findings of its proof.
   std::vector<Diagnostic> remarks;
-  /// Conditions of the routes that have a rule here which no request reaches.
+  /// Conditions of the routes with a rule that no request reaches here.
   std::vector<ResourceStatus> shadowed;
 };
 
-/// By id, in the order of a program's sections. Not thread-safe.
+/// Ordered by id, like a program's sections. Not thread-safe.
 class CompiledHosts {
  public:
   using Ids = std::set<std::uint64_t>;
@@ -54,12 +54,12 @@ class CompiledHosts {
 
   const Ids& with_code() const { return with_code_; }
   const Ids& with_patterns() const { return with_patterns_; }
-  /// Of which there are remarks, or routes that are shadowed.
+  /// Hosts with remarks or shadowed routes.
   const Ids& remarkable() const { return remarkable_; }
-  /// Candidates with conditions, of all hosts.
+  /// Returns the number of candidates with conditions, of all hosts.
   std::size_t conditional() const { return conditional_; }
 
-  /// Notes what a host is to be made from; one that is new comes into being. \returns what it was made from.
+  /// Sets the inputs of a host, added if new. \returns its previous inputs.
   program::Hash set_inputs(std::uint64_t id, const program::Hash& inputs);
   void set_code(std::uint64_t id, CodeSource code, std::size_t conditional);
   void set_section(std::uint64_t id, program::BlobPtr section);

@@ -1,9 +1,9 @@
-// What costs time to make (Hyperscan databases, native objects), kept on disk by the hash of what it is made from, so
-// that a compiler that starts anew does not make it again. Part of `compile` (docs/decisions/0022).
+// Caches expensive results (Hyperscan databases, native objects) on disk by the hash of their inputs, so that a
+// restarted compiler does not rebuild them. Part of `compile` (docs/decisions/0022).
 //
-// The directory has to be ours alone: what is found there becomes code that is run. An entry is believed when it is a
-// plain file of ours, names the key it was asked for, and its content has the hash it was written with; anything else
-// is removed. Several processes may share a directory: entries come by rename and are never changed.
+// The directory must be accessible only to this user: its contents are executed. An entry is accepted when it is a
+// regular file of this user, has the requested key, and its content has the hash it was written with; anything else is
+// removed. Several processes may share a directory: entries are added by rename and never changed.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ class DiskCache {
  public:
   static constexpr std::uint64_t kDefaultBytes = std::uint64_t{256} << 20;
 
-  /// Makes the directory, and those above it, with mode 0700. kPermissionDenied when it belongs to another user, or
-  /// others may enter it. `max_bytes` bounds the sum of all entries; those unused for longest go first.
+  /// Creates the directory, and its parents, with mode 0700. kPermissionDenied when it belongs to another user, or
+  /// others have access. `max_bytes` limits the sum of all entries; the least recently used are removed.
   static Result<DiskCache> open(const std::string& directory, std::uint64_t max_bytes = kDefaultBytes);
   DiskCache(DiskCache&& other) noexcept;
   DiskCache& operator=(DiskCache&& other) noexcept;
   ~DiskCache();
 
   std::optional<std::vector<std::byte>> find(const program::Hash& key);
-  /// Failures are silent: what was not kept is made again.
+  /// Failures are silent: the result is made again next time.
   void put(const program::Hash& key, std::span<const std::byte> value);
 
  private:

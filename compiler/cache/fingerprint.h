@@ -1,5 +1,5 @@
-// What a value says, as bytes to be hashed: every field of every struct below it, so that a field which is added later
-// takes part without anyone remembering it. Places in files say nothing and take no part.
+// Serialises a value for hashing: every field of every struct in it, so that fields added later are included
+// automatically. Positions in files are excluded.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace edge::compiler {
 
-/// Unambiguous: whatever varies in length comes after its length. Another layout of the structs gives other bytes.
+/// Unambiguous: variable-length parts are preceded by their length. Other struct layouts give other bytes.
 class Fingerprint {
  public:
   template <typename T>
@@ -45,7 +45,7 @@ class Fingerprint {
     }
   }
 
-  /// Of all that was added; begins anew.
+  /// Returns the hash of everything added, and starts over.
   program::Hash take() {
     const program::Hash hash = program::sha256(std::as_bytes(std::span(bytes_)));
     bytes_.clear();

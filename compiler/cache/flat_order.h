@@ -1,5 +1,5 @@
-// The entries of a map side by side. Walking the nodes of a tree waits for memory at each; these are asked for
-// together.
+// The entries of a map as a contiguous array of pointers: walking a tree's nodes waits for memory at each, these can be
+// prefetched.
 #pragma once
 
 #include <algorithm>
@@ -9,29 +9,29 @@
 
 namespace edge::compiler {
 
-/// Follows a std::map, which must tell it what comes and goes. Not thread-safe.
+/// Follows a std::map, whose owner reports insertions and removals. Not thread-safe.
 template <typename Map>
 class FlatOrder {
  public:
   using Entry = typename Map::value_type;
 
-  /// After the entry came.
+  /// Called after an insertion.
   void came(const Entry& entry) {
     if (!follows()) return;
     entries_.insert(position(entry.first), &entry);
   }
-  /// Before the entry goes.
+  /// Called before a removal.
   void goes(const Entry& entry) {
     if (!follows()) return;
     entries_.erase(position(entry.first));
   }
-  /// The map became another.
+  /// Called when the whole map was replaced.
   void forget() {
     stale_ = true;
     entries_.clear();
   }
 
-  /// In the map's order. Valid until it is told of another change.
+  /// Returns the entries in the map's order. Valid until the next reported change.
   std::span<const Entry* const> of(const Map& map) {
     if (stale_) {
       entries_.clear();
@@ -44,7 +44,7 @@ class FlatOrder {
   }
 
  private:
-  /// Each change moves what stands behind it, so many are made up for at once.
+  /// Each single change moves the entries behind it, so that many are applied at once.
   static constexpr std::size_t kFew = 64;
 
   bool follows() {

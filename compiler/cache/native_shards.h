@@ -16,16 +16,16 @@
 
 namespace edge::compiler {
 
-/// All of a host section that its code is made from. Sections that differ elsewhere have the same code.
+/// The parts of a host section that its code is made from. Sections that differ only elsewhere have the same code.
 using CodeSource = std::shared_ptr<const std::string>;
 
 /// Null when the host needs no code.
 CodeSource code_source(const program::SectionView& host);
 
-/// Candidates with conditions: what the number of shards is chosen by.
+/// Returns the number of candidates with conditions, which determines the number of shards.
 std::size_t conditional_candidates(const program::SectionView& host);
 
-/// A power of two: the fewer shards, the faster a load; the smaller a shard, the faster an edit.
+/// Returns a power of two: fewer shards load faster, smaller ones are rebuilt faster.
 std::uint32_t shard_count(std::size_t conditional_candidates);
 
 /// Not thread-safe.
@@ -37,23 +37,23 @@ class NativeShards {
     CodeSource source;
   };
 
-  /// `kept` outlives this object; null: nothing is kept on disk.
+  /// `kept` must outlive this object; null: no disk cache.
   NativeShards(program::Target target, DiskCache* kept) : target_(target), kept_(kept) {}
 
-  /// What was done for a compile.
+  /// The work done for a compile.
   struct Counts {
     std::size_t built = 0;
     std::size_t from_disk = 0;
   };
 
-  /// Builds the shards whose members' code is not what it was, and forgets those that are not named.
+  /// Builds the shards whose members' code has changed, and drops those not listed.
   Result<Counts> update(std::map<std::uint32_t, std::vector<Member>> shards);
 
-  /// The code of one host, run in this process; null when the target is another machine's. Loads the shard on first
-  /// use.
+  /// Returns the code of one host, to run in this process; null when the target is another machine. Loads the shard at
+  /// first use.
   Result<const program::NativeHost*> find(std::uint32_t shard, std::uint64_t host_id);
 
-  /// The sections, by shard.
+  /// Returns the sections, by shard.
   std::map<std::uint32_t, program::BlobPtr> blobs() const;
 
  private:

@@ -1,4 +1,4 @@
-// Makes the database of one set of patterns, or finds it on disk. Part of `compile`.
+// Makes the database of one set of patterns, or finds it in the disk cache. Part of `compile`.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct PatternRefusal {
   std::string message;
 };
 
-/// A database, or why there is none.
+/// A database, or the reason why there is none.
 struct MadeSet {
   program::BlobPtr database;
   std::vector<PatternRefusal> refusals{};
@@ -28,12 +28,12 @@ struct MadeSet {
 /// Not thread-safe.
 class RegexMaker {
  public:
-  /// `kept` outlives this object; null: nothing is kept on disk.
+  /// `kept` must outlive this object; null: no disk cache.
   RegexMaker(std::string worker, DiskCache* kept) : compiler_(std::move(worker)), kept_(kept) {}
 
-  /// The database that is kept on disk; null: none.
+  /// Returns the database in the disk cache; null: none.
   program::BlobPtr find(const std::vector<std::string>& patterns) const;
-  /// Compiles a set, and keeps what came of it. kUnavailable when there is no worker.
+  /// Compiles a set, and caches the result. kUnavailable when there is no worker.
   Result<MadeSet> make(std::uint64_t set_id, const std::vector<std::string>& patterns);
 
  private:

@@ -1,5 +1,4 @@
-// Databases of patterns that no program waits for, made one after the other on a thread of their own. Part of
-// `compile`.
+// Makes pattern databases that no program waits for, one after the other on a thread of its own. Part of `compile`.
 #pragma once
 
 #include <condition_variable>
@@ -21,41 +20,41 @@
 
 namespace edge::compiler {
 
-/// How far the databases are that were asked for since all were there last, in patterns.
+/// The progress of the queued databases since the queue was last empty, in patterns.
 struct DatabaseProgress {
   std::size_t made = 0;
   std::size_t asked = 0;
-  /// Nothing more is under way: all are made, or there is no worker.
+  /// Nothing is in progress: all are made, or there is no worker.
   bool ended = false;
 };
 
 struct RegexQueueOptions {
   std::string worker;
-  std::string cache_dir;  ///< empty: nothing is kept on disk
+  std::string cache_dir;  ///< empty: no disk cache
   std::uint64_t cache_bytes = DiskCache::kDefaultBytes;
   /// Called on the queue's thread after each set. May be empty.
   std::function<void(const DatabaseProgress&)> progressed;
 };
 
-/// Thread-safe. The thread lasts as long as there are sets to make.
+/// Thread-safe. The thread runs while there are sets to make.
 class RegexQueue {
  public:
   explicit RegexQueue(RegexQueueOptions options) : options_(std::move(options)) {}
-  /// Waits for the set that is under way.
+  /// Waits for the set in progress.
   ~RegexQueue();
   RegexQueue(const RegexQueue&) = delete;
   RegexQueue& operator=(const RegexQueue&) = delete;
 
-  /// Queues a set that is not queued yet.
+  /// Queues a set, unless it is queued already.
   void ask(std::uint64_t set_id, std::vector<std::string> patterns);
-  /// Drops the sets that wait and are none of these.
+  /// Drops queued sets that are not in `set_ids`.
   void keep(const std::set<std::uint64_t>& set_ids);
 
   struct Taken {
     std::map<std::uint64_t, MadeSet> made;
-    std::optional<Error> fault;  ///< there is no worker; what waited was dropped
+    std::optional<Error> fault;  ///< there is no worker; queued sets were dropped
   };
-  /// What came since the last call.
+  /// Returns the results since the last call.
   Taken take();
 
  private:

@@ -1,4 +1,4 @@
-// Predicates as machine code, through LLVM: hosts in, one ELF shared object out.
+// Compiles predicates to machine code through LLVM: hosts in, one ELF shared object out.
 //
 // A group becomes a function (program/evaluate/abi.h). Candidates that test one slot for exact values become a split
 // tree of linear size: f(list) = min(bucket[value], f(rules that do not test this slot)). No IR optimisation pipeline;
@@ -19,7 +19,7 @@
 
 namespace edge::compiler::emit {
 
-/// An emitted host section: what native code is made from, so that code and tables cannot differ in their input.
+/// An emitted host section: native code is made from it, so that code and tables have the same input.
 struct NativeInput {
   std::uint64_t host_id;
   program::SectionView host;
@@ -30,13 +30,13 @@ struct NativeShard {
   std::vector<std::byte> shared_object;  ///< linked, for the program
 };
 
-/// Of the library that makes the code: the same input may give other bytes by another.
+/// Returns the version of the code generator: another version may generate other bytes from the same input.
 std::string native_engine_version();
 
-/// Whether a host has a group that needs code.
+/// Returns whether a host has a group that needs code.
 bool needs_code(const program::SectionView& host);
 
-/// Deterministic: the same hosts, in whatever order, give the same bytes. kInternal with LLVM's or lld's message.
+/// Deterministic: the same hosts in any order give the same bytes. kInternal with LLVM's or lld's message.
 Result<NativeShard> build_native(program::Target target, std::vector<NativeInput> hosts);
 
 /// The object loaded into this process through ORC. Thread-safe after construction.

@@ -10,8 +10,8 @@
 
 namespace edge::compiler::emit {
 
-/// A shared object that needs no other, with no build id and nothing exported but what the object exports. Calls are
-/// serialised: lld keeps its state in globals. kInternal with lld's message.
+/// Returns a shared object without dependencies or a build id, which exports only what the object exports. Calls are
+/// serialised: lld has global state. kInternal with lld's message.
 Result<std::vector<std::byte>> link_shared(program::Target target, std::span<const std::byte> object);
 
 }  // namespace edge::compiler::emit

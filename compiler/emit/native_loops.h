@@ -1,5 +1,5 @@
-// Loops that long texts are compared and searched by, written into the module that needs them: the shared object calls
-// nothing outside of itself, libc neither.
+// Generates loops for comparing and searching long texts in the module that needs them: the shared object calls no
+// external functions, not even libc.
 #pragma once
 
 namespace llvm {

@@ -1,9 +1,9 @@
-// How a group is decided, before machine code: a split tree over exact slot values, linear in the number of rules.
+// Plans how a group is evaluated in machine code: a split tree over exact slot values, linear in the number of rules.
 //
 //   f(list) = min(bucket[value of the slot], f(candidates of the list that do not test the slot))
 //
-// Every candidate stands in one place of the tree. Copying the rest into each bucket would save a comparison and cost
-// the product of the buckets in size.
+// Every candidate is in one place of the tree. Copying the rest into each bucket would save a comparison and multiply
+// the size by the number of buckets.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace edge::compiler::emit {
 
-/// A candidate with the tests that are still open at its place in the tree: it wins when all of them hold.
+/// A candidate with the tests that remain at its place in the tree: it wins when all of them hold.
 struct PlannedCandidate {
   std::uint32_t index;  ///< within the group
   std::vector<std::uint32_t> tests;
@@ -28,14 +28,14 @@ struct PlannedCandidate {
 
 struct Plan;
 
-/// A list of candidates told apart by one slot's exact value. Buckets ascend by (size, bytes).
+/// A list of candidates divided by one slot's exact value. Buckets ascend by (size, bytes).
 struct Split {
   std::uint32_t slot;
   std::vector<std::pair<std::string_view, Plan>> buckets;
   std::unique_ptr<Plan> rest;  ///< those that do not test the slot; null when there are none
 };
 
-/// Either a split, or a short or undividable list that is tried in order. Candidates ascend.
+/// Either a split, or a short or indivisible list that is tested in order. Candidates ascend.
 struct Plan {
   std::uint32_t first = 0;  ///< smallest candidate index below
   std::vector<PlannedCandidate> chain;
@@ -44,11 +44,11 @@ struct Plan {
 
 Plan plan_group(const program::SectionView& host, const program::GroupRecord& group);
 
-/// All that a small group's code is made from, as bytes: equal bytes, equal code (`method == "POST"` alone stands on
-/// many paths). Empty when the group is too large to be looked for.
+/// Returns everything that a small group's code is made from, as bytes: equal bytes, equal code (`method == "POST"`
+/// alone occurs on many paths). Empty when the group is too large for this.
 std::string group_text(const program::SectionView& host, const program::GroupRecord& group);
 
-/// Where to compare a value of `size` bytes: loads of `width` bytes, overlapping, never past the end.
+/// Where to compare a value of `size` bytes: loads of `width` bytes, overlapping, never beyond the end.
 struct Window {
   std::uint32_t offset;
   std::uint32_t width;

@@ -1,4 +1,4 @@
-// What the compiler and its regex worker (edge-regexc) say to each other: frames over one socket, each a 32-bit length
+// The protocol between the compiler and its regex worker (edge-regexc): frames over one socket, each a 32-bit length
 // and its bytes. Neither side trusts the other's lengths.
 #pragma once
 
@@ -17,7 +17,7 @@ std::optional<std::vector<std::string>> decode_patterns(std::string_view frame);
 
 enum class RegexReply : char { kDatabase = 'd', kPatternFault = 'p', kSetFault = 's' };
 
-/// Reply: the kind, then the database; or u32 pattern and the message (the pattern is 0 for kSetFault).
+/// Reply: the kind, then the database; or u32 pattern and the message (pattern 0 for kSetFault).
 struct RegexAnswer {
   RegexReply kind = RegexReply::kSetFault;
   std::uint32_t pattern = 0;

@@ -1,4 +1,4 @@
-// The process that runs edge-regexc: started, asked, killed, replaced.
+// The process that runs edge-regexc: starts, queries, kills and replaces it.
 #pragma once
 
 #include <sys/types.h>
@@ -20,13 +20,13 @@ class RegexWorker {
   RegexWorker(const RegexWorker&) = delete;
   RegexWorker& operator=(const RegexWorker&) = delete;
 
-  /// The answer's frame; or, when the worker died of the question or passed a limit, what it died of.
+  /// The reply's frame; or, when the worker died or exceeded a limit, the reason.
   struct Reply {
     std::string frame;
     std::string fault;
   };
 
-  /// Asks, starting the worker when there is none. kUnavailable when it cannot be run at all.
+  /// Sends a frame, starting the worker if needed. kUnavailable when it cannot be started.
   Result<Reply> ask(std::string_view frame);
 
  private:
@@ -38,7 +38,7 @@ class RegexWorker {
   ReplyStatus exchange(std::string_view frame, std::string& reply);
   bool send_all(std::string_view bytes) const;
   ReplyStatus receive_all(char* bytes, std::size_t size, Deadline deadline) const;
-  /// Ends the worker. \returns how it ended, as waitpid tells.
+  /// Ends the worker. \returns its status as from waitpid.
   int stop();
   std::string describe(int status) const;
 

@@ -1,4 +1,4 @@
-// Settings of gateways and listeners as records. Between tables_listeners.cc and the other writers of sections.
+// Writes settings of gateways and listeners as records. Shared by tables_listeners.cc and the other section writers.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ inline std::uint64_t nanoseconds(std::chrono::nanoseconds duration) {
   return static_cast<std::uint64_t>(duration.count());
 }
 
-/// Stores one record; a default ArrayRef stands for none.
+/// Stores one record; a default ArrayRef means none.
 template <typename Record>
 program::ArrayRef<Record> store_one(program::SectionBuilder& builder, const Record& record) {
   return builder.array(std::span<const Record>(&record, 1));
@@ -27,7 +27,7 @@ program::SecretRecord secret_record(program::SectionBuilder& builder, const Secr
 program::ArrayRef<program::SecretRecord> store_secrets(program::SectionBuilder& builder,
                                                        const std::vector<SecretKey>& secrets);
 
-/// Fills in what is on; leaves the rest as it is.
+/// Sets the fields of features that are on.
 void store_settings(program::SectionBuilder& builder, const LinkedGateway& gateway, program::GatewayRecord& record);
 void store_settings(program::SectionBuilder& builder, const LinkedListener& listener, program::ListenerRecord& record);
 void store_settings(program::SectionBuilder& builder, const LinkedBackend& backend, program::BackendRecord& record);

@@ -1,4 +1,4 @@
-// MatchIr -> section bytes: the tables that are the canonical form of a program.
+// Writes MatchIr as section bytes: the tables that are the canonical form of a program.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace edge::compiler::emit {
 
-/// One kHost section. Its bytes depend on the host, and on the names and treatments of its rules, alone. Native code is
-/// not in it, only `native_shard`. `shard` is kNone when the host needs no code or none is made.
+/// Writes one kHost section. Its bytes depend only on the host, and on the names and treatments of its rules. Native
+/// code is not included, only `native_shard`. `shard` is kNone when the host needs no code or none is made.
 std::vector<std::byte> emit_host(const LinkedConfig& config, const ir::Host& host, std::uint32_t shard);
 
-/// The kListeners section. `hosts`: in their order.
+/// Writes the kListeners section. `hosts`: in their order.
 std::vector<std::byte> emit_listeners(const LinkedConfig& config,
                                       std::span<const ir::HostRoutes::value_type* const> hosts);
 
-/// The kBackends section.
+/// Writes the kBackends section.
 std::vector<std::byte> emit_backends(const LinkedConfig& config);
 
-/// The kPolicies section: settings of the policies that apply to something. An edit of one touches this section alone.
+/// Writes the kPolicies section: settings of the policies in use. An edit of a policy changes only this section.
 std::vector<std::byte> emit_policies(const LinkedConfig& config);
 
 }  // namespace edge::compiler::emit

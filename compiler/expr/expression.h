@@ -1,6 +1,6 @@
 // Routing expressions (rule D5) as a tree.
 //
-// `!=` is read as NOT of `==`: an absent header, and an absent query key, differ from every value.
+// `!=` means NOT of `==`: an absent header, or query key, differs from every value.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,22 @@ namespace edge::compiler::expr {
 
 inline constexpr std::size_t kMaxExpressionBytes = 16 * 1024;
 inline constexpr std::size_t kMaxExpressionTerms = 1'000;
-/// Parentheses and NOTs inside each other, as written.
+/// Nesting of parentheses and NOTs, as written.
 inline constexpr std::size_t kMaxExpressionNesting = 64;
-/// Levels of the tree once AND and OR chains are one node each; leaves room in program::kMaxPredicateDepth for the
+/// Depth of the tree with AND and OR chains as one node each; leaves room in program::kMaxPredicateDepth for the
 /// conditions of the rule around it.
 inline constexpr std::size_t kMaxExpressionDepth = 56;
 
-/// What a claim alone can ask: where a request comes in, and what becomes of it.
+/// Facts that only claims can refer to: where a request arrives, and its outcome.
 enum class Fact : std::uint8_t {
-  kHost,      ///< its host is `value`, or lies under it (`*.example.com`)
-  kGateway,   ///< it came in on the gateway `namespace/name`
-  kListener,  ///< it came in on a listener of this name
-  kRoute,     ///< a rule of the route `namespace/name` takes it
+  kHost,      ///< its host is `value`, or below it (`*.example.com`)
+  kGateway,   ///< it arrives on the gateway `namespace/name`
+  kListener,  ///< it arrives on a listener of this name
+  kRoute,     ///< a rule of the route `namespace/name` matches it
   kBackend,   ///< it goes to the backend `namespace/name`
   kPolicy,    ///< it passes a policy of this type
-  kStatus,    ///< the proxy itself answers it with this status, or with a `redirect`
-  kDenied,    ///< it is answered 503, since a policy that protects it cannot be enforced
+  kStatus,    ///< the proxy answers it with this status, or with a `redirect`
+  kDenied,    ///< it is answered 503, because a policy that protects it cannot be enforced
 };
 
 struct Expression {
@@ -48,7 +48,7 @@ struct Expression {
     kPathPrefix,
     kPathContains,
     kSourceIn,
-    kFact,  ///< of claims alone: parse_expression refuses it
+    kFact,  ///< in claims only: parse_expression rejects it
   };
 
   Kind kind = Kind::kAnd;
@@ -63,18 +63,18 @@ struct Expression {
 
 struct ParsedExpression {
   std::optional<Expression> expression;
-  /// Set exactly when `expression` is not: the first fault.
+  /// Set exactly when `expression` is not: the first error.
   std::optional<TextFault> fault;
 };
 
-/// Reads one expression; any bytes are harmless. Thread-safe.
+/// Parses one expression; any input is safe. Thread-safe.
 ParsedExpression parse_expression(std::string_view text);
 
-/// Reads a claim about requests: `path prefix "/admin" implies policy OIDC`. An expression that may ask for facts too;
-/// `A implies B` is read as NOT A OR B. `policy_types`: the words that `policy` takes.
+/// Parses a claim about requests: `path prefix "/admin" implies policy OIDC`. An expression that may also contain
+/// facts; `A implies B` is parsed as NOT A OR B. `policy_types`: the words that `policy` accepts.
 ParsedExpression parse_claim(std::string_view text, std::span<const std::string_view> policy_types);
 
-/// Canonical text: keywords in their usual case, parentheses where needed. Parses back to an equal tree.
+/// Returns the canonical text: keywords in their usual case, parentheses where needed. Parses back to an equal tree.
 std::string to_text(const Expression& expression);
 
 }  // namespace edge::compiler::expr

@@ -1,5 +1,5 @@
-// The look at an expression before ANTLR sees it: strings are whole, nesting and length are bounded. ANTLR's parser
-// recurses and its stack overflows on deep input, so nothing unbounded may reach it.
+// Checks an expression before it is passed to ANTLR: complete strings, limited nesting and length. ANTLR's parser
+// recurses and overflows the stack on deep input, so that nothing unbounded may reach it.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace edge::compiler::expr {
 
-/// The first fault, or nullopt when `text` may go to the parser. Linear.
+/// Returns the first error, or nullopt when `text` may be parsed. Linear.
 std::optional<TextFault> prescan(std::string_view text);
 
 }  // namespace edge::compiler::expr

@@ -22,21 +22,21 @@ struct ClassResult {
   std::size_t end = 0;  ///< after the `]`
   std::optional<TextFault> fault;
 };
-/// Reads `[…]`; `at` is the place of the `[`.
+/// Parses `[…]`; `at` is the position of the `[`.
 ClassResult read_class(std::string_view text, std::size_t at, bool ignore_case);
 
 struct EscapeResult {
-  std::optional<ByteSet> set;  ///< `\d` and its like; otherwise one byte
+  std::optional<ByteSet> set;  ///< `\d` and similar; otherwise one byte
   std::uint8_t byte = 0;
   std::size_t end = 0;
   std::optional<TextFault> fault;
 };
-/// Reads an escape that stands for one byte, inside and outside of classes; `at` is the place of the backslash.
+/// Parses an escape of one byte, inside and outside of classes; `at` is the position of the backslash.
 EscapeResult read_escape(std::string_view text, std::size_t at);
 
-/// `[a-z]` and the like, `.` for everything but a newline: a form that RE2 and Hyperscan read alike.
+/// Returns `[a-z]` and so on, `.` for everything but a newline: a form that RE2 and Hyperscan read alike.
 std::string class_text(const ByteSet& set);
-/// One byte as a literal outside of classes.
+/// Returns one byte as a literal outside of classes.
 std::string byte_text(unsigned char byte);
 
 }  // namespace edge::compiler::expr

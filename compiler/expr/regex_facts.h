@@ -1,4 +1,4 @@
-// What is true of a pattern by its tree alone: how large it is, where it begins, whether it is found everywhere.
+// Properties of a pattern derived from its tree: its size, where matches begin, whether it matches everything.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 
 namespace edge::compiler::expr {
 
-/// Places of a match with every counted repeat written out. Capped at one past kMaxRegexPositions.
+/// Returns the positions of a match with every counted repeat expanded. Capped at kMaxRegexPositions + 1.
 std::uint64_t positions(const RegexNode& node);
-/// The product of counted repeats inside each other, of which RE2 refuses more than 1,000. Capped likewise.
+/// Returns the product of nested counted repeats, of which RE2 rejects more than 1,000. Capped likewise.
 std::uint64_t repeat_product(const RegexNode& node);
-/// Every match starts at the subject's first byte.
+/// Returns whether every match starts at the subject's first byte.
 bool begins_at_begin(const RegexNode& node);
-/// Found in every subject: matches the empty string, if need be after `^`, which holds at the first byte.
+/// Returns whether it is found in every subject: matches the empty string, possibly after `^`, which holds at the first
+/// byte.
 bool always_found(const RegexNode& node);
 
 }  // namespace edge::compiler::expr

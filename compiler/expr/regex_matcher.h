@@ -1,5 +1,4 @@
-// The portable engine for patterns: RE2, on bytes. What the proof, `explain` and the tests match with; agents use
-// Hyperscan.
+// The portable pattern engine: RE2, on bytes. Used by the proof, `explain` and tests; agents use Hyperscan.
 #pragma once
 
 #include <functional>
@@ -9,11 +8,11 @@
 
 namespace edge::compiler::expr {
 
-/// Why RE2 refuses a canonical pattern; nullopt when it takes it.
+/// Returns why RE2 rejects a canonical pattern; nullopt when it accepts it.
 std::optional<std::string> re2_refusal(std::string_view pattern);
 
-/// A program::RegexMatcher that keeps what it compiled, up to some thousand patterns. A pattern that cannot be compiled
-/// is found nowhere. Copies share the store; not thread-safe.
+/// Returns a program::RegexMatcher that caches compiled patterns, up to some thousand. An invalid pattern never
+/// matches. Copies share the cache; not thread-safe.
 std::function<bool(std::string_view pattern, std::string_view subject)> regex_matcher();
 
 }  // namespace edge::compiler::expr

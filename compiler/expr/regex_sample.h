@@ -1,4 +1,4 @@
-// Strings that a pattern matches, for the proof: subjects that must reach a rule.
+// Generates strings that a pattern matches, for the proof.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,8 @@
 
 namespace edge::compiler::expr {
 
-/// Up to `count` different strings; the first is among the shortest. Bytes that may stand in a path as they are come
-/// first. Assertions are taken for granted, so the caller checks each string with a matcher. The same tree gives the
-/// same strings.
+/// Returns up to `count` different strings; the first is among the shortest. Bytes that are unescaped in paths come
+/// first. Assertions are assumed to hold, so that the caller must check each string with a matcher. Deterministic.
 std::vector<std::string> sample_matches(const RegexNode& node, std::size_t count);
 
 }  // namespace edge::compiler::expr

@@ -1,8 +1,8 @@
-// The language of path, header and query patterns: what RE2 and Hyperscan read alike, on bytes (docs/decisions/0002).
+// The pattern language for paths, headers and query keys: the common subset of RE2 and Hyperscan, on bytes
+// (docs/decisions/0002).
 //
-// A pattern is read to a tree and written again in a canonical form that leaves the engines nothing to read
-// differently: no flags, no captures, classes spelled out, `$` as `\z`. Constructs outside the language are refused by
-// name and position.
+// A pattern is parsed to a tree and written again in a canonical form that all engines read in the same way: no flags,
+// no captures, expanded classes, `$` as `\z`. Constructs outside the language are rejected by name and position.
 #pragma once
 
 #include <bitset>
@@ -20,7 +20,7 @@ namespace edge::compiler::expr {
 inline constexpr std::size_t kMaxRegexBytes = 4 * 1024;
 inline constexpr std::size_t kMaxRegexNesting = 64;
 inline constexpr std::uint32_t kMaxRegexRepeat = 1'000;
-/// Places of a match with every counted repeat written out: what an automaton grows with.
+/// Positions of a match with every counted repeat expanded, which determines the size of automata.
 inline constexpr std::uint64_t kMaxRegexPositions = 10'000;
 
 struct RegexNode {
@@ -29,7 +29,7 @@ struct RegexNode {
     kBytes,            ///< `bytes`, one after the other
     kSet,              ///< one byte of `set`
     kBegin,            ///< `^`
-    kEnd,              ///< `$`: the end of the subject alone
+    kEnd,              ///< `$`: only the end of the subject
     kWordBoundary,     ///< `\b`
     kNotWordBoundary,  ///< `\B`
     kConcat,
@@ -55,20 +55,20 @@ struct Regex {
 
 struct ParsedRegex {
   std::optional<Regex> regex;
-  /// Set exactly when `regex` is not: the first fault.
+  /// Set exactly when `regex` is not: the first error.
   std::optional<TextFault> fault;
 };
 
-/// Reads one pattern; any bytes are harmless. Thread-safe, linear in the pattern.
+/// Parses one pattern; any input is safe. Thread-safe, linear in the pattern.
 ParsedRegex parse_regex(std::string_view pattern);
 
-/// The canonical form of a tree.
+/// Returns the canonical form of a tree.
 std::string to_pattern(const RegexNode& node);
 
-/// The one subject that is matched: `^/a$` matches `/a` alone. nullopt when there may be others.
+/// Returns the only matching subject: `^/a$` matches `/a` alone. nullopt when there may be others.
 std::optional<std::string> only_match(const RegexNode& node);
 
-/// Bytes that every match begins with when it must start at the subject's first byte; empty when none are certain.
+/// Returns the bytes that every match begins with when it must start at the subject's first byte; empty when unknown.
 std::string literal_prefix(const RegexNode& node);
 
 }  // namespace edge::compiler::expr

@@ -1,5 +1,5 @@
-// What is wrong with one expression or pattern, at byte offsets of its own text. The caller knows the resource and maps
-// the offsets into the user's file.
+// An error in an expression or pattern, at byte offsets of its own text. The caller knows the resource and maps the
+// offsets to the user's file.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace edge::compiler::expr {
 
 struct TextFault {
   DiagnosticCode code;
-  std::uint32_t begin = 0;  ///< half-open range of the faulty bytes; empty at the end of the text
+  std::uint32_t begin = 0;  ///< half-open range of the invalid bytes; empty at the end of the text
   std::uint32_t end = 0;
   std::string message;
-  std::string fix;  ///< how to mend it; may be empty
+  std::string fix;  ///< the suggested fix; may be empty
 };
 
 inline TextFault text_fault(DiagnosticCode code, std::size_t begin, std::size_t end, std::string message,

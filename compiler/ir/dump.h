@@ -1,5 +1,5 @@
-// A lowered host as text, for golden files and for people who debug the lowering. Stable: no numbers of vectors that an
-// unrelated edit moves.
+// Formats a lowered host as text, for golden files and for debugging. Stable: contains no indices that an unrelated
+// edit changes.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace edge::compiler::ir {
 
-/// Every candidate, in the order of the rules, with its conditions; then what is shadowed and what contradicts itself.
+/// Lists every candidate, in rule order, with its conditions; then shadowed and contradictory ones.
 std::string dump(const LinkedConfig& config, const Host& host);
 
-/// One predicate in the syntax of rule D5, with `matches` for patterns and `present` for presence.
+/// Returns one predicate in the syntax of rule D5, with `matches` for patterns and `present` for presence.
 std::string predicate_text(const Host& host, std::uint32_t predicate);
 
 /// `namespace/name rules[0].matches[1]`.

@@ -1,5 +1,5 @@
-// LinkedConfig -> MatchIr. Rules D1, D2, D5; decision 81. Works host by host, so that one edit lowers what it touches
-// alone.
+// LinkedConfig -> MatchIr. Rules D1, D2, D5; decision 81. Works host by host, so that one edit lowers only what it
+// affects.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace edge::compiler::ir {
 
-/// The hosts that one route serves on its listeners: the intersection of its names with each listener's; a route
-/// without names serves "every host" (of that listener).
+/// Returns the hosts that one route serves on its listeners: the intersection of its names with each listener's; a
+/// route without names serves "every host" (of that listener).
 std::vector<HostKey> hosts_of(const LinkedConfig& config, const LinkedRoute& route);
 
-/// All hosts of all routes.
+/// Returns all hosts of all routes.
 HostRoutes collect_hosts(const LinkedConfig& config);
 
-/// What each route's expression and patterns were parsed to. Parsing is the costly part, so it happens once a route and
-/// is kept between compiles by whoever owns this object. Not thread-safe.
+/// The parsed expressions and patterns of each route. Parsing is expensive, so that it is done once per route and kept
+/// between compiles by the owner of this object. Not thread-safe.
 class PreparedRoutes {
  public:
   PreparedRoutes();
@@ -28,11 +28,11 @@ class PreparedRoutes {
   PreparedRoutes(PreparedRoutes&&) noexcept;
   PreparedRoutes& operator=(PreparedRoutes&&) noexcept;
 
-  /// Parses every route anew, or one of them. Faults go to `diagnostics`; a route at fault is not usable and is left
-  /// out of every host: a route is never widened by a fault in it.
+  /// Parses every route, or one of them. Errors go to `diagnostics`; an invalid route is not usable and is excluded
+  /// from every host: an error never widens a route.
   void prepare(const LinkedConfig& config, Diagnostics& diagnostics);
   void prepare_one(const LinkedConfig& config, std::uint32_t route, Diagnostics& diagnostics);
-  /// Makes a route unusable after the fact: Hyperscan refused one of its patterns.
+  /// Makes a route unusable afterwards: Hyperscan rejected one of its patterns.
   void refuse(std::uint32_t route);
   bool usable(std::uint32_t route) const;
 
@@ -42,8 +42,8 @@ class PreparedRoutes {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Lowers one host; `opt/` has to number it before tables are emitted. Pure: the result depends on the routes named
-/// alone, in whatever order they come.
+/// Lowers one host; `opt/` must number it before tables are emitted. Pure: the result depends only on the routes given,
+/// in any order.
 Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, const HostKey& key,
                 const std::vector<std::uint32_t>& routes);
 

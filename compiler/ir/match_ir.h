@@ -1,5 +1,5 @@
-// MatchIr: what a program's tables will say, before bytes. One Host a listener and host pattern; the order
-// of the rules is resolved into the order of lists here.
+// MatchIr: the contents of a program's tables, before they are bytes. One Host per listener and host pattern; the order
+// of rules is the order of lists here.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace edge::compiler::ir {
 
-/// One node of a predicate. Operands are indices of nodes of the same Host, smaller than the node's own.
+/// One node of a predicate. Operands are indices of nodes of the same Host, smaller than its own.
 struct Node {
   program::Op op;
   std::uint32_t slot = 0;               ///< kPresent, kEquals, kPathPrefix, kContains
@@ -30,17 +30,17 @@ struct Node {
 
 inline constexpr std::uint32_t kAlways = program::kNone;
 
-/// One match of one rule, in the place that the order of rules gives it.
+/// One match of one rule, at its place in the order of rules.
 struct Candidate {
   std::uint32_t predicate = kAlways;  ///< index into Host::nodes
-  /// Where it came from, for actions, diagnostics and proofs.
+  /// Its origin, for actions, diagnostics and proofs.
   std::uint32_t route = 0;  ///< index into LinkedConfig::routes
   std::uint16_t rule = 0;
   std::uint16_t match = 0;
 };
 
-/// In order (D1; decision 81): the first that holds wins. Candidates after an unconditional one are kept out by `opt`
-/// and listed in Host::shadowed.
+/// In order (D1; decision 81): the first that holds wins. `opt` removes candidates after an unconditional one and lists
+/// them in Host::shadowed.
 using Group = std::vector<Candidate>;
 
 struct Slot {
@@ -54,7 +54,7 @@ struct Regex {
   std::uint32_t slot;   ///< kSlotPath, or a header's or query key's slot
 };
 
-/// A candidate that can never win, with the one that hides it. Their predicates are not kept.
+/// A candidate that can never win, with the one that shadows it. Predicates are not kept.
 struct Shadowed {
   Candidate loser;
   Candidate winner;
@@ -67,18 +67,18 @@ struct Host {
 
   std::map<std::string, Group> exact;   ///< by path
   std::map<std::string, Group> prefix;  ///< by path without trailing slash; `/` is the empty string
-  Group early_regex;  ///< those that come before every prefix: of HTTPRoutes and Ingresses (decision 81)
-  Group regex;        ///< those that come behind
+  Group early_regex;                    ///< those before every prefix: of HTTPRoutes and Ingresses (decision 81)
+  Group regex;                          ///< those after the prefixes
   Group any;
 
   std::vector<Node> nodes;
   std::vector<Slot> slots;     ///< slot number = kFirstHostSlot + index; sorted by (kind, name)
-  std::vector<Regex> regexes;  ///< the path's first, in the order of their rules; then the others', by slot
+  std::vector<Regex> regexes;  ///< the path's first, in rule order; then the others', by slot
   std::vector<Shadowed> shadowed;
-  std::vector<Candidate> impossible;  ///< whose conditions exclude each other; their predicates are not kept
+  std::vector<Candidate> impossible;  ///< with contradictory conditions; predicates are not kept
 };
 
-/// Calls `visit(group, path)` for each group of a Host, in the order of groups. `path` is null for patterns and `any`.
+/// Calls `visit(group, path)` for each group of a Host, in order. `path` is null for patterns and `any`.
 template <typename AnyHost, typename Visit>
 void for_each_group(AnyHost& host, Visit visit) {
   for (auto& [path, group] : host.exact) visit(group, &path);
@@ -88,10 +88,10 @@ void for_each_group(AnyHost& host, Visit visit) {
   visit(host.any, static_cast<const std::string*>(nullptr));
 }
 
-/// id of the host section of `pattern` on a listener: stable over edits of anything else.
+/// Returns the id of the host section of `pattern` on a listener: stable under other edits.
 std::uint64_t host_id(const LinkedConfig& config, std::uint32_t listener, const HostPattern& pattern);
 
-/// A host pattern of a listener and the routes that serve it there (indices, ascending).
+/// A host pattern of a listener; HostRoutes maps it to the routes that serve it (indices, ascending).
 struct HostKey {
   std::uint32_t listener = 0;
   HostPattern pattern;

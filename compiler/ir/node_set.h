@@ -1,4 +1,4 @@
-// Nodes without doubles: equal conditions of one host are one node, so that they are evaluated, and written, once.
+// Deduplicates nodes: equal conditions of one host are one node, evaluated and written once.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace edge::compiler::ir {
 
 class NodeSet {
  public:
-  /// The index of `node`, new or known. Its operands are indices of this set.
+  /// Returns the index of `node`, added if new. Its operands are indices of this set.
   std::uint32_t add(Node node);
 
   const Node& operator[](std::uint32_t index) const { return nodes_[index]; }
@@ -23,7 +23,7 @@ class NodeSet {
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };
 
-/// The one false node; the true one is an AND of nothing. Neither is left after opt::fold_constants.
+/// The false node; the true one is an AND of nothing. Neither remains after opt::fold_constants.
 Node false_node();
 Node true_node();
 inline bool is_true(const Node& node) { return node.op == program::Op::kAnd && node.operands.empty(); }

@@ -1,4 +1,4 @@
-// What is inside PreparedRoutes (lower.h): shared by prepare.cc, which fills it, and lower.cc, which reads it.
+// The contents of PreparedRoutes (lower.h): written by prepare.cc, read by lower.cc.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@
 
 namespace edge::compiler::ir {
 
-/// A pattern as the engines get it.
+/// A pattern in the form for the engines.
 struct PreparedPattern {
   std::string pattern;
-  bool always = false;  ///< found in every subject: a mere test of presence
+  bool always = false;  ///< found in every subject: only presence is tested
 };
 
 /// One route's parsed parts. Most routes have neither expression nor pattern, and no such object.
 struct PreparedParts {
   std::optional<expr::Expression> expression;
-  /// By (rule << 16 | match): path, then headers, then query keys, those with patterns alone.
+  /// By (rule << 16 | match): path, then headers, then query keys, only those with patterns.
   std::unordered_map<std::uint32_t, std::vector<PreparedPattern>> patterns;
 };
 

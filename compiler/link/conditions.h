@@ -1,8 +1,8 @@
-// Conditions: what a resource's status says about it, for controllers and for `validate --conditions`. Linking writes
-// them beside its diagnostics: a diagnostic tells a person, a condition tells the cluster.
+// Conditions: the contents of a resource's status, for controllers and for `validate --conditions`. Linking writes them
+// in addition to diagnostics: a diagnostic is for users, a condition for the cluster.
 //
-// A configuration may hold 100,000 routes of which nearly all are fine, so only what is not plainly fine is stored;
-// `conditions_of` fills in the rest. Types and reasons are spelled as Gateway API spells them where it has a word.
+// Of up to 100,000 routes nearly all are valid, so that only others are stored; `conditions_of` adds the rest. Types
+// and reasons are those of Gateway API where it has them.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct Condition {
 };
 
 namespace condition {
-// Types. `Ready` is never stored: it sums up the others.
+// Types. `Ready` is never stored: it is derived from the others.
 inline constexpr std::string_view kAccepted = "Accepted";
 inline constexpr std::string_view kConflicted = "Conflicted";
-/// Of backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking knows only when there is
+/// For backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking can only tell that there is
 /// none.
 inline constexpr std::string_view kHealthy = "Healthy";
-/// Of backends: `True` where so few endpoints are there that maxEjectionPercent allows none to be ejected.
+/// For backends: `True` where there are so few endpoints that maxEjectionPercent allows no ejection.
 inline constexpr std::string_view kNoEjection = "NoEjection";
 inline constexpr std::string_view kPartiallyInvalid = "PartiallyInvalid";
 inline constexpr std::string_view kProgrammed = "Programmed";
@@ -40,13 +40,13 @@ inline constexpr std::string_view kShadowed = "Shadowed";
 }  // namespace condition
 
 namespace reason {
-// Of resources that are fine; `Valid` is the reason of Ready (specification, "States and transitions").
+// For valid resources; `Valid` is the reason of Ready (specification, "States and transitions").
 inline constexpr std::string_view kAccepted = "Accepted";
 inline constexpr std::string_view kNoConflicts = "NoConflicts";
 inline constexpr std::string_view kProgrammed = "Programmed";
 inline constexpr std::string_view kResolvedRefs = "ResolvedRefs";
 inline constexpr std::string_view kValid = "Valid";
-// Of what is not accepted.
+// For rejected resources.
 inline constexpr std::string_view kHostnameConflict = "HostnameConflict";
 inline constexpr std::string_view kInvalid = "Invalid";
 inline constexpr std::string_view kInvalidParameters = "InvalidParameters";
@@ -61,12 +61,12 @@ inline constexpr std::string_view kTargetNotFound = "TargetNotFound";
 inline constexpr std::string_view kUnsupportedAddress = "UnsupportedAddress";
 inline constexpr std::string_view kUnsupportedProtocol = "UnsupportedProtocol";
 inline constexpr std::string_view kUnsupportedValue = "UnsupportedValue";
-// Of what is not programmed, or not as it was asked for.
+// For resources that are not programmed, or not as requested.
 inline constexpr std::string_view kAddressNotUsable = "AddressNotUsable";
 inline constexpr std::string_view kMaxEjectionPercentTooSmall = "MaxEjectionPercentTooSmall";
 inline constexpr std::string_view kNoEndpoints = "NoEndpoints";
 inline constexpr std::string_view kNotServed = "NotServed";
-// Of references.
+// For references.
 inline constexpr std::string_view kBackendNotFound = "BackendNotFound";
 inline constexpr std::string_view kInvalidCaKind = "InvalidCACertificateKind";
 inline constexpr std::string_view kInvalidCaRef = "InvalidCACertificateRef";
@@ -78,11 +78,11 @@ inline constexpr std::string_view kSecretNotFound = "SecretNotFound";
 inline constexpr std::string_view kSecretNotUsable = "SecretNotUsable";
 inline constexpr std::string_view kServiceNotFound = "ServiceNotFound";
 inline constexpr std::string_view kPortNotFound = "PortNotFound";
-// Of rules that another hides.
+// For shadowed rules.
 inline constexpr std::string_view kShadowed = "Shadowed";
 }  // namespace reason
 
-/// What a route's status says about one entry of spec.parentRefs.
+/// The status of one entry of a route's spec.parentRefs.
 struct ParentStatus {
   std::uint32_t parent_ref = 0;  ///< index in spec.parentRefs
   std::vector<Condition> conditions{};
@@ -103,29 +103,29 @@ struct ResourceStatus {
   std::string kind{};
   std::string name_space{};
   std::string name{};
-  std::int64_t observed_generation = 0;     ///< metadata.generation; 0 when it carries none
+  std::int64_t observed_generation = 0;     ///< metadata.generation; 0 when absent
   std::vector<Condition> conditions{};      ///< of the resource itself; for routes: on every parent
-  std::vector<ParentStatus> parents{};      ///< of routes; parents that are fine are left out
-  std::vector<ListenerStatus> listeners{};  ///< of gateways; each, in the order of spec.listeners
+  std::vector<ParentStatus> parents{};      ///< of routes; valid parents are omitted
+  std::vector<ListenerStatus> listeners{};  ///< of gateways; all, in the order of spec.listeners
   std::vector<std::string> addresses{};     ///< of gateways
-  /// Of GatewayClasses: names of Gateway API's features, sorted.
+  /// For GatewayClasses: names of Gateway API's features, sorted.
   std::vector<std::string> supported_features{};
 
   friend bool operator==(const ResourceStatus&, const ResourceStatus&) = default;
 };
 
-/// Sets the condition of this type. One that says what is wrong is not replaced: the first fault found is told.
+/// Sets the condition of this type. One that reports an error is not replaced: the first error is kept.
 void set_condition(std::vector<Condition>& conditions, Condition condition);
 /// nullptr when none of this type is stored.
 const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type);
 
-/// `stored` (nullptr: nothing is wrong) with the conditions that a fine resource of this kind has, and with `Ready`.
+/// Returns `stored` (nullptr: no errors) with the conditions that a valid resource of this kind has, and with `Ready`.
 /// In the order Accepted, Programmed, ResolvedRefs, others by name, Ready last.
 std::vector<Condition> conditions_of(std::string_view kind, const ResourceStatus* stored);
 
-/// One status each resource: sorts by kind, namespace and name; of doubles the conditions are put together.
+/// Merges to one status per resource: sorts by kind, namespace and name, and combines the conditions of duplicates.
 void sort_and_merge(std::vector<ResourceStatus>& statuses);
-/// By binary search in what `sort_and_merge` made; nullptr: the resource is plainly fine.
+/// Searches the result of `sort_and_merge`; nullptr: the resource is valid.
 const ResourceStatus* find_status(const std::vector<ResourceStatus>& statuses, std::string_view kind,
                                   std::string_view name_space, std::string_view name);
 

@@ -1,4 +1,4 @@
-// Every default of the configuration, in one place. docs and schemas state them; a test compares.
+// All defaults of the configuration. docs and schemas state them; a test compares.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace edge::compiler::link {
 
 struct Defaults {
-  std::string_view controller_class;  ///< of gateways that name none (rule D8)
+  std::string_view controller_class;  ///< of gateways without one (rule D8)
   std::uint64_t gateway_body_limit;
   std::uint32_t weight;
   std::uint32_t redirect_status;
@@ -40,11 +40,11 @@ struct Defaults {
   std::uint32_t max_pending_requests;
   std::uint32_t max_requests_per_connection;  ///< 0: unlimited
   std::uint32_t max_idle_connections;         ///< per core and endpoint
-  std::uint32_t max_retries;                  ///< of a retry block that names no number
-  std::uint16_t retry_on;                     ///< of one that names no cause
+  std::uint32_t max_retries;                  ///< of a retry block without a number
+  std::uint16_t retry_on;                     ///< of one without a cause
   std::chrono::nanoseconds backoff_base;
   std::chrono::nanoseconds backoff_max;
-  std::uint32_t max_concurrent_retries;  ///< where the backend has no budget of its own
+  std::uint32_t max_concurrent_retries;  ///< for backends without a budget
   std::uint8_t retry_budget_percent;
   std::uint32_t min_concurrent_retries;
   std::chrono::nanoseconds probe_interval;
@@ -53,7 +53,7 @@ struct Defaults {
   std::uint32_t unhealthy_threshold;
   std::string_view probe_path;
   std::uint16_t probe_status;
-  std::uint32_t consecutive_errors;  ///< of passive checks and circuit breakers, as are the three below
+  std::uint32_t consecutive_errors;  ///< of passive checks and circuit breakers, like the three below
   std::chrono::nanoseconds ejection_interval;
   std::chrono::nanoseconds base_ejection_time;
   std::uint8_t max_ejection_percent;

@@ -1,4 +1,4 @@
-// Small readings of decoded fields that all of linking shares.
+// Helpers for decoded fields, shared by all of linking.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace edge::compiler::link {
 
-/// The field's value, or what holds without it.
+/// Returns the field's value, or `fallback` without one.
 template <typename T>
 T value_or(const model::Maybe<T>& field, T fallback) {
   return field ? field->value : fallback;

@@ -1,4 +1,4 @@
-// What identifies and orders a resource of a LinkedConfig (rule D1's last keys).
+// The identity of a resource in a LinkedConfig, and its order (rule D1's last keys).
 #pragma once
 
 #include <cstdint>

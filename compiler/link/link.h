@@ -1,4 +1,4 @@
-// ResourceSet -> LinkedConfig: references, both forms of a field, defaults, conflicts.
+// ResourceSet -> LinkedConfig: resolves references, alternative forms of fields, defaults, conflicts.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -7,13 +7,13 @@
 
 namespace edge::compiler::link {
 
-/// Always gives a configuration. What does not resolve is reported and narrows: a route with an unknown gateway
-/// attaches nowhere, an unknown backend answers 500, a gateway with an unknown VIP binds nothing, a policy that cannot
-/// be enforced denies. Linear in the number of resources.
+/// Always returns a configuration. Errors are reported and only narrow it: a route with an unknown gateway attaches
+/// nowhere, an unknown backend answers 500, a gateway with an unknown VIP binds nothing, a policy that cannot be
+/// enforced denies. Linear in the number of resources.
 LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics);
 
-/// The same without what travels beside a program: endpoints and secrets are not in it (values.h), and nothing is said
-/// of backends without endpoints. Puts `resources` in order, and takes out what comes twice.
+/// The same without endpoints and secrets (values.h), and without diagnostics of backends that have no endpoints. Sorts
+/// `resources`, and removes duplicates.
 LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::link

@@ -1,5 +1,5 @@
-// The kinds of the operator and of the SD-WAN: whether what they name is there. They add nothing to a program; what is
-// found stands in diagnostics and conditions.
+// Checks the references of the operator's and the SD-WAN's kinds. They add nothing to a program; the results are
+// diagnostics and conditions.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -10,15 +10,15 @@
 
 namespace edge::compiler::link {
 
-/// What these kinds refer to beside each other.
+/// What these kinds refer to, apart from each other.
 struct ClusterTargets {
   const Resolver& gateways;
   const SecretTable& secrets;
   const Scope& scope;
 };
 
-/// Checks EdgeCluster, EdgeRemoteCluster, Site, WANLink and WANPolicy; `resources` holds no doubles. Two claims on one
-/// thing (a controller class, a site's network) are settled as everywhere: the older holds.
+/// Checks EdgeCluster, EdgeRemoteCluster, Site, WANLink and WANPolicy; `resources` has no duplicates. Of two claims on
+/// one thing (a controller class, a site's network) the older wins, as elsewhere.
 void check_clusters(const model::ResourceSet& resources, const ClusterTargets& targets, Diagnostics& diagnostics,
                     LinkedConfig& config);
 

@@ -1,7 +1,7 @@
-// LinkedConfig: every reference resolved, every default filled in, both forms of a field merged into one. What comes
-// after it sees one kind of thing, whether it was written as ProxyRoute, HTTPRoute or Ingress.
+// LinkedConfig: references resolved, defaults filled in, alternative forms of fields merged. Later stages see one form,
+// whether it was written as ProxyRoute, HTTPRoute or Ingress.
 //
-// Vectors are sorted by identity, so that the order of files never shows. Indices refer to the vectors here.
+// Vectors are sorted by identity, so that the order of files has no effect. Indices refer to the vectors here.
 #pragma once
 
 #include <chrono>
@@ -58,21 +58,21 @@ struct Filter {
   std::string name;
   std::string value;
   std::uint32_t status = 0;   ///< redirects
-  std::uint32_t port = 0;     ///< redirects, 0: by scheme
+  std::uint32_t port = 0;     ///< redirects, 0: the scheme's default
   std::uint32_t seconds = 0;  ///< of a session
-  std::uint32_t prefix = 0;   ///< bytes that a new prefix replaces where the path is an expression
+  std::uint32_t prefix = 0;   ///< bytes that a new prefix replaces where the path is a pattern
 };
 
 struct WeightedBackend {
   std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, answered 500
   std::uint32_t weight = 1;
-  /// In place of the rule's: those with the backend's own behind them. nullopt: it has none of its own.
+  /// Replace the rule's filters, and include the backend's own after them. nullopt: it has none of its own.
   std::optional<std::vector<Filter>> filters{};
 };
 
-/// Copies of requests (filter RequestMirror).
+/// Mirrored copies of requests (filter RequestMirror).
 struct Mirror {
-  std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, no copy is made
+  std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, no copy is sent
   std::uint32_t percent = 100;
 };
 
@@ -95,27 +95,27 @@ struct LinkedRule {
   std::optional<std::uint64_t> max_request_body;
   bool buffer_request = false;
   bool buffer_response = false;
-  std::uint64_t max_buffer = 0;  ///< bytes; 0: no bound of its own
-  /// Of its own (indices into LinkedConfig::policies), ascending by type, in the place of the route's of the same type.
-  /// An HTTPRoute's rules have CORS and ExternalAuth each. One that protects and is not enforced has no settings, and
-  /// refuses by that: `denied` is the route's.
+  std::uint64_t max_buffer = 0;  ///< bytes; 0: no limit of its own
+  /// The rule's own policies (indices into LinkedConfig::policies), ascending by type, which replace the route's of the
+  /// same type. An HTTPRoute's rules may have CORS and ExternalAuth. One that protects and cannot be enforced has no
+  /// settings, and therefore denies: `denied` is the route's.
   std::vector<std::uint32_t> policies{};
-  /// Not written: a policy asks for it (stages.h, add_login_rules). The route's expression does not hold for it, and
-  /// nothing is said where another rule takes its requests.
+  /// Not in the configuration: required by a policy (stages.h, add_login_rules). The route's expression does not apply
+  /// to it, and it is not reported as shadowed.
   bool implied = false;
   Span span;
 };
 
 struct LinkedRoute {
   Identity identity;
-  /// As written; empty when the route names none.
+  /// As written; empty when the route has none.
   std::vector<Located<HostPattern>> hostnames;
   std::optional<Located<std::string>> expression;
   std::vector<LinkedRule> rules;
-  /// Listener indices (into LinkedConfig::listeners) that it attaches to, ascending.
+  /// Indices into LinkedConfig::listeners that it attaches to, ascending.
   std::vector<std::uint32_t> listeners;
-  /// Its own (indices into LinkedConfig::policies), at most one a type, ascending by type. What its requests pass on a
-  /// gateway is effective_policies().
+  /// Its own policies (indices into LinkedConfig::policies), at most one per type, ascending by type. The policies of a
+  /// request on a gateway are returned by effective_policies().
   std::vector<std::uint32_t> policies{};
   /// A policy that protects it cannot be enforced: its requests are answered 503, never served (fail closed).
   bool denied = false;
@@ -123,22 +123,22 @@ struct LinkedRoute {
 
 struct LinkedGateway {
   Identity identity;
-  /// Of agents that serve it, ascending. Empty: all agents do.
+  /// Groups of agents that serve it, ascending. Empty: all agents do.
   std::vector<std::string> agent_groups{};
   /// Empty: every address of the node.
   std::vector<IpAddress> addresses;
   std::vector<Cidr> trusted_proxies;
-  /// Indices into LinkedConfig::policies, at most one a type, ascending by type.
+  /// Indices into LinkedConfig::policies, at most one per type, ascending by type.
   std::vector<std::uint32_t> policies{};
   std::optional<CompressionSettings> compression{};
   std::optional<CacheSettings> cache{};
   std::optional<TracingSettings> tracing{};
   std::optional<AccessLogSettings> access_log{};
-  /// Absent: those by default.
+  /// Absent: the defaults.
   std::optional<ClientLimits> limits{};
   PathRules paths{};
-  bool canary_by_header = true;  ///< `X-Canary: true` chooses a backend (rule D3)
-  bool hides_reasons = false;    ///< answers of the proxy itself carry no X-Edge-Reason
+  bool canary_by_header = true;  ///< `X-Canary: true` selects the canary backend (rule D3)
+  bool hides_reasons = false;    ///< the proxy's own answers have no X-Edge-Reason
 };
 
 struct LinkedListener {
@@ -151,34 +151,34 @@ struct LinkedListener {
   std::uint64_t max_request_body = 0;  ///< bytes; 0 unlimited
   /// Connections begin with a PROXY header.
   bool proxy_protocol = false;
-  /// Of plain HTTP listeners; absent: off.
+  /// For plain HTTP listeners; absent: off.
   std::optional<SchemeRedirectSettings> redirect_scheme{};
-  /// Of HTTPS and TLS listeners.
+  /// For HTTPS and TLS listeners.
   std::optional<ListenerTls> tls{};
   Span span;
-  /// A listener of an older gateway, of other groups of agents, has its port and name: no program has both.
+  /// A listener of an older gateway, for other groups of agents, has the same port and name: no program contains both.
   bool overlaps = false;
 };
 
-/// Where a backend's endpoints come from: a Service, at one of its ports.
+/// The source of a backend's endpoints: a Service, at one of its ports.
 struct EndpointSource {
   std::string name_space;
   std::string name;
   std::string port;               ///< name; may be empty
-  std::uint16_t target_port = 0;  ///< number; 0: told by name, or not at all
+  std::uint16_t target_port = 0;  ///< number; 0: by name, or unknown
   bool only_port = false;         ///< the Service has no other
   std::int64_t generation = 0;    ///< of the backend
-  Span reference{}, service{};    ///< where the backend names the Service, and where that is
+  Span reference{}, service{};    ///< positions of the backend's reference to the Service, and of the Service
 };
 
 struct LinkedBackend {
   Identity identity;
   EndpointSource source{};
-  /// In place of `source`: sorted by address and port, no doubles.
+  /// Replace `source`: sorted by address and port, without duplicates.
   std::vector<program::Endpoint> endpoints{};
-  /// The same: sorted by host and port, no doubles.
+  /// Likewise: sorted by host and port, without duplicates.
   std::vector<program::EndpointName> names{};
-  /// What requests name as their host, unless a filter of their rule does; empty: as they came.
+  /// The Host of requests, unless a filter of their rule sets it; empty: the client's.
   std::string host{};
   program::Balance balance = program::Balance::kRoundRobin;
   program::BackendProtocol protocol = program::BackendProtocol::kHttp1;
@@ -189,10 +189,10 @@ struct LinkedBackend {
   std::uint32_t max_idle_connections = 0;
   std::uint16_t retry_on = 0;
   std::uint32_t max_retries = 0;             ///< of one request (retryPolicy.numRetries)
-  std::uint32_t max_concurrent_retries = 0;  ///< of all requests at one time (connectionLimits.maxRetries)
+  std::uint32_t max_concurrent_retries = 0;  ///< of all concurrent requests (connectionLimits.maxRetries)
   std::uint8_t retry_budget_percent = 0;
   std::uint32_t min_concurrent_retries = 0;
-  /// To all endpoints, over all cores; nullopt: no bound.
+  /// To all endpoints, over all cores; nullopt: unlimited.
   std::optional<std::uint32_t> max_idle_total{};
   std::chrono::nanoseconds connect_timeout{0};
   std::chrono::nanoseconds request_timeout{0};
@@ -200,12 +200,12 @@ struct LinkedBackend {
   std::chrono::nanoseconds per_try_timeout{0};
   std::chrono::nanoseconds backoff_base{0};
   std::chrono::nanoseconds backoff_max{0};
-  std::chrono::nanoseconds slow_start{0};  ///< 0: a new endpoint has its full share at once
+  std::chrono::nanoseconds slow_start{0};  ///< 0: a new endpoint gets its full share at once
   std::optional<HealthCheckSettings> health_check{};
   std::optional<PassiveCheckSettings> passive_check{};
   std::optional<CircuitBreakerSettings> circuit_breaker{};
   std::optional<BackendTlsSettings> tls{};  ///< absent: plain text
-  /// Fields that may come behind a request's body: lower case, `-` for `_`, ascending.
+  /// Trailer fields that requests may have: lower case, `-` for `_`, ascending.
   std::vector<std::string> trailers{};
   bool takes_all_trailers = false;
 
@@ -217,28 +217,28 @@ struct LinkedConfig {
   std::vector<LinkedListener> listeners;
   std::vector<LinkedRoute> routes;
   std::vector<LinkedBackend> backends;
-  /// Those that apply to something; of two of a type on one target the one that holds.
+  /// The policies in use; of two of one type on one target the one that applies.
   std::vector<LinkedPolicy> policies{};
-  /// Beside the program: what add_values() finds (link/values.h).
+  /// Not part of the program: set by add_values() (link/values.h).
   program::EndpointSet endpoints{};
-  program::SecretSet secrets{};  ///< those that are named above, with their values
-  /// Of resources that are not plainly fine, and of every gateway; see find_status().
+  program::SecretSet secrets{};  ///< those referred to above, with their values
+  /// Of resources with errors, and of every gateway; see find_status().
   std::vector<ResourceStatus> statuses{};
 };
 
-/// Each costs a program; a gateway that names one more is not served.
+/// Each costs a program; a gateway with one more group is not served.
 inline constexpr std::size_t kMostAgentGroups = 16;
 
-/// Those that gateways name, ascending; empty: every gateway is for all agents.
+/// Returns the groups in gateways, ascending; empty: every gateway is for all agents.
 std::vector<std::string> agent_groups(const LinkedConfig& config);
 
-/// Gateways that are for all agents or for this group, their listeners and the routes on these. Of a group that no
-/// gateway names, that is what is for all.
+/// Returns the gateways that are for all agents or for this group, with their listeners and routes. For a group that no
+/// gateway names these are the ones for all.
 LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group);
 
-/// Whether gateways of different groups have a port and name in common, so that one program cannot hold them all.
+/// Returns whether gateways of different groups share a port and name, so that one program cannot contain all of them.
 bool has_overlaps(const LinkedConfig& config);
-/// All gateways, as far as one program can hold them: without listeners that overlap.
+/// Returns all gateways that one program can contain: without overlapping listeners.
 LinkedConfig config_without_overlaps(const LinkedConfig& config);
 
 }  // namespace edge::compiler

@@ -1,5 +1,5 @@
-// Settings of gateways, listeners and backends with their defaults filled in. Part of LinkedConfig. A feature that is
-// off is an absent optional, so that nobody need ask `enabled` too. Sizes are bytes, times nanoseconds.
+// Settings of gateways, listeners and backends with defaults filled in. Part of LinkedConfig. A feature that is off is
+// an absent optional, so that `enabled` need not be checked. Sizes are bytes, times nanoseconds.
 #pragma once
 
 #include <chrono>
@@ -24,15 +24,15 @@ struct CompressionSettings {
   std::uint64_t min_size = 0;
   std::uint8_t level = 0;                    ///< gzip 1 to 9, brotli 0 to 11; gzip takes 0 as 1 and 10, 11 as 9
   std::vector<ContentCoding> algorithms{};   ///< in order of preference, none twice
-  std::vector<std::string> exclude_types{};  ///< lower case; `*` at the end stands for anything
-  std::vector<std::string> include_types{};  ///< compressed although an excluded pattern covers them
+  std::vector<std::string> exclude_types{};  ///< lower case; a final `*` matches anything
+  std::vector<std::string> include_types{};  ///< compressed although an excluded pattern matches them
   program::CompressedFor compressed_for = program::CompressedFor::kAll;
 };
 
 struct CacheSettings {
   std::uint64_t max_size = 0;
   std::uint64_t max_entry_size = 0;
-  std::chrono::nanoseconds default_ttl{0};  ///< 0: only what states its lifetime is stored
+  std::chrono::nanoseconds default_ttl{0};  ///< 0: responses without a lifetime are not stored
   std::chrono::nanoseconds max_ttl{0};
 };
 
@@ -46,9 +46,9 @@ struct AccessLogSettings {
   std::vector<std::string> exclude_paths{};
 };
 
-/// What clients may cost before they are of use; 0: no bound.
+/// Limits on clients; 0: unlimited.
 struct ClientLimits {
-  std::uint64_t min_body_rate = 0;  ///< bytes a second
+  std::uint64_t min_body_rate = 0;  ///< bytes per second
   std::chrono::nanoseconds body_grace{0};
   std::uint32_t max_connections_per_source = 0;
   std::uint32_t max_streams_per_source = 0;
@@ -61,7 +61,7 @@ struct ClientLimits {
 /// Rule D9.
 struct SchemeRedirectSettings {
   std::string scheme{};
-  std::uint16_t port = 0;  ///< shown in the location unless it is 443
+  std::uint16_t port = 0;  ///< in the location unless it is 443
   std::uint16_t status = 0;
   std::vector<std::string> exclusions{};  ///< one that ends in `/` is a prefix, any other is exact
 };
@@ -77,14 +77,14 @@ struct CertificateName {
 struct ListenerTls {
   TlsMode mode = TlsMode::kTerminate;
   TlsVersion min_version = TlsVersion::k12;
-  /// Those that resolve, as written in order; none: no handshake succeeds.
+  /// Resolved ones, in order; none: no handshake succeeds.
   std::vector<CertificateName> certificates{};
-  /// Whether clients must show a certificate of one of these authorities (`ca.crt`); with none of them nobody can.
+  /// Whether clients must present a certificate of one of these CAs (`ca.crt`); without any no client can.
   bool needs_client_certificate = false;
-  /// With the former: who comes without one is served as well.
+  /// With the former: clients without a certificate are served too.
   bool client_certificate_optional = false;
   std::vector<SecretKey> client_authorities{};
-  /// Each of them must have a list of what it has revoked (`ca.crl`), and in time.
+  /// Each of them must have a valid revocation list (`ca.crl`).
   bool requires_crl = false;
 };
 
@@ -111,25 +111,25 @@ struct HealthCheckSettings {
   std::string grpc_service{};                      ///< empty: the whole server
 };
 
-/// Ejection of single endpoints by what traffic meets (passiveHealthCheck).
+/// Ejection of single endpoints by the results of requests (passiveHealthCheck).
 struct PassiveCheckSettings {
   std::uint32_t consecutive_errors = 0;          ///< 0: not counted
-  std::uint32_t consecutive_gateway_errors = 0;  ///< 5xx answers; 0: not counted
+  std::uint32_t consecutive_gateway_errors = 0;  ///< 5xx responses; 0: not counted
   std::chrono::nanoseconds interval{0};
   std::chrono::nanoseconds base_ejection_time{0};
   std::uint8_t max_ejection_percent = 0;
-  /// Where the percentage is written, or the check that has it by default.
+  /// The field with the percentage, or the check whose default it is.
   std::string_view percent_field{};
   Span percent_span{};
 };
 
-/// Its maxConnections and maxPendingRequests narrow those of LinkedBackend.
+/// Its maxConnections and maxPendingRequests further limit those of LinkedBackend.
 struct CircuitBreakerSettings {
   std::uint32_t consecutive_errors = 0;  ///< 0: never opens
   std::chrono::nanoseconds interval{0};
   std::chrono::nanoseconds open_time{0};
   std::uint8_t max_ejection_percent = 0;
-  bool split_local_errors = false;  ///< own errors (cannot connect) and foreign ones are counted apart
+  bool split_local_errors = false;  ///< local errors (connect failures) and responses are counted separately
 };
 
 struct SubjectName {
@@ -137,15 +137,15 @@ struct SubjectName {
   std::string name{};
 };
 
-/// TLS towards the endpoints.
+/// TLS to the endpoints.
 struct BackendTlsSettings {
   std::string server_name{};  ///< sent as SNI; the certificate must be for it
   bool system_authorities = false;
   std::vector<SecretKey> authorities{};  ///< `ca.crt`
-  /// Of which the certificate must have one; none: it must be for `server_name`.
+  /// The certificate must have one of these; empty: it must be for `server_name`.
   std::vector<SubjectName> alternative_names{};
   std::optional<CertificateName> client_certificate{};
-  /// No authority resolves: connections are refused rather than made without a check.
+  /// No CA resolves: connections are refused instead of made without verification.
   bool refused = false;
 };
 

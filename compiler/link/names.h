@@ -1,4 +1,4 @@
-// Resources by kind and name, and the grants that let references cross namespaces.
+// Finds resources by kind and name, and the grants for references across namespaces.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 
 namespace edge::compiler::link {
 
-/// Lets maps of strings be searched by string_view.
+/// Allows searching maps of strings by string_view.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-/// `Kind namespace name` -> position in the vector that was indexed. Single names can come and go.
+/// Maps `Kind namespace name` to the position in the indexed vector. Single names can be added and removed.
 class NameIndex {
  public:
   /// The first of a name is kept.
@@ -33,8 +33,8 @@ class NameIndex {
   }
   void remove(std::string_view kind, std::string_view name_space, std::string_view name);
   std::optional<std::uint32_t> find(std::string_view kind, std::string_view name_space, std::string_view name) const;
-  /// The name of this kind and namespace that is nearest, for "did you mean"; empty when none is near, or when the
-  /// namespace holds too many to look through.
+  /// Returns the most similar name of this kind and namespace, for "did you mean"; empty when none is similar, or when
+  /// the namespace has too many names to search.
   std::string nearest(std::string_view kind, std::string_view name_space, std::string_view name) const;
 
  private:
@@ -52,16 +52,17 @@ NameIndex index_of(const std::vector<Resource>& resources) {
   return index;
 }
 
-/// The order in which claims are granted: older first, then by name. Resources without a time count as oldest.
+/// Compares by the order in which claims are granted: older first, then by name. Resources without a time count as
+/// oldest.
 bool holds_before(const model::Metadata& a, const model::Metadata& b);
 
 void report_double(const model::Metadata& kept, const model::Metadata& dropped, Diagnostics& diagnostics);
 
-/// Sorts by namespace, name and kind, and drops doubles: the older is kept, of equally old ones the one with the lesser
-/// digest, so that the order of files never decides.
+/// Sorts by namespace, name and kind, and removes duplicates: the older is kept, of equally old ones the one with the
+/// smaller digest, so that the order of files has no effect.
 template <typename Resource>
 void sort_and_drop_doubles(std::vector<Resource>& resources, Diagnostics& diagnostics) {
-  // Sorts positions, not resources: these are large.
+  // Sorts positions instead of resources, which are large.
   std::vector<std::uint32_t> order(resources.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -86,13 +87,13 @@ void sort_and_drop_doubles(std::vector<Resource>& resources, Diagnostics& diagno
   resources = std::move(sorted);
 }
 
-/// Which namespaces may be referred into.
+/// Which references into other namespaces are allowed.
 class Grants {
  public:
   explicit Grants(const std::vector<model::ReferenceGrant>& grants);
 
-  /// Whether a resource of `from_kind` in `from_space` may refer to `to_kind` `name` in `to_space`. Always so within
-  /// one namespace.
+  /// Returns whether a resource of `from_kind` in `from_space` may refer to `to_kind` `name` in `to_space`. Always true
+  /// within one namespace.
   bool allow(std::string_view from_kind, std::string_view from_space, std::string_view to_kind,
              std::string_view to_space, std::string_view name) const;
 
@@ -100,7 +101,7 @@ class Grants {
   std::unordered_map<std::string, std::vector<const model::ReferenceGrant*>, StringHash, std::equal_to<>> by_space_;
 };
 
-/// Resources that were left out because of their faults: `Kind namespace/name` -> place.
+/// Resources that were excluded because of errors: `Kind namespace/name` -> position.
 using Refused = std::unordered_map<std::string, Span>;
 
 }  // namespace edge::compiler::link

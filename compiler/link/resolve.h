@@ -1,4 +1,4 @@
-// One reference at a time: what it leads to, what is wrong with it, and what the answer depended on.
+// Resolves single references: target, errors, and the names that the result depends on.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace edge::compiler::link {
 
-/// A name that linking a resource looked up, found or not. `*`: all names of the kind in the namespace.
+/// A name looked up while linking a resource, found or not. `*`: all names of the kind in the namespace.
 struct Dependency {
   std::string kind;
   std::string name_space;
@@ -23,14 +23,14 @@ struct Dependency {
   friend auto operator<=>(const Dependency&, const Dependency&) = default;
 };
 
-/// What linking one resource finds out, beside its linked form.
+/// The results of linking one resource, in addition to its linked form.
 struct Findings {
   Diagnostics& diagnostics;
-  /// Where lookups are recorded, doubles included; nullptr: nobody asks.
+  /// Records lookups, including duplicates; nullptr: not recorded.
   std::vector<Dependency>* dependencies = nullptr;
-  /// What is not plainly fine. Kind and name are filled in by whoever keeps it.
+  /// Conditions other than those of a valid resource. The owner sets kind and name.
   ResourceStatus status{};
-  /// Searches for near names are scans, so one resource gets few of them.
+  /// Limit of searches for similar names, which are linear scans.
   std::uint32_t near_names_left = 8;
 
   void depends_on(std::string_view kind, std::string_view name_space, std::string_view name) {
@@ -42,7 +42,7 @@ struct Findings {
 
 enum class ReferenceFault : std::uint8_t {
   kNone,
-  kNotPermitted,  ///< another namespace, and no grant there
+  kNotPermitted,  ///< another namespace, without a grant
   kNotFound,
 };
 
@@ -53,19 +53,19 @@ struct Resolved {
   explicit operator bool() const { return fault == ReferenceFault::kNone; }
 };
 
-/// What every resolver of one link shares.
+/// Shared by the resolvers of one link.
 struct Scope {
   const Grants& grants;
   const Refused& refused;
 };
 
-/// Resolves references to the resources of one index and says what is wrong with them. The answer is a function of the
-/// arguments and of the names that it reports to `findings`.
+/// Resolves references to the resources of one index and reports errors. The result depends only on the arguments and
+/// on the names recorded in `findings`.
 class Resolver {
  public:
   Resolver(const NameIndex& index, const Scope& scope) : index_(index), scope_(scope) {}
 
-  /// `field` is called only when there is a fault.
+  /// `field` is called only for an error.
   template <typename FieldText>
   Resolved resolve(const model::Metadata& from, std::string_view kind, const model::Reference& reference,
                    FieldText field, Findings& findings) const {
@@ -78,7 +78,7 @@ class Resolver {
     return resolve_ungranted(from, kind, reference, field, findings);
   }
 
-  /// The same for what decides by itself who may refer to it, so that no grant is asked for.
+  /// The same for targets that decide themselves who may refer to them: grants are not checked.
   template <typename FieldText>
   Resolved resolve_ungranted(const model::Metadata& from, std::string_view kind, const model::Reference& reference,
                              FieldText field, Findings& findings) const {
@@ -103,11 +103,11 @@ class Resolver {
   Scope scope_;
 };
 
-/// A warning: accepted, but this version does not do it.
+/// Adds a warning: accepted, but not supported by this version.
 void not_served(const model::Metadata& resource, Span span, std::string field, std::string message,
                 Diagnostics& diagnostics);
 
-/// Sets a condition that says what is wrong.
+/// Sets a condition that reports an error.
 void fail(std::vector<Condition>& conditions, std::string_view type, std::string_view reason, std::string message);
 
 }  // namespace edge::compiler::link

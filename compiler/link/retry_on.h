@@ -1,4 +1,4 @@
-// The causes of retries as bits. `connection-failure` is a route's word for a backend's `connect-failure`.
+// The causes of retries as bits. `connection-failure` in a route equals `connect-failure` in a backend.
 #pragma once
 
 #include <cstdint>

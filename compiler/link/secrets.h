@@ -1,5 +1,5 @@
-// Secrets by name: whether the one that is referred to holds what is needed. Of values no more is looked at than
-// whether they are PEM where PEM is needed; they are handed on to travel beside the program, and never shown.
+// Checks referenced secrets for the required contents. Of values only the PEM format is checked, where needed; they are
+// passed on as values, and never shown.
 #pragma once
 
 #include <cstddef>
@@ -25,49 +25,49 @@ inline constexpr std::string_view kAuthorityKey = "ca.crt";
 struct SecretTable {
   const std::vector<model::Secret>& secrets;
   const Resolver& names;
-  /// ConfigMaps, of which Gateway API has authorities; both or none.
+  /// ConfigMaps, which Gateway API allows for CAs; both or none.
   const std::vector<model::ConfigMap>* config_maps = nullptr;
   const Resolver* config_map_names = nullptr;
 };
 
-/// What is asked of a secret.
+/// The requirements on a secret.
 struct SecretNeed {
   std::string_view key;
-  std::size_t size = 0;     ///< bytes of the value; 0: any but none
+  std::size_t size = 0;     ///< bytes of the value; 0: any but empty
   std::string_view type{};  ///< empty: any
-  std::string_view pem{};   ///< end of the label of a PEM block that must be in it; empty: any value will do
+  std::string_view pem{};   ///< end of the label of a required PEM block; empty: any value
 };
 
-/// A certificate with its key, and authorities.
+/// A certificate with its key, and CAs.
 inline constexpr SecretNeed kCertificateNeed{"tls.crt", 0, kCertificateType, "CERTIFICATE"};
 inline constexpr SecretNeed kPrivateKeyNeed{"tls.key", 0, kCertificateType, "PRIVATE KEY"};
 inline constexpr SecretNeed kAuthorityNeed{kAuthorityKey, 0, {}, "CERTIFICATE"};
 
 enum class SecretFault : std::uint8_t { kNone, kNotPermitted, kNotFound, kUnfit };
 
-/// Resolves a reference of `from` and checks each of `needs`. Faults are reported; the first is returned.
+/// Resolves a reference of `from` and checks each of `needs`. Errors are reported; the first is returned.
 SecretFault check_secret(const model::Metadata& from, const model::Reference& reference,
                          const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
                          Findings& findings);
 
-/// The key that seals sessions: AES-256 (specification, "Limits").
+/// The key that encrypts sessions: AES-256 (specification, "Limits").
 inline constexpr SecretNeed kSessionSecretNeed{"session-secret", 32};
 
-/// A value for the place of `entry`'s with which check_secret() finds the same, and in which nothing of it is left:
-/// whoever links needs to know no secret.
+/// Returns a placeholder for the value of `entry` for which check_secret() has the same result: linking needs no real
+/// secrets.
 std::string blotted(const model::SecretEntry& entry);
 
-/// Whether the text has a PEM block whose label ends in `label`. What is in the block is the agent's to read.
+/// Returns whether the text has a PEM block whose label ends in `label`. The block's contents are parsed by the agent.
 bool has_pem(std::string_view text, std::string_view label);
 
-/// The same for a ConfigMap with authorities; its name comes behind model::kConfigMapPrefix.
+/// The same for a ConfigMap with CAs; its name follows model::kConfigMapPrefix.
 SecretFault check_config_map_authority(const model::Metadata& from, const model::Reference& reference,
                                        const std::string& field, const SecretTable& table, Findings& findings);
 
-/// What a configuration names, with the values: of what is not there nothing.
+/// Returns the secrets that a configuration refers to, with their values; without missing ones.
 program::SecretSet collect_secrets(const LinkedConfig& config, const model::ResourceSet& resources);
 
-/// The name of one value of the secret that `reference` of `from` means.
+/// Returns the name of one value of the secret that `reference` of `from` refers to.
 SecretKey secret_key(const model::Metadata& from, const model::Reference& reference, std::string_view key);
 
 }  // namespace edge::compiler::link

@@ -1,8 +1,8 @@
-// The parts of linking, in the order in which link.cc calls them. Each resolves one kind of resource.
+// The parts of linking, in the order in which link.cc calls them. Each links one kind of resource.
 //
-// Linking one route, backend or policy is a function of that resource and of what it refers to: of the tables given,
-// and of nothing that other resources of its kind did. Lookups are recorded in Findings, so that whoever keeps the
-// tables can link anew the one resource that changed, and those that had looked for it.
+// Linking one route, backend or policy depends only on that resource and what it refers to (the given tables), not on
+// other resources of its kind. Lookups are recorded in Findings, so that the owner of the tables can relink only a
+// changed resource, and those that had looked it up.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ namespace edge::compiler::link {
 Identity identity_of(const model::Metadata& metadata);
 /// Adds `found`, as a warning about the resource.
 void warn(const model::Metadata& resource, Diagnostic found, Diagnostics& diagnostics);
-/// What was found about a resource, with its name; nullopt when it is plainly fine.
+/// Returns the findings about a resource, with its name; nullopt when it is valid.
 std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Findings& findings);
 
 // ---- Gateways -------------------------------------------------------------------------------------------------------
 
-/// What became of one listener of a ProxyGateway.
+/// The result for one listener of a ProxyGateway.
 struct ListenerState {
-  /// Index into LinkedConfig::listeners; nullopt: left out.
+  /// Index into LinkedConfig::listeners; nullopt: excluded.
   std::optional<std::uint32_t> linked;
-  /// Why it is left out (conditions.h); empty when it is not.
+  /// Why it is excluded (conditions.h); empty when it is not.
   std::string_view reason{};
-  /// Who holds what it asks for; empty where that is not why.
+  /// The owner of the port or name in conflict; empty for other reasons.
   std::string message{};
   Admission admission{};
 };
@@ -46,23 +46,23 @@ struct GatewayTargets {
   const NameIndex& vip_names;
   const Resolver& vip_resolver;
   const SecretTable& secrets;
-  /// For selectors; nullptr: nothing is known of the namespaces but their names.
+  /// For selectors; nullptr: only the names of namespaces are known.
   std::shared_ptr<const NamespaceLabels> namespaces{};
-  /// As ResourceSet has them.
+  /// As in ResourceSet.
   const std::optional<std::vector<std::string>>& certificate_directories;
 };
 
 /// By position of the gateway, then of the listener in spec.listeners.
 using ListenerStates = std::vector<std::vector<ListenerState>>;
 
-/// Fills config.gateways (one for each of `gateways`, same order), config.listeners and the gateways' statuses. Over
-/// all of them, as they contend for ports and names.
+/// Sets config.gateways (one for each of `gateways`, same order), config.listeners and the gateways' statuses. For all
+/// of them together, because they compete for ports and names.
 ListenerStates link_gateways(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
                              Diagnostics& diagnostics, LinkedConfig& config);
 
-/// The gateway's settings with their defaults; nothing where a feature is off.
+/// Returns the gateway's settings with defaults; features that are off are absent.
 void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& linked);
-/// One whose access log has a format that cannot be read writes it as `json`: no request goes unlogged for a slip.
+/// Reports an invalid format of the access log, which is then written as `json`, so that no request goes unlogged.
 void check_log_format(const model::ProxyGateway& gateway, Diagnostics& diagnostics);
 std::optional<SchemeRedirectSettings> scheme_redirect_of(const model::ProxyGateway& gateway,
                                                          const model::Listener& listener);
@@ -79,10 +79,10 @@ struct BackendTargets {
 /// nullopt: its service does not resolve; routes answer 500 in its place.
 std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
                                           Findings& findings);
-/// TLS towards the endpoints of a backend that has `tls`; nullopt where a secret that it needs cannot be used.
+/// Links TLS of a backend that has `tls`; nullopt where a required secret is unusable.
 std::optional<BackendTlsSettings> link_backend_tls(const model::ProxyBackend& backend, const SecretTable& secrets,
                                                    Findings& findings);
-/// All but what is looked up.
+/// Returns everything but the resolved references.
 LinkedBackend backend_settings(const model::ProxyBackend& backend);
 
 // ---- Routes ---------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ struct RouteTargets {
   const LinkedConfig& config;
 };
 
-/// nullopt: a fault in it leaves it out whole.
+/// nullopt: excluded because of an error.
 std::optional<LinkedRoute> link_route(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings);
 
 // ---- Policies -------------------------------------------------------------------------------------------------------
@@ -115,30 +115,31 @@ struct PolicyTargets {
 
 struct PolicyLink {
   LinkedPolicy policy;
-  /// What it holds for: one of the two; both only where the kind of the target cannot be told.
+  /// Its target: one of the two; both only where the kind of the target is unknown.
   std::optional<std::uint32_t> gateway;  ///< index into LinkedConfig::gateways
   std::optional<std::uint32_t> route;    ///< index into LinkedConfig::routes
-  std::optional<std::uint32_t> rule{};   ///< of the route: for this one alone
+  std::optional<std::uint32_t> rule{};   ///< of the route: for this one only
 };
 
-/// nullopt: its target is not there.
+/// nullopt: its target does not exist.
 std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const PolicyTargets& targets,
                                       Findings& findings);
 
-/// Settings with their defaults; looks up no name.
+/// Returns settings with defaults; resolves no names.
 PolicySettings policy_settings(const model::ProxyPolicy& policy);
 
-/// Gives each target its policies: of two of a type on one target the older holds, the other is reported and left out.
-/// `policies` and `linked` go together. Fills config.policies and the lists of gateways and routes, then
+/// Assigns policies to targets: of two of one type on one target the older applies, the other is reported and excluded.
+/// `policies` and `linked` correspond. Sets config.policies and the lists of gateways and routes, then
 /// LinkedRoute::denied.
 void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vector<std::optional<PolicyLink>> linked,
                      LinkedConfig& config, Diagnostics& diagnostics);
 
-/// Statuses of the BackendTLSPolicies: of two for one port of a Service the older holds, and authorities must be there.
+/// Adds the statuses of BackendTLSPolicies: of two for one port of a Service the older applies, and their CAs must
+/// exist.
 void backend_tls_statuses(const model::ResourceSet& resources, std::vector<ResourceStatus>& statuses);
 
-/// A route behind OIDC serves the paths of the login, too, whatever its rules match (specification, "Data-plane
-/// listeners"): one more rule, for the path of `redirectURL` and for the logout.
+/// Adds a rule for the login paths of a route with OIDC, which it serves whatever its rules match (specification,
+/// "Data-plane listeners"): the path of `redirectURL` and the logout.
 void add_login_rules(LinkedConfig& config);
 
 }  // namespace edge::compiler::link

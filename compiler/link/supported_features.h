@@ -1,6 +1,5 @@
-// What a GatewayClass of ours says of itself in status.supportedFeatures: the features, by their official names, of
-// Gateway API whose official tests are held by a case of ours. docs/gateway-api.md has the table of tests; a test holds
-// the two together.
+// The contents of a GatewayClass's status.supportedFeatures: the official names of the features of Gateway API whose
+// conformance tests have a counterpart here. docs/gateway-api.md has the table of tests; a test compares the two.
 #pragma once
 
 #include <array>
@@ -8,7 +7,7 @@
 
 namespace edge::compiler::link {
 
-/// Sorted, as the specification asks.
+/// Sorted, as the specification requires.
 inline constexpr std::array<std::string_view, 43> kSupportedFeatures = {
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",

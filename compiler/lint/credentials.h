@@ -1,11 +1,11 @@
-// Which header fields carry what lets somebody in.
+// Recognises header fields that carry credentials.
 #pragma once
 
 #include <string_view>
 
 namespace edge::compiler::lint {
 
-/// By name, in any case: Authorization, Cookie and what APIs use for keys and tokens.
+/// By name, case-insensitive: Authorization, Cookie and common names of API keys and tokens.
 bool carries_credential(std::string_view header);
 
 }  // namespace edge::compiler::lint

@@ -1,4 +1,4 @@
-// How a lint says what it found.
+// Helpers for reporting a lint's findings.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace edge::compiler::lint {
 
-/// What was found, before its notes and labels.
+/// A finding without its notes and labels.
 struct Finding {
   DiagnosticCode code;
   Span span;

@@ -1,4 +1,4 @@
-// Names of one list of `hostnames` that say nothing new.
+// Lints duplicate names in a list of `hostnames`.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace edge::compiler::lint {
 
-/// Warns of each name that stands twice in the list, in whatever case.
+/// Warns of each name that occurs twice in the list, ignoring case.
 /// `field` is the list's path in `resource`.
 void lint_hostnames(const model::Metadata& resource, const std::vector<Located<HostPattern>>& names,
                     std::string_view field, Diagnostics& diagnostics);

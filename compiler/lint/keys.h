@@ -1,4 +1,4 @@
-// How lints that look at several resources name them: by kind, namespace and name.
+// Keys of resources for lints that compare several: kind, namespace and name.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace edge::compiler::lint {
 
 inline std::string key_of(const model::Metadata& metadata) { return metadata.text(); }
 
-/// A reference's target, in the namespace of `from` where it names none.
+/// Returns a reference's target, by default in the namespace of `from`.
 inline std::string name_of(const model::Reference& reference, const model::Metadata& from) {
   return resource_path(reference.name_space.empty() ? from.name_space : reference.name_space, reference.name.value);
 }
@@ -20,7 +20,7 @@ inline std::string key_of(std::string_view kind, const model::Reference& referen
   return std::string(kind) + " " + name_of(reference, from);
 }
 
-/// The target of a policy that says whether it holds for a route or a gateway.
+/// Returns the target of a policy for a route or a gateway.
 inline std::string key_of_target(const model::ProxyPolicy& policy) {
   const bool route = policy.target_kind == model::PolicyTarget::kRoute;
   const std::string_view own = route ? "ProxyRoute" : "ProxyGateway";

@@ -1,6 +1,6 @@
-// Lints: what is allowed and yet almost surely a mistake. ResourceSet -> warnings, each with a reason and a remedy.
+// Lints: what is allowed and yet very likely a mistake. ResourceSet -> warnings, each with a reason and a fix.
 //
-// Nothing here changes what is served. A resource silences one by the annotation `edgeproxy.io/allow: EDGE1004`
+// Lints do not change what is served. A resource silences one by the annotation `edgeproxy.io/allow: EDGE1004`
 // (compiler/model/allowances.h).
 #pragma once
 
@@ -9,26 +9,26 @@
 
 namespace edge::compiler::lint {
 
-/// Of one resource: functions of that resource alone, so that an edit of another need not repeat them.
+/// For one resource: depends only on that resource, so that an edit of another does not require a repetition.
 void lint(const model::ProxyGateway& gateway, Diagnostics& diagnostics);
 void lint(const model::ProxyRoute& route, Diagnostics& diagnostics);
 void lint(const model::ProxyBackend& backend, Diagnostics& diagnostics);
 void lint(const model::ProxyPolicy& policy, Diagnostics& diagnostics);
 
-/// What takes several resources to see. References that do not resolve are passed over: linking reports them.
-/// Linear in the size of the set, save for sorting.
+/// Lints across several resources. Ignores unresolved references, which linking reports. Linear in the size of the set,
+/// except for sorting.
 void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
 /// Warns of each rule with `sessionPersistence` whose cookie, or header, another rule of the same gateway and host uses
 /// for other backends: a client that uses both loses its endpoint at each change. Cookies of different paths are
-/// different cookies. One warning a rule. Linear in the size of the set.
+/// different cookies. One warning per rule. Linear in the size of the set.
 void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
-/// `spec.bgp` of ProxyVIPs: passwords for everybody to read, and peers whose settings are not in force.
+/// Warns of `spec.bgp` of ProxyVIPs: passwords in plain text, and peers whose settings have no effect.
 void lint_bgp(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
-/// All of the above. `resources` with what translating made of Gateway API and Ingress, which is told where the fields
-/// are those of the kind that was written.
+/// Runs all of the above. `resources` include translated ones of Gateway API and Ingress, which are reported where the
+/// fields are those of the written kind.
 void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::lint

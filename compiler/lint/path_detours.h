@@ -1,4 +1,4 @@
-// Protected paths that another spelling reaches without the protection.
+// Lints protected paths that are reachable without the protection by another spelling.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -6,9 +6,9 @@
 
 namespace edge::compiler::lint {
 
-/// Warns of each route with a policy that authenticates where the same backend is also served, on the same gateway and
-/// host, by a route without it, and a path such as `//admin`, which the gateway lets pass as it came, takes that way:
-/// many servers read it as `/admin`. Shows a request. One warning a route. Linear in the size of the set.
+/// Warns of each route with an authentication policy where the same backend is also served, on the same gateway and
+/// host, by a route without it, and a path such as `//admin`, which the gateway does not normalise, matches that route:
+/// many servers treat it as `/admin`. Includes an example. One warning per route. Linear in the size of the set.
 void lint_path_detours(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::lint

@@ -1,4 +1,4 @@
-// The annotation `edgeproxy.io/allow`: warnings that the author of a resource means so.
+// The annotation `edgeproxy.io/allow`: intended warnings of a resource.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace edge::compiler::model {
 
 inline constexpr std::string_view kAllowAnnotation = EDGE_API_GROUP "/allow";
 
-/// Reads `edgeproxy.io/allow: EDGE1004, EDGE0404` of a resource's metadata: those codes, as warnings or notes about
-/// `resource`, are dropped. A text that names no code is warned of. On `own` kinds so is every other annotation of the
-/// group, as nothing reads it.
+/// Reads `edgeproxy.io/allow: EDGE1004, EDGE0404` in a resource's metadata: warnings and notes about `resource` with
+/// these codes are dropped. Warns of a value without codes, and on `own` kinds of every other annotation of the group,
+/// because it has no effect.
 void read_allowances(yaml::Node metadata, bool own, const std::string& resource, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::model

@@ -1,4 +1,4 @@
-// ProxyBackend as written: no default is filled in, no reference resolved.
+// ProxyBackend as written: without defaults, references unresolved.
 #pragma once
 
 #include <chrono>
@@ -76,36 +76,36 @@ struct SubjectName {
   Located<std::string> name{};
 };
 
-/// TLS towards the endpoints.
+/// TLS to the endpoints.
 struct BackendTls {
-  /// SNI, and what the certificate has to name.
+  /// SNI, and the name that the certificate must have.
   Located<std::string> server_name;
   /// ConfigMaps or Secrets with a key `ca.crt`.
   std::vector<Reference> authorities{};
   bool system_roots = false;
-  /// None: `server_name` is what the certificate is for.
+  /// None: the certificate must be for `server_name`.
   std::vector<SubjectName> alternative_names{};
   /// A Secret with `tls.crt` and `tls.key`.
   std::optional<Reference> client_certificate{};
-  /// Its trust cannot be told: no request may be sent.
+  /// Its CAs are unknown: no request may be sent.
   bool refused = false;
 };
 
 /// An entry of `spec.endpoints`, or the host of `spec.url`.
 struct StaticEndpoint {
-  /// Absent: `host` is to be resolved.
+  /// Absent: `host` is resolved.
   std::optional<IpAddress> address{};
   std::string host{};      ///< lower case
-  std::uint16_t port = 0;  ///< 0: that of the host's SRV records
+  std::uint16_t port = 0;  ///< 0: from the host's SRV records
   std::uint16_t weight = 1;
   Span span{};
 };
 
 struct ProxyBackend {
   Metadata metadata;
-  /// Where there are some, there is no service.
+  /// If there are any, there is no service.
   std::vector<StaticEndpoint> endpoints{};
-  /// Of `spec.url`: what requests name as their host, with the port where it is not the scheme's. Empty: as they came.
+  /// From `spec.url`: the Host of requests, with the port where it is not the scheme's default. Empty: the client's.
   std::string host{};
   Reference service;
   Located<PortRef> service_port;
@@ -129,7 +129,7 @@ struct ProxyBackend {
   std::optional<BackendTls> tls{};
   Maybe<std::string> proxy_protocol{};
   Maybe<Duration> slow_start{};
-  /// Names of fields.
+  /// Names of trailer fields.
   std::vector<Located<std::string>> trailers{};
 };
 

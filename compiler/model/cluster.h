@@ -1,4 +1,4 @@
-// The kinds of Kubernetes that a configuration refers to.
+// The Kubernetes kinds that a configuration refers to.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct EndpointSlice {
 struct SecretEntry {
   std::string key{};
   std::size_t size = 0;  ///< of the value, decoded
-  /// For delivery beside a program, and for nothing else: neither printed, dumped nor compared.
+  /// To be sent as a value only: never printed, dumped or compared.
   std::shared_ptr<const std::string> value{};
 };
 
@@ -68,10 +68,10 @@ struct GrantFrom {
 struct GrantTo {
   std::string group{};
   std::string kind{};
-  std::string name{};  ///< empty: every one
+  std::string name{};  ///< empty: any
 };
 
-/// gateway.networking.k8s.io ReferenceGrant: lets others refer into its namespace.
+/// gateway.networking.k8s.io ReferenceGrant: allows references into its namespace.
 struct ReferenceGrant {
   Metadata metadata;
   std::vector<GrantFrom> from{};

@@ -1,4 +1,4 @@
-// Documents -> ResourceSet. Checks every field against its schema, then reads it into its type.
+// Documents -> ResourceSet. Validates every field against its schema, then decodes it.
 #pragma once
 
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace edge::compiler::model {
 
-/// Documents of this kind and of our group stand among the configuration without being part of it: they test it
-/// (route_test/). Decoding passes over them.
+/// Documents of this kind and the product's group may be among the configuration without being part of it: they test it
+/// (route_test/). Decoding skips them.
 inline constexpr std::string_view kRouteTestKind = "RouteTest";
 
-/// Adds the resources of one document (one, or the items of a List). A resource with a fault in a field is reported and
-/// left out whole: a route is never widened by a fault in it. The exception is a policy whose target can be told: it
-/// stays, without settings, so that what it protects is refused rather than served. Foreign kinds are passed over.
+/// Adds the resources of one document (one, or the items of a List). A resource with an invalid field is reported and
+/// excluded: an error never widens a route. The exception is a policy whose target is readable: it is kept without
+/// settings, so that what it protects is denied instead of served. Foreign kinds are skipped.
 void decode(const yaml::Document& document, ResourceSet& resources, Diagnostics& diagnostics);
 
 /// Adds the resources of every text.

@@ -1,5 +1,5 @@
-// One function a kind: from validated fields to its type. What no schema can say (fields that exclude each other, or
-// that need one another) is checked here.
+// One decoder per kind, from validated fields. Checks what no schema can express (fields that exclude or require each
+// other).
 #pragma once
 
 #include "compiler/model/fields.h"
@@ -8,7 +8,7 @@
 
 namespace edge::compiler::model {
 
-/// `root` is the whole resource. A fault sets the report's flag; the result is then not to be used.
+/// `root` is the whole resource. An error sets the report's flag; the result must then not be used.
 ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report);
 ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& report);
 ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report);
@@ -22,7 +22,7 @@ WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& repor
 Service decode_service(const Fields& root, Metadata metadata);
 EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report);
 std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report& report);
-/// nullopt: it is not given.
+/// nullopt: absent.
 std::optional<Bgp> decode_bgp(const Fields& bgp, Report& report);
 Secret decode_secret(const Fields& root, Metadata metadata, Report& report);
 ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
@@ -36,10 +36,10 @@ IngressClass decode_ingress_class(const Fields& root, Metadata metadata);
 Namespace decode_namespace(const Fields& root, Metadata metadata);
 ConfigMap decode_config_map(const Fields& root, Metadata metadata);
 
-/// What a policy at fault protects, where that can be told.
+/// Returns the target of an invalid policy, if readable.
 std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);
-/// Which Services one at fault is for, where that can be told. It names no authority, so that nobody is believed:
-/// requests to them are answered 500 rather than sent in plain text.
+/// Returns the target Services of an invalid policy, if readable. It has no CA, so that no certificate is trusted:
+/// requests to them are answered 500 instead of sent in plain text.
 std::optional<BackendTlsPolicy> salvage_backend_tls_policy(const Fields& root, Metadata metadata);
 
 }  // namespace edge::compiler::model

@@ -1,4 +1,4 @@
-// Matches and filters of a rule: ProxyRoute and the routes of Gateway API write them alike.
+// Decodes matches and filters of a rule: the same in ProxyRoute and the routes of Gateway API.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace edge::compiler::model {
 
-/// `spec.rules[0]`, `spec.rules[0].matches[1]`: made when a fault needs it.
+/// `spec.rules[0]`, `spec.rules[0].matches[1]`: formatted when an error needs it.
 struct RuleLocation {
   std::size_t rule = 0;
   std::string_view list{};
@@ -27,20 +27,20 @@ struct RuleLocation {
   }
 };
 
-/// Faults go to `report`.
+/// Errors go to `report`.
 Match decode_match(const Fields& fields, const RuleLocation& location, Report& report);
-/// Whether a redirect may name the URL of the request itself: Gateway API allows one with a `statusCode` alone,
-/// ProxyRoute refuses it as endless.
+/// Whether a redirect may lead to the request's own URL: Gateway API allows one with only a `statusCode`, ProxyRoute
+/// rejects it as endless.
 enum class SelfRedirect : std::uint8_t { kRefused, kAllowed };
 Filter decode_filter(const Fields& fields, const RuleLocation& location, SelfRedirect self_redirect, Report& report);
 HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
                                Report& report);
 ValueCondition decode_header_match(const Fields& fields, const RuleLocation& location, std::size_t index,
                                    Report& report);
-/// Of `sessionPersistence`; nullopt where the rule has none.
+/// Decodes `sessionPersistence`; nullopt where the rule has none.
 std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RuleLocation& location,
                                                      Report& report);
-/// What the filters of one rule cannot be together.
+/// Reports filters of one rule that exclude each other.
 void check_filters(const Rule& rule, const RuleLocation& location, Report& report);
 
 }  // namespace edge::compiler::model

@@ -1,4 +1,4 @@
-// EdgeCluster and EdgeRemoteCluster as written: no default is filled in, no reference resolved.
+// EdgeCluster and EdgeRemoteCluster as written: without defaults, references unresolved.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace edge::compiler::model {
 
-/// Labels of nodes, or amounts of a resource: names and values as Kubernetes takes them.
+/// Labels of nodes, or amounts of a resource: names and values as in Kubernetes.
 using StringMap = std::vector<NameValue>;
 
 struct Toleration {
@@ -21,7 +21,7 @@ struct Toleration {
   Maybe<std::string> effect{};
 };
 
-/// What Kubernetes is told about the pods of one component.
+/// Scheduling and resources of the pods of one component.
 struct Placement {
   StringMap node_selector{};
   std::vector<Toleration> tolerations{};

@@ -1,4 +1,4 @@
-// Reads the fields of a map that was validated: what is there has the right type and format.
+// Reads the fields of a validated map, whose types and formats are correct.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@
 
 namespace edge::compiler::model {
 
-/// Each function gives nothing where the field is not given. A Fields of no node has no fields.
+/// Each function returns nothing for an absent field. A Fields without a node has no fields.
 class Fields {
  public:
   explicit Fields(yaml::Node map) : map_(map) {}
 
   explicit operator bool() const { return static_cast<bool>(map_); }
   Span span() const { return map_.span(); }
-  /// Null is "not given".
+  /// Null counts as absent.
   yaml::Node node(std::string_view key) const;
   Fields object(std::string_view key) const { return Fields(node(key)); }
 
@@ -41,14 +41,14 @@ class Fields {
   Maybe<std::int64_t> percent(std::string_view key) const;
   std::vector<NameValue> string_map(std::string_view key) const;
 
-  /// Required fields: empty or 0 where the map was not valid.
+  /// For required fields: empty or 0 where the map was not valid.
   Located<std::string> needed_text(std::string_view key) const;
   Located<std::int64_t> needed_integer(std::string_view key) const;
-  /// A port by number or name.
+  /// Returns a port by number or name.
   PortRef port(std::string_view key) const;
-  /// `name` and `namespace` of this map.
+  /// Returns `name` and `namespace` of this map.
   Reference reference() const;
-  /// References written as one string, `name` or `namespace/name`.
+  /// Returns references written as one string, `name` or `namespace/name`.
   std::optional<Reference> named_reference(std::string_view key) const;
   std::vector<Reference> named_references(std::string_view key) const;
 

@@ -1,4 +1,4 @@
-// What a string must look like, format by format.
+// Checks strings against formats.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ bool has_format(std::string_view text, schemas::Format format);
 /// RFC 9110 §5.6.2.
 bool is_token(std::string_view text);
 
-/// How a plain scalar reads (YAML 1.2 core schema §10.3.2).
+/// The type of a plain scalar (YAML 1.2 core schema §10.3.2).
 enum class PlainType { kString, kInteger, kFloat, kBoolean };
 PlainType plain_type(std::string_view text);
 

@@ -1,5 +1,5 @@
-// Settings that the specification lets one write in two places. Both are read into one value; both with different
-// values are a fault, for nobody could say which holds.
+// Settings with two alternative forms. Both are read into one value; two different values are an error, because it is
+// unclear which applies.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace edge::compiler::model {
 
-/// Reports that two forms of one setting say different things. The fields are full paths in the resource.
+/// Reports that two forms of one setting differ. The fields are full paths in the resource.
 void two_forms(Span first, std::string_view first_field, Span second, std::string_view second_field, Report& report);
 
-/// The value of whichever form is given.
+/// Returns the value of the form that is given.
 template <typename T>
 Maybe<T> either(Maybe<T> first, std::string_view first_field, Maybe<T> second, std::string_view second_field,
                 Report& report) {

@@ -1,4 +1,4 @@
-// ProxyVIP and ProxyGateway as written: no default is filled in, no reference resolved.
+// ProxyVIP and ProxyGateway as written: without defaults, references unresolved.
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,7 @@ struct Bgp {
 
 struct ProxyVip {
   Metadata metadata;
-  /// The host's bits are kept, as the address is one host's.
+  /// The host bits are kept, since this is the address of a host.
   Located<IpAddress> address{};
   std::uint8_t prefix_length = 0;
   Maybe<std::string> mode{};
@@ -56,17 +56,17 @@ struct ProxyVip {
 
 struct Tls {
   Span span{};
-  /// Both forms: secretRef is a list of one.
+  /// From both forms: secretRef is a list of one.
   std::vector<Reference> certificates{};
   bool short_form = false;  ///< written as secretRef
-  /// In place of `certificates`; both or none.
+  /// Replace `certificates`; both or none.
   Maybe<std::string> certificate_file{};
   Maybe<std::string> key_file{};
-  /// Of clients; none: clients need no certificate.
+  /// For clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;
   bool requires_crl = false;
-  /// Of translated listeners: also where none of the authorities that were asked for can be named.
+  /// For translated listeners: set even if none of the requested CAs can be referred to.
   bool needs_client_certificate = false;
   Maybe<std::string> mode{};
   Maybe<std::string> min_version{};
@@ -81,7 +81,7 @@ struct RedirectScheme {
   std::vector<Located<std::string>> exclusions{};
 };
 
-/// One condition of a label selector; `matchLabels` are kIn of one value.
+/// One condition of a label selector; `matchLabels` are kIn with one value.
 struct LabelRequirement {
   enum class Operator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist };
   std::string key{};
@@ -95,12 +95,12 @@ struct RouteKind {
   Span span{};
 };
 
-/// Whose routes a listener takes, as Gateway API words it.
+/// The routes that a listener accepts, as in Gateway API.
 struct AllowedRoutes {
   enum class From : std::uint8_t { kSame, kAll, kSelector, kNone };
   From from = From::kSame;
   std::vector<LabelRequirement> selector{};
-  /// Empty: every kind that the protocol can carry.
+  /// Empty: every kind that the protocol supports.
   std::vector<RouteKind> kinds{};
 };
 
@@ -116,9 +116,9 @@ struct Listener {
   Maybe<bool> proxy_protocol{};
   /// The listener's own, or the gateway's.
   std::optional<RedirectScheme> redirect_scheme{};
-  /// Of listeners that were translated. None: routes of the gateway's namespace, and others by a ReferenceGrant.
+  /// For translated listeners. None: routes of the gateway's namespace, and others by a ReferenceGrant.
   std::optional<AllowedRoutes> allowed_routes{};
-  /// Reason of a condition (Gateway API) why translating refused it; the listener is then never served.
+  /// Reason of a condition (Gateway API) if translation refused it; the listener is then never served.
   std::string refused{};
 };
 
@@ -175,9 +175,9 @@ struct ProxyGateway {
   Maybe<std::string> vip_ref{};
   Maybe<std::string> load_balancer_class{};
   std::vector<Located<std::string>> agent_groups{};
-  /// Of translated gateways: addresses that are bound beside those of a VIP.
+  /// For translated gateways: addresses to bind in addition to those of a VIP.
   std::vector<Located<IpAddress>> addresses{};
-  /// Reason of a condition (Gateway API) why translating refused it; none of its listeners is then served.
+  /// Reason of a condition (Gateway API) if translation refused it; none of its listeners is then served.
   std::string refused{};
   std::vector<Listener> listeners{};
   std::optional<Compression> compression{};

@@ -1,4 +1,4 @@
-// The kinds of Gateway API (gateway.networking.k8s.io) as written. translate/ turns them into the own kinds.
+// The kinds of Gateway API (gateway.networking.k8s.io) as written. translate/ converts them to the product's kinds.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace edge::compiler::model {
 
 inline constexpr std::string_view kGatewayApiGroup = "gateway.networking.k8s.io";
 
-/// A reference that says of which kind it is. Group and kind are filled in with the field's default.
+/// A reference with its kind. Group and kind default to those of the field.
 struct ObjectRef {
   std::string group{};
   std::string kind{};
@@ -33,7 +33,7 @@ struct GatewayClass {
 };
 
 struct GatewayListener {
-  /// protocol is as written: any name; hostnames has at most one.
+  /// protocol is as written, with any name; hostnames has at most one.
   Listener listener;
   std::vector<ObjectRef> certificates{};
 };
@@ -44,7 +44,7 @@ struct GatewayAddress {
   Span span{};
 };
 
-/// Whose certificates clients must show.
+/// The CAs of client certificates.
 struct ClientValidation {
   std::vector<ObjectRef> authorities{};
   bool optional = false;  ///< AllowInsecureFallback
@@ -63,7 +63,7 @@ struct Gateway {
   std::vector<GatewayAddress> addresses{};
   std::optional<ObjectRef> parameters{};  ///< of spec.infrastructure
   std::optional<ClientValidation> client_validation{};
-  std::vector<PortClientValidation> client_validation_of_port{};  ///< in place of the former
+  std::vector<PortClientValidation> client_validation_of_port{};  ///< overrides the former
   Span client_certificate{};                                      ///< of spec.tls.backend.clientCertificateRef
   Maybe<std::string> vip{};                                       ///< annotation `{api_group}/vip`
 };
@@ -72,7 +72,7 @@ struct ApiBackendRef {
   ObjectRef ref;
   Maybe<std::int64_t> weight{};
   std::vector<Filter> filters{};
-  Span unknown_filter{};  ///< of a filter that has no counterpart
+  Span unknown_filter{};  ///< of an unsupported filter
 };
 
 struct ApiMirror {
@@ -88,14 +88,14 @@ struct ApiRetry {
   Maybe<Duration> backoff{};
 };
 
-/// The filter ExternalAuth (GEP-1494), less the backend's name in `settings`.
+/// The filter ExternalAuth (GEP-1494), without the backend's name in `settings`.
 struct ApiExternalAuth {
   ObjectRef ref;
   Span span{};
   ForwardAuth settings{};
 };
 
-/// GRPCRoute: what a call is told apart by.
+/// GRPCRoute: the conditions of a call.
 struct GrpcMatch {
   Span span{};
   bool regex = false;
@@ -105,7 +105,7 @@ struct GrpcMatch {
 };
 
 struct ApiRule {
-  /// Matches, filters and the request timeout; mirrors and backends stand below.
+  /// Matches, filters and the request timeout; mirrors and backends are below.
   Rule rule;
   std::vector<GrpcMatch> calls{};
   std::vector<ApiMirror> mirrors{};
@@ -138,20 +138,20 @@ struct BackendTlsPolicy {
   std::vector<ObjectRef> authorities{};
   Maybe<std::string> well_known{};
   Located<std::string> hostname;
-  /// Empty where its type is none that is known, or says nothing.
+  /// Empty where the type is unknown, or the value is empty.
   std::vector<SubjectName> alternative_names{};
 };
 
-/// Its labels, for selectors.
+/// With its labels, for selectors.
 struct Namespace {
   Metadata metadata;
   std::vector<NameValue> labels{};
 };
 
-/// Where a reference to a ConfigMap stands among those to Secrets: no Secret has such a name.
+/// The prefix of references to a ConfigMap among those to Secrets: no Secret has such a name.
 inline constexpr std::string_view kConfigMapPrefix = "configmap/";
 
-/// Names of keys, and what stands under `ca.crt`.
+/// Names of keys, and the value of `ca.crt`.
 struct ConfigMap {
   Metadata metadata;
   std::vector<std::string> keys{};

@@ -1,4 +1,4 @@
-// Ingress and IngressClass (networking.k8s.io) as written. translate/ turns them into the own kinds.
+// Ingress and IngressClass (networking.k8s.io) as written. translate/ converts them to the product's kinds.
 #pragma once
 
 #include <string>
@@ -37,8 +37,8 @@ struct IngressTls {
   Maybe<std::string> secret{};
 };
 
-/// Prefixes of other controllers' annotations. The first are read as far as docs/ingress-nginx.md says; of the others
-/// only that they are there is told.
+/// Prefixes of other controllers' annotations. The first are supported as docs/ingress-nginx.md says; the others are
+/// only reported.
 inline constexpr std::string_view kNginxPrefix = "nginx.ingress.kubernetes.io/";
 inline constexpr std::string_view kForeignPrefixes[] = {kNginxPrefix, "traefik.ingress.kubernetes.io/", "haproxy.org/",
                                                         "haproxy-ingress.github.io/", "ingress.kubernetes.io/"};
@@ -46,9 +46,9 @@ inline constexpr std::string_view kForeignPrefixes[] = {kNginxPrefix, "traefik.i
 struct Ingress {
   Metadata metadata;
   Maybe<std::string> class_name{};
-  /// Those of `{api_group}/`, without it.
+  /// Those with the prefix `{api_group}/`, without it.
   std::vector<NameValue> annotations{};
-  /// Those of kForeignPrefixes, by their whole names.
+  /// Those with kForeignPrefixes, by their full names.
   std::vector<NameValue> foreign{};
   std::optional<IngressBackend> default_backend{};
   std::vector<IngressRule> rules{};

@@ -1,4 +1,4 @@
-// What every resource has: its name and age, and how decoded fields are held.
+// Common to all resources: name and age, and the form of decoded fields.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace edge::compiler::model {
 
-/// A field that may be left out.
+/// An optional field.
 template <typename T>
 using Maybe = std::optional<Located<T>>;
 
 struct Metadata {
   std::string kind;
-  std::string name_space;  ///< with its cluster, where it is another's (base/resource_id.h)
+  std::string name_space;  ///< with its cluster, if it is another's (base/resource_id.h)
   std::string name;
-  /// Seconds since the epoch; 0 when not given.
+  /// Seconds since the epoch; 0 when absent.
   std::int64_t created = 0;
-  /// metadata.generation; 0 when not given.
+  /// metadata.generation; 0 when absent.
   std::int64_t generation = 0;
-  /// Of the resource's whole content, less how and where it is written: tells apart what else is equal.
+  /// Of the resource's content, independent of its formatting and position: distinguishes otherwise equal resources.
   std::uint64_t digest = 0;
   /// Of metadata.name.
   Span span{};
@@ -38,7 +38,7 @@ struct Reference {
   std::string name_space{};
 };
 
-/// Whether both name the same resource, wherever they were written.
+/// Returns whether both refer to the same resource, wherever they were written.
 inline bool same(const Reference& a, const Reference& b) {
   return a.name.value == b.name.value && a.name_space == b.name_space;
 }

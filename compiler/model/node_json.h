@@ -1,4 +1,4 @@
-// A document as JSON, for whoever hands it on as it stands: to an API server, which knows its kind.
+// Converts a document to JSON, for an API server that knows its kind.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,9 +7,8 @@
 
 namespace edge::compiler::model {
 
-/// Plain scalars are typed by YAML 1.2's core schema (§10.3.2), as they are everywhere else here: `yes` is a string,
-/// `0x1f` a number. What JSON has no number for (`.inf`, `.nan`) stays a string. Nodes are as deep as the reader lets
-/// them be.
+/// Plain scalars are typed by YAML 1.2's core schema (§10.3.2), as elsewhere here: `yes` is a string, `0x1f` a number.
+/// Numbers that JSON lacks (`.inf`, `.nan`) stay strings. The reader limits the depth of nodes.
 nlohmann::json json_of(const yaml::Node& node);
 
 }  // namespace edge::compiler::model

@@ -1,4 +1,4 @@
-// ProxyPolicy as written: no default is filled in, no reference resolved.
+// ProxyPolicy as written: without defaults, references unresolved.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace edge::compiler::model {
 
-/// kUnknown: of a policy at fault whose type cannot be told; no settings go with it.
+/// kUnknown: for an invalid policy with an unreadable type; it has no settings.
 enum class PolicyType : std::uint8_t {
   kBasicAuth,
   kForwardAuth,
@@ -25,7 +25,7 @@ enum class PolicyType : std::uint8_t {
   kIpAccess,
   kUnknown,
 };
-/// kUnknown: of a policy at fault whose target's kind cannot be told; whatever bears the name is protected.
+/// kUnknown: for an invalid policy whose target's kind is unreadable; any target of the name is protected.
 enum class PolicyTarget : std::uint8_t { kRoute, kGateway, kUnknown };
 
 using Strings = std::vector<Located<std::string>>;
@@ -33,22 +33,22 @@ using Strings = std::vector<Located<std::string>>;
 struct BasicAuth {
   Maybe<std::string> realm{};
   Reference secret;
-  /// Of the Secret; ingress-nginx has another one.
+  /// In the Secret; ingress-nginx uses another one.
   std::string key = "htpasswd";
   Maybe<bool> strip_auth{};
 };
 
 struct ForwardAuth {
   Located<std::string> address;
-  /// In place of `address`: a ProxyBackend, or of translated policies a Service; its name is then `service:port`.
+  /// Replaces `address`: a ProxyBackend, or for translated policies a Service; its name is then `service:port`.
   std::optional<Reference> backend{};
   std::string backend_kind = "ProxyBackend";
-  Maybe<std::string> path{};  ///< of what the backend is asked for
-  /// Of the filter ExternalAuth alone: the service is sent the request's own method and path, behind `path`, 200 alone
-  /// lets it pass, and any other answer is the client's.
+  Maybe<std::string> path{};  ///< for requests to the backend
+  /// For the filter ExternalAuth only: the service gets the request's own method and path, after `path`; only 200 lets
+  /// it pass, and any other response is sent to the client.
   bool own_request = false;
-  bool grpc = false;                    ///< of own_request: by Envoy's ext_authz protocol
-  Maybe<std::int64_t> max_body_size{};  ///< of own_request: the service is sent bodies too; 0: none
+  bool grpc = false;                    ///< for own_request: by Envoy's ext_authz protocol
+  Maybe<std::int64_t> max_body_size{};  ///< for own_request: bodies are sent to the service too; 0: none
   Strings auth_headers{};
   Strings response_headers{};
   Maybe<std::chrono::nanoseconds> timeout{};
@@ -99,7 +99,7 @@ struct Cors {
   Strings expose_headers{};
   Maybe<std::chrono::nanoseconds> max_age{};
   Maybe<bool> allow_credentials{};
-  /// Gateway API: the origins of `*` may send them, too, each by its own name.
+  /// Gateway API: credentials are also allowed for the origins of `*`, each by its own name.
   bool credentials_for_everyone = false;
 };
 
@@ -113,7 +113,7 @@ struct SecurityHeaders {
   Maybe<std::string> referrer_policy{};
 };
 
-/// By the client's address.
+/// Access by the client's address.
 struct IpAccess {
   std::vector<Located<Cidr>> allow{};
   std::vector<Located<Cidr>> deny{};
@@ -123,12 +123,12 @@ struct ProxyPolicy {
   Metadata metadata;
   Located<PolicyType> type;
   PolicyTarget target_kind = PolicyTarget::kRoute;
-  /// Kind of the target where it is not the own one: policies that were translated hold for HTTPRoutes and Ingresses.
+  /// Kind of the target where it is not a kind of the product: translated policies apply to HTTPRoutes and Ingresses.
   std::string target_resource{};
   Reference target;
-  /// The rule of the target, by number, for which alone it holds; only of a policy that a filter was translated to.
+  /// The only rule of the target that it applies to, by number; only for a policy translated from a filter.
   std::optional<std::uint32_t> target_rule{};
-  /// Its settings; nothing when they are at fault: then the policy still protects its target, by refusing everything.
+  /// Its settings; std::monostate when they are invalid: the policy then protects its target by denying everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess>
       settings{};
 };

@@ -1,4 +1,4 @@
-// ResourceSet: every resource that could be decoded, typed, as written. Second thing after SourceText.
+// ResourceSet: every decoded resource, typed, as written. The second stage after SourceText.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace edge::compiler::model {
 
-/// In the order in which they were read; doubles included.
+/// In the order in which they were read; including duplicates.
 struct ResourceSet {
   std::vector<ProxyVip> vips{};
   std::vector<ProxyGateway> gateways{};
@@ -33,7 +33,7 @@ struct ResourceSet {
   std::vector<EndpointSlice> slices{};
   std::vector<Secret> secrets{};
   std::vector<ReferenceGrant> grants{};
-  // Kinds that translate/ turns into those above.
+  // Kinds that translate/ converts to those above.
   std::vector<GatewayClass> gateway_classes{};
   std::vector<Gateway> api_gateways{};
   std::vector<ApiRoute> api_routes{};
@@ -42,9 +42,9 @@ struct ResourceSet {
   std::vector<Ingress> ingresses{};
   std::vector<Namespace> namespaces{};
   std::vector<ConfigMap> config_maps{};
-  /// Those that are left out because of their faults, so that a reference to one can be told from a slip.
+  /// Those excluded because of errors, to distinguish a reference to one from a typo.
   std::vector<Metadata> refused{};
-  /// Below which files of certificates may be; nullopt: the reader of the resources does not know.
+  /// Directories in which certificate files may be; nullopt: unknown to the reader of the resources.
   std::optional<std::vector<std::string>> certificate_directories{};
 };
 

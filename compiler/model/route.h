@@ -1,4 +1,4 @@
-// ProxyRoute as written: no default is filled in, no reference resolved.
+// ProxyRoute as written: without defaults, references unresolved.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct PathCondition {
 
 enum class ValueType : std::uint8_t { kExact, kPresent, kRegex };
 
-/// Of a header or a query parameter.
+/// A condition on a header or a query parameter.
 struct ValueCondition {
   Located<std::string> name;
   Located<std::string> value;
@@ -55,13 +55,13 @@ enum class PathChangeType : std::uint8_t { kPrefix, kFull };
 struct PathChange {
   PathChangeType type = PathChangeType::kPrefix;
   Located<std::string> value;
-  /// Of translated rules whose path is an expression: so many bytes are the prefix of every path that it matches.
+  /// For translated rules with a pattern as path: the number of bytes that are the prefix of every matching path.
   std::optional<std::uint32_t> prefix_length{};
 };
 
 using program::FilterType;
 
-/// One filter; which fields mean something depends on the type.
+/// One filter; the type determines which fields apply.
 struct Filter {
   Span span{};
   FilterType type = FilterType::kRequestHeaders;
@@ -78,31 +78,31 @@ struct Filter {
 
 struct BackendRef {
   Reference backend;
-  /// `ProxyBackend`, or of translated routes `Service`: the name is then `service:port`.
+  /// `ProxyBackend`, or for translated routes `Service`: the name is then `service:port`.
   std::string kind = "ProxyBackend";
-  /// Reason of a condition (Gateway API) why translating could not resolve it, and said so: answered 500.
+  /// Reason of a condition (Gateway API) if translation could not resolve it: answered 500.
   std::string unresolved{};
   Maybe<std::int64_t> weight{};
-  /// Of requests that go there, beside the rule's. Mirrors are not among them.
+  /// For requests to this backend, in addition to the rule's. Without mirrors.
   std::vector<Filter> filters{};
 };
 
 struct Retry {
   Maybe<std::int64_t> max_retries{};
   std::vector<Located<std::string>> retry_on{};
-  /// Of the Gateway API alone.
+  /// For Gateway API only.
   Maybe<std::chrono::nanoseconds> try_timeout{};
 };
 
-/// Requests of one client stay with the endpoint that took the first (GEP-1619).
+/// Keeps the requests of one client on the endpoint that took the first (GEP-1619).
 struct SessionPersistence {
   Span span{};
   Maybe<std::string> name{};  ///< of the cookie or header
   bool by_header = false;
   Maybe<std::chrono::nanoseconds> absolute_timeout{};
   Maybe<std::chrono::nanoseconds> idle_timeout{};
-  bool permanent = false;     ///< the cookie outlives the browser's run
-  Maybe<std::string> path{};  ///< of the cookie; that of the rule's matches without it
+  bool permanent = false;     ///< the cookie outlives the browser's session
+  Maybe<std::string> path{};  ///< of the cookie; by default that of the rule's matches
 };
 
 struct Buffering {
@@ -117,7 +117,7 @@ struct Rule {
   Maybe<std::string> name{};
   std::vector<Match> matches{};
   std::vector<Filter> filters{};
-  /// Both forms: backendRef is a list of one.
+  /// From both forms: backendRef is a list of one.
   std::vector<BackendRef> backends{};
   std::optional<Retry> retry{};
   Maybe<std::chrono::nanoseconds> request_timeout{};
@@ -126,19 +126,19 @@ struct Rule {
   Maybe<std::uint64_t> max_request_body{};
   std::optional<Buffering> buffering{};
   std::optional<SessionPersistence> persistence{};
-  /// Of translated rules: who decides about requests, by a policy of the rule. While it cannot be asked they are
-  /// answered 500.
+  /// For translated rules: the authorization service, called by a policy of the rule. While it is unavailable requests
+  /// are answered 500.
   std::optional<BackendRef> external_auth{};
 };
 
-/// Whether a cookie can have that path (RFC 6265 §4.1.1), in at most 1,024 bytes.
+/// Returns whether a cookie can have this path (RFC 6265 §4.1.1), in at most 1,024 bytes.
 bool is_cookie_path(std::string_view path);
 
-/// That of the rule's session: the one it names, else the whole segments that the paths of all matches begin with, and
-/// `/` where one of them is a regular expression.
+/// Returns the path of the rule's session cookie: the configured one, else the complete segments that the paths of all
+/// matches begin with, and `/` where one of them is a regular expression.
 std::string cookie_path(const SessionPersistence& session, const Rule& rule);
 
-/// What translating found to say about the route in its status.
+/// A finding of translation for the route's status.
 struct RouteFinding {
   std::string type{};
   bool status = false;

@@ -1,4 +1,4 @@
-// Site, WANLink and WANPolicy as written: no default is filled in, no reference resolved.
+// Site, WANLink and WANPolicy as written: without defaults, references unresolved.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 
 namespace edge::compiler::model {
 
-/// Most delay, jitter and loss that a path may have.
+/// The limits of delay, jitter and loss of a path.
 struct QualityBounds {
   Maybe<std::chrono::nanoseconds> max_latency{};
   Maybe<std::chrono::nanoseconds> max_jitter{};
-  /// Of 100,000 packets: 500 is `0.5%`.
+  /// Per 100,000 packets: 500 is `0.5%`.
   Maybe<std::int64_t> max_loss{};
 };
 
@@ -64,7 +64,7 @@ struct WanLink {
   Maybe<bool> enabled{};
 };
 
-/// One class of traffic: every list that is given must hold.
+/// One class of traffic: all given lists must match.
 struct TrafficMatch {
   std::vector<Located<Cidr>> sources{};
   std::vector<Located<Cidr>> destinations{};

@@ -1,5 +1,5 @@
-// Values of an Ingress's annotations of one prefix: each by its name, as the type that it has to have. Faults are
-// reported where they stand.
+// Parses the values of an Ingress's annotations with one prefix, by name and type. Errors are reported at their
+// positions.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ namespace edge::compiler::translate {
 
 class AnnotationValues {
  public:
-  /// `prefix` with its slash; `annotations` by their names behind it. Both must outlive the values.
+  /// `prefix` with its slash; `annotations` by their names without it. Both must outlive this object.
   AnnotationValues(const model::Ingress& ingress, std::string_view prefix,
                    const std::vector<model::NameValue>& annotations, Diagnostics& diagnostics)
       : ingress_(ingress), prefix_(prefix), annotations_(annotations), diagnostics_(diagnostics) {}
 
-  /// nullopt: it is not given.
+  /// nullopt: absent.
   model::Maybe<std::string> text(std::string_view name) const;
   bool has(std::string_view name) const { return text(name).has_value(); }
   bool any(std::initializer_list<std::string_view> names) const;
-  /// Of the first that is given.
+  /// Returns the position of the first that is present.
   Span first_of(std::initializer_list<std::string_view> names) const;
 
-  /// The value through `parse`, which gives an optional.
+  /// Returns the value through `parse`, which returns an optional.
   template <typename T, typename Parse>
   model::Maybe<T> value(std::string_view name, std::string_view wanted, Parse parse) {
     const auto written = text(name);
@@ -46,19 +46,19 @@ class AnnotationValues {
   model::Maybe<std::string> token(std::string_view name);
   model::Maybe<std::string> path(std::string_view name);
   model::Maybe<HostPattern> host(std::string_view name);
-  /// Absolute, of http or https.
+  /// Absolute, http or https.
   model::Maybe<std::string> url(std::string_view name);
   model::Maybe<std::string> one_of(std::string_view name, std::span<const std::string_view> allowed);
-  /// Words between commas.
+  /// Comma-separated words.
   model::Strings words(std::string_view name, bool (*fits)(std::string_view), std::string_view wanted);
   model::Strings tokens(std::string_view name);
   std::vector<Located<Cidr>> blocks(std::string_view name);
 
-  /// What needs `name` is at fault without it.
+  /// Returns a required value; reports an error at `because` when it is absent.
   Located<std::string> needed(const model::Maybe<std::string>& value, std::string_view name, Span because);
   void fault(std::string_view name, Span span, std::string message, std::string fix = {});
 
-  /// Whether there was a fault since the last call.
+  /// Returns whether there was an error since the last call.
   bool take_fault() { return std::exchange(faulty_, false); }
 
  private:
@@ -71,7 +71,7 @@ class AnnotationValues {
   bool faulty_ = false;
 };
 
-/// RFC 9110 §5.6.2.
+/// Returns whether a text is a token, RFC 9110 §5.6.2.
 bool is_annotation_token(std::string_view text);
 
 }  // namespace edge::compiler::translate

@@ -1,4 +1,4 @@
-// The gateway of an IngressClass that names none: plain HTTP for every host, and HTTPS for each host with a
+// The generated gateway of an IngressClass that names none: plain HTTP for every host, and HTTPS for each host with a
 // certificate.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace edge::compiler::translate {
 
-/// Where the gateways stand that are made for classes; VIPs of this namespace serve every gateway.
+/// The namespace of generated gateways; VIPs of this namespace serve every gateway.
 inline constexpr std::string_view kGatewaySpace = "edge-system";
 inline constexpr std::string_view kClassKind = "IngressClass";
 
@@ -21,8 +21,8 @@ class ClassGateway {
   ClassGateway(const model::IngressClass& ingress_class, Diagnostics& diagnostics);
 
   void certificates(const model::Ingress& ingress, model::ResourceSet& made);
-  /// Rule D9 for the hosts of the Ingress that have certificates. A request belongs to the listener with the most
-  /// specific name, so each gets one of its own.
+  /// Adds redirects (rule D9) for the hosts of the Ingress that have certificates. A request belongs to the listener
+  /// with the most specific name, so that each host gets a listener of its own.
   void redirects(const model::Ingress& ingress, Span span);
 
   model::ProxyGateway take() { return std::move(gateway_); }

@@ -1,5 +1,5 @@
-// Annotations of other Ingress controllers: what each of ingress-nginx's becomes, and which of any are told. The table
-// of docs/ingress-nginx.md is this one.
+// Annotations of other Ingress controllers: how each of ingress-nginx's is handled, and which of the others are
+// reported. The table in docs/ingress-nginx.md is generated from this one.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 namespace edge::compiler::translate {
 
 enum class ForeignUse : std::uint8_t {
-  kServed,    ///< nginx_annotations.cc reads it
-  kNeedless,  ///< what it asks for is so without it, or has no counterpart that a client could see
-  kLeftOut,   ///< a warning
+  kServed,    ///< supported by nginx_annotations.cc
+  kNeedless,  ///< has no effect here, because it is the default or not visible to clients
+  kLeftOut,   ///< ignored with a warning
   kProtects,  ///< an error, and the Ingress answers 503: it must not be served without it
 };
 
 struct ForeignAnnotation {
-  std::string_view name;  ///< behind the prefix
+  std::string_view name;  ///< without the prefix
   ForeignUse use = ForeignUse::kServed;
-  std::string_view text;        ///< for documentation: what it becomes, or what to do in its place
-  std::string_view harmless{};  ///< a value that asks for nothing
+  std::string_view text;        ///< for documentation: its effect, or what to use instead
+  std::string_view harmless{};  ///< a value without effect
 };
 
-/// Those of ingress-nginx, ascending by name.
+/// Returns those of ingress-nginx, ascending by name.
 std::span<const ForeignAnnotation> nginx_annotations();
-/// As documentation words it.
+/// Returns the word for documentation.
 std::string_view word_of(ForeignUse use);
 
-/// Whether an annotation of a foreign prefix restricts who is served or how, as far as its name tells.
+/// Returns whether the name of a foreign annotation suggests that it restricts access.
 bool sounds_protective(std::string_view name);
 
-/// Reports those of `ingress` that are not served. One that protects puts a policy into `settings` that denies.
+/// Reports unsupported annotations of `ingress`. One that protects adds a denying policy to `settings`.
 void tell_foreign_annotations(const model::Ingress& ingress, IngressSettings& settings, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::translate

@@ -1,4 +1,4 @@
-// Gateway -> ProxyGateway, and the routes of Gateway API -> ProxyRoute.
+// Translates Gateway -> ProxyGateway, and the routes of Gateway API -> ProxyRoute.
 #pragma once
 
 #include <set>
@@ -11,14 +11,15 @@
 
 namespace edge::compiler::translate {
 
-/// `namespace/name` of the Gateways that another controller serves.
+/// `namespace/name` of the Gateways of other controllers.
 using OthersGateways = std::set<std::string, std::less<>>;
 
-/// Makes gateways of those that are of our class (rule D8).
+/// Makes gateways for those of this controller's class (rule D8).
 OthersGateways translate_gateways(const model::ResourceSet& resources, std::string_view controller,
                                   model::ResourceSet& made, Diagnostics& diagnostics);
 
-/// Makes the route of one HTTPRoute, GRPCRoute, TLSRoute or TCPRoute; nothing where all its parents are others'.
+/// Makes the route for one HTTPRoute, GRPCRoute, TLSRoute or TCPRoute; nothing where all its parents are other
+/// controllers'.
 void translate_route(const model::ApiRoute& route, const OthersGateways& others, ServiceBackends& backends,
                      model::ResourceSet& made, Diagnostics& diagnostics);
 

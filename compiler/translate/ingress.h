@@ -1,4 +1,4 @@
-// Ingress -> ProxyRoutes, one for each host, on the listeners of its class.
+// Translates Ingress -> ProxyRoutes, one per host, on the listeners of its class.
 #pragma once
 
 #include <set>
@@ -11,13 +11,13 @@
 
 namespace edge::compiler::translate {
 
-/// Makes the gateways of our IngressClasses (rule D8) and the routes and policies of their Ingresses. `wanted`: of
-/// those alone that it names (KeptTranslation::ingresses); null: of all.
+/// Makes the gateways of this controller's IngressClasses (rule D8) and the routes and policies of their Ingresses.
+/// `wanted`: only those (KeptTranslation::ingresses); null: all.
 void translate_ingresses(const model::ResourceSet& resources, std::string_view controller,
                          const std::set<std::string>* wanted, ServiceBackends& backends, model::ResourceSet& made,
                          Diagnostics& diagnostics);
 
-/// Whether an Ingress holds something in common with others: a certificate of its class, or a share of their traffic.
+/// Returns whether an Ingress affects others: by a certificate of its class, or a share of their traffic.
 bool concerns_others(const model::Ingress& ingress);
 
 }  // namespace edge::compiler::translate

@@ -1,4 +1,4 @@
-// What the annotations of an Ingress ask for: `{api_group}/...` (docs/ingress.md), and those of ingress-nginx.
+// The settings in an Ingress's annotations: `{api_group}/...` (docs/ingress.md), and those of ingress-nginx.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,11 @@ struct Canary {
   model::Maybe<std::int64_t> weight{};
   std::int64_t weight_total = 100;
   model::Maybe<std::string> header{};
-  /// Requests whose header has it go there. Without both: `always` does, and `never` does not.
+  /// Requests whose header has this value go to the canary. Without both: those with `always`, and never those with
+  /// `never`.
   model::Maybe<std::string> header_value{};
   model::Maybe<std::string> header_pattern{};
-  /// Requests whose cookie is `always` go there, with `never` they do not.
+  /// Requests whose cookie is `always` go to the canary, those with `never` do not.
   model::Maybe<std::string> cookie{};
 };
 
@@ -32,13 +33,13 @@ struct IngressSettings {
   model::Maybe<model::Duration> idle_timeout{};
   model::Maybe<std::uint64_t> max_body{};
   bool use_regex = false;
-  /// Of ingress-nginx: all paths of its hosts, whatever the Ingress, are expressions that ignore case.
+  /// For ingress-nginx: all paths of its hosts, in any Ingress, are case-insensitive patterns.
   bool regex_hosts = false;
   model::Maybe<std::string> nginx_rewrite{};
-  /// A RequestRedirect in place of the backends.
+  /// A RequestRedirect that replaces the backends.
   std::optional<model::Filter> redirect{};
   model::Maybe<std::string> app_root{};
-  /// The host without `www.`, or with it, is sent to the one of the rule.
+  /// Redirects the host without `www.`, or with it, to the rule's host.
   bool www_redirect = false;
   std::vector<Located<HostPattern>> aliases{};
   std::vector<model::NameValue> request_headers{};
@@ -47,15 +48,15 @@ struct IngressSettings {
   Canary canary{};
   std::optional<model::SessionPersistence> persistence{};
   BackendOptions backend{};
-  /// Type and settings alone; metadata and target are the route's. Without settings where a value is at fault: what it
-  /// protects is then denied.
+  /// Only type and settings; metadata and target are the route's. Without settings where a value is invalid: requests
+  /// are then denied.
   std::vector<model::ProxyPolicy> policies{};
 };
 
-/// Unknown names and values that do not fit are reported, those of other controllers too.
+/// Parses the annotations. Unknown names and invalid values are reported, including those of other controllers.
 IngressSettings read_annotations(const model::Ingress& ingress, Diagnostics& diagnostics);
 
-/// The names, without `{api_group}/`, for documentation.
+/// Returns the names, without `{api_group}/`, for documentation.
 std::vector<std::string_view> annotation_names();
 
 }  // namespace edge::compiler::translate

@@ -1,5 +1,5 @@
-// `rewrite-target` of ingress-nginx: a path with the groups of the expression that the rule's path is. Those of the
-// usual forms move a prefix, which is what a program can do; others are refused.
+// `rewrite-target` of ingress-nginx: a path with the capture groups of the rule's path pattern. The usual forms replace
+// a prefix, which a program can do; others are rejected.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct NginxRewrite {
   std::string value;
 };
 
-/// `path` is the expression as written. Served are literal text (`/api`, `/v1\.0`) with one of the tails `(/|$)(.*)`,
-/// `/(.*)`, `/?(.*)`, `(/.*)`, `(/.*)?` and `(.*)`, and a target that ends in what follows the literal text; and
-/// targets without groups. nullopt: another form.
+/// `path` is the pattern as written. Supported are literal text (`/api`, `/v1\.0`) with one of the suffixes
+/// `(/|$)(.*)`, `/(.*)`, `/?(.*)`, `(/.*)`, `(/.*)?` and `(.*)`, and a target that ends in what follows the literal
+/// text; and targets without groups. nullopt: another form.
 std::optional<NginxRewrite> nginx_rewrite(std::string_view path, std::string_view target);
 
 }  // namespace edge::compiler::translate

@@ -1,5 +1,5 @@
-// Routes of Gateway API and Ingress name Services, the own model ProxyBackends: one backend for each port of a Service
-// that something refers to.
+// Maps Services in routes of Gateway API and Ingress to ProxyBackends: one backend for each port of a Service that is
+// referred to.
 #pragma once
 
 #include <map>
@@ -13,19 +13,18 @@
 
 namespace edge::compiler::translate {
 
-/// Settings of a backend that one route asks for, as an Ingress does by annotations; others' backends of the same
-/// Service keep theirs.
+/// Settings of a backend from one route, such as an Ingress's annotations; backends of the same Service for other
+/// routes are not affected.
 struct BackendOptions {
-  std::string suffix{};  ///< told apart by it; empty: no options
+  std::string suffix{};  ///< distinguishes the backend; empty: no options
   model::Maybe<model::Duration> connect_timeout{};
   model::Maybe<std::string> lb_policy{};
   model::Maybe<std::string> protocol{};
-  /// Endpoints are called over TLS: what they have to show a BackendTLSPolicy says, else `authority`. Without either
-  /// they are not called.
+  /// Endpoints use TLS, verified as a BackendTLSPolicy says, else by `authority`. Without either no request is sent.
   Span needs_tls{};
-  /// A Secret of the namespace with `ca.crt`, and perhaps with what is shown to the endpoints.
+  /// A Secret of the namespace with `ca.crt`, and optionally a client certificate.
   model::Maybe<std::string> authority{};
-  /// What their certificates are for; without it the name of the Service, `shop.default.svc`.
+  /// The name in their certificates; by default the name of the Service, `shop.default.svc`.
   model::Maybe<std::string> server_name{};
 };
 
@@ -35,21 +34,21 @@ class ServiceBackends {
   ServiceBackends(const model::ResourceSet& resources, std::map<std::string, MadeBackend>& made,
                   Diagnostics& diagnostics);
 
-  /// The reference of a route `from` to a port of a Service. A Service that is not there is left to linking, which
-  /// also asks for the grant; a port that it does not have is reported here and answers 500.
+  /// Returns the reference of a route `from` to a port of a Service. A missing Service is left to linking, which also
+  /// checks the grant; a missing port is reported here and answers 500.
   model::BackendRef refer(const model::Metadata& from, const model::Reference& service,
                           const Located<model::PortRef>& port, std::string field, const BackendOptions& options = {});
-  /// The reference to what an ObjectRef names: a Service, or a ProxyBackend. Other kinds answer 500.
+  /// Returns the reference to the target of an ObjectRef: a Service, or a ProxyBackend. Other kinds answer 500.
   model::BackendRef refer(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field,
                           const BackendOptions& options = {});
 
-  /// The backends that are referred to, by name, with the TLS that BackendTLSPolicies ask for; what was said while they
-  /// were made is said again.
+  /// Returns the backends that are referred to, by name, with TLS as BackendTLSPolicies say; repeats the diagnostics of
+  /// their creation.
   std::vector<model::ProxyBackend> all() const;
 
  private:
   void apply_tls(MadeBackend& made, const model::Service& service) const;
-  /// By BackendOptions. nullopt: there is no authority, which is told.
+  /// From BackendOptions. nullopt: there is no CA, which is reported.
   std::optional<model::BackendTls> tls_of_options(const model::Metadata& from, const model::Service& service,
                                                   const BackendOptions& options, Diagnostics& said) const;
   void index_tls_policies();

@@ -1,8 +1,8 @@
-// ResourceSet -> ResourceSet: Gateway API and Ingress become gateways, routes, backends and policies of the own model,
-// so that linking and what comes after it see one kind of thing. Rule D8 decides which of them are ours.
+// ResourceSet -> ResourceSet: converts Gateway API and Ingress to gateways, routes, backends and policies of the
+// product, so that later stages see one model. Rule D8 selects this controller's resources.
 //
-// What is made keeps the kind, name and places of what it was made from: a diagnostic of a later stage points into the
-// user's HTTPRoute.
+// Results keep the kind, name and positions of their sources: a diagnostic of a later stage points into the user's
+// HTTPRoute.
 #pragma once
 
 #include <functional>
@@ -17,40 +17,40 @@
 
 namespace edge::compiler::translate {
 
-/// A backend that was made of a Service and its port.
+/// A backend made from a Service and its port.
 struct MadeBackend {
   model::ProxyBackend backend;
-  Diagnostics said;             ///< while it was made
+  Diagnostics said;             ///< diagnostics of its creation
   std::set<std::string> users;  ///< resources that refer to it
 };
 
-/// What goes from one translation to the next of a set of which some routes alone are translated anew.
+/// State between translations, when only some routes are translated again.
 struct KeptTranslation {
   std::map<std::string, MadeBackend> backends;  ///< by `namespace/name`
   bool others = false;                          ///< there are routes of Gateway API that are not in the set
-  /// `Kind namespace/name` of the Ingresses of which routes are made; none: of all. Those that are not named hold what
-  /// they hold in common: certificates of their class, shares of traffic.
+  /// `Kind namespace/name` of the Ingresses whose routes are made; none: all. The others contribute only what they
+  /// share: certificates of their class, shares of traffic.
   std::optional<std::set<std::string>> ingresses;
 
-  /// `users` refer to nothing any more; a backend that nobody refers to goes.
+  /// Removes references of `users`, and backends without references.
   void let_go(const std::function<bool(const std::string&)>& users);
 };
 
-/// What the foreign resources of `resources` amount to, alone: gateways, routes, backends, policies and grants. A
-/// function of the set whatever its order. A reference that cannot be followed is reported and answers 500, a rule
-/// whose meaning cannot be kept likewise: nothing is widened. Linear in the size of the set.
+/// Returns only the translated resources: gateways, routes, backends, policies and grants. Depends only on the set, not
+/// its order. An unresolvable reference is reported and answers 500, and so does a rule that cannot be translated
+/// exactly: nothing is widened. Linear in the size of the set.
 ///
-/// `controller`: the class that is ours. `kept`: backends that were made before are among those that are made, and stay
-/// in it with the new ones. Who is translated anew must have let go of what he referred to, and what a backend is made
-/// of be what it was. Null: nothing was.
+/// `controller`: this controller's class. `kept`: backends made before are included in the result, and new ones are
+/// added to it. References of resources that are translated again must have been removed from it, and the sources of
+/// backends must be unchanged. Null: no earlier backends.
 model::ResourceSet translate(const model::ResourceSet& resources, std::string_view controller, Diagnostics& diagnostics,
                              KeptTranslation* kept = nullptr);
 
-/// Adds what was made to the set.
+/// Adds the translated resources to the set.
 void append(model::ResourceSet made, model::ResourceSet& resources);
 
-/// For callers that have another class than the default one (rule D8). The stages serve the class `usual`. So that they
-/// serve `ours`, these two change places in `resources`; a gateway that names no class is of `usual`.
+/// For callers with another class than the default one (rule D8). The stages serve the class `usual`. To serve `ours`,
+/// swaps the two in `resources`; a gateway without a class belongs to `usual`.
 void serve_class(std::string_view ours, std::string_view usual, model::ResourceSet& resources);
 
 }  // namespace edge::compiler::translate

@@ -1,4 +1,4 @@
-// What characters of YAML are to those who look at a text without parsing it.
+// Character classes of YAML for code that scans a text without parsing it.
 #pragma once
 
 namespace edge::compiler::yaml {

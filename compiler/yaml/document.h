@@ -1,7 +1,7 @@
-// A YAML or JSON document as a tree of nodes that know where they stand. First thing after SourceText.
+// A YAML or JSON document as a tree of nodes with positions. The first stage after SourceText.
 //
-// Nodes lie in one array in the order of the text, each followed by what is below it: a document is two allocations,
-// and a copy of a subtree (an alias) is a copy of a range.
+// Nodes are stored in one array in the order of the text, each followed by its descendants: a document is two
+// allocations, and a copy of a subtree (an alias) is a copy of a range.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct NodeData {
   NodeKind kind = NodeKind::kNull;
   Style style = Style::kPlain;
   std::uint32_t children = 0;
-  std::uint32_t subtree = 1;  ///< nodes from this one to the end of what is below it
+  std::uint32_t subtree = 1;  ///< nodes from this one to its last descendant
   std::uint32_t begin = 0;    ///< bytes of the source: the value, quotes and block header included
   std::uint32_t end = 0;
   std::uint32_t key_begin = 0;  ///< of the key in the map above; equal to key_end without one
@@ -53,10 +53,10 @@ class Node {
   std::string_view key() const { return data().key; }
   std::uint32_t size() const { return data().children; }
   Span span() const;
-  /// The key's place; the value's where there is no key.
+  /// Returns the key's position; the value's where there is no key.
   Span key_span() const;
 
-  /// The value of `key` in a map; nothing when it is not there or this is no map. Linear in the map's size.
+  /// Returns the value of `key` in a map; nothing when it is absent or this is not a map. Linear in the map's size.
   Node find(std::string_view key) const;
 
   class Iterator {
@@ -96,7 +96,7 @@ class Document {
 
   std::uint32_t source;
   std::vector<NodeData> nodes{};
-  /// Decoded texts that stand nowhere in the source as they are.
+  /// Decoded texts that do not occur in the source.
   std::deque<std::string> texts{};
 };
 

@@ -1,4 +1,4 @@
-// Mistakes in flow style: what stands between `{` and `}`, or `[` and `]`.
+// Finds mistakes in flow style: between `{` and `}`, or `[` and `]`.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace edge::compiler::yaml {
 
-/// Whether messages may hold words of the text. Of what may be a secret they must not.
+/// Whether messages may quote the text. Not for possible secrets.
 enum class Citing : bool { kNo, kYes };
-/// "`text`", or "`...`" in its place.
+/// Returns "`text`", or "`...`" in its place.
 std::string cited(std::string_view text, Citing citing);
-/// A syntax error with these texts; a fix that would cite what is not to be cited is left out.
+/// Returns a syntax error with these texts; omits a fix that would quote what must not be quoted.
 Diagnostic mistake_at(Span where, std::string message, std::string fix, std::vector<Label> labels = {});
 
 struct FlowScan {
-  std::uint32_t end = 0;  ///< behind the bracket that closes it; without one, the end of the text
+  std::uint32_t end = 0;  ///< after the closing bracket; without one, the end of the text
   std::optional<Diagnostic> mistake{};
 };
 
-/// Looks through the collection that begins at `begin`. `column` is that of the key whose value it is: a line below
-/// that begins a key there, or further left, is no part of it. Spans are of `source`.
+/// Scans the collection that begins at `begin`. `column` is that of its key: a line below that begins a key there, or
+/// further left, does not belong to it. Spans are of `source`.
 FlowScan scan_flow_mistakes(std::string_view text, std::uint32_t begin, std::uint32_t column, std::uint32_t source,
                             Citing citing);
 
-/// A backslash in the double-quoted scalar [begin, end) that begins no escape.
+/// Finds a backslash in the double-quoted scalar [begin, end) that begins no escape.
 std::optional<Diagnostic> bad_escape(std::string_view text, std::size_t begin, std::size_t end, std::uint32_t source,
                                      Citing citing);
 

@@ -1,5 +1,5 @@
-// The cause of a syntax error. A parser stops at the token that it cannot take, which is often lines behind the
-// mistake; this looks at the text again as a person does, line by line, for what is commonly mistyped.
+// Finds the cause of a syntax error. A parser stops at the first invalid token, often lines after the mistake; this
+// searches the text again, line by line, for common typing errors.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace edge::compiler::yaml {
 
-/// The first mistake of a document that cannot be read, no later than the line of `fault`, where the parser stopped.
-/// nullopt when it is none of the known ones. Linear in the text; allocates by its depth.
+/// Returns the first mistake in an unreadable document, no later than the line of `fault`, where the parser stopped.
+/// nullopt when it is not a known one. Linear in the text; allocates by its depth.
 std::optional<Diagnostic> find_mistake(std::string_view text, std::uint32_t source, Piece piece, std::uint32_t fault,
                                        Citing citing);
 
-/// What the parser complains of, in our words; the parser's own where they are not known.
+/// Returns a readable message for the parser's error; the parser's own where it is unknown.
 std::string_view syntax_words(std::string_view parser_words);
 
 }  // namespace edge::compiler::yaml

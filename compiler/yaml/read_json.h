@@ -1,4 +1,4 @@
-// Documents in JSON, as every object of an API is: read in a fifth of the time that the parser of YAML takes.
+// Reads documents in JSON, such as objects of an API, in a fifth of the time of the YAML parser.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace edge::compiler::yaml {
 
-/// The document that the reader of YAML makes of `piece`, where that is one JSON object without a fault. nullopt: it is
-/// none, has a key twice, goes deeper than `limits.depth` or has more than `most_nodes` values: the reader of YAML says
-/// what is wrong, if anything is.
+/// Returns the same document as the YAML reader for `piece`, if that is one valid JSON object. nullopt: it is not, has
+/// a duplicate key, is deeper than `limits.depth` or has more than `most_nodes` values: the YAML reader then reports
+/// the error, if any.
 std::optional<Document> read_json(const SourceMap& sources, std::uint32_t source, Piece piece, const ReadLimits& limits,
                                   std::size_t most_nodes);
 

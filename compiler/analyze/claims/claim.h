@@ -1,8 +1,8 @@
-// Whether a claim holds for every request that a program can be sent: `path prefix "/admin" implies policy OIDC`.
+// Checks whether a claim holds for every request to a program: `path prefix "/admin" implies policy OIDC`.
 //
-// Where requests can end is a finite list: each rule of each host of each listener, by each of its backends, and
-// nowhere. For each of these what the claim asks about the end is known, so what is left of it is a set of requests;
-// the claim fails when some request of the set's complement ends there.
+// The destinations of requests are a finite list: each rule of each host of each listener, by each of its backends, and
+// none. For each of these the claim's facts are known, so that what remains of the claim is a set of requests; the
+// claim fails when some request outside of this set has that destination.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,18 @@ namespace edge::compiler::analyze {
 struct ClaimResult {
   enum class State : std::uint8_t { kHolds, kFails, kNotDecided };
   State state = State::kHolds;
-  /// kFails: a request for which the claim does not hold, as the interpreter decides it, and the bind (an index into
-  /// the program's binds) that it comes in on.
+  /// kFails: a counterexample, decided by the interpreter, and the bind (an index into the program's binds) that it
+  /// comes in on.
   std::optional<Witness> request = std::nullopt;
   std::uint32_t bind = 0;
-  /// kFails, and there are several: the backend (namespace/name) that it may go to and should not.
+  /// kFails, with several backends: the backend (namespace/name) that it may go to and should not.
   std::string backend = {};
-  /// kNotDecided: why, of the first of `undecided` ends.
+  /// kNotDecided: the reason for the first of `undecided` destinations.
   std::string reason = {};
   std::size_t undecided = 0;
 };
 
-/// The types of policy as claims name them.
+/// Returns the policy types as claims name them.
 std::span<const std::string_view> policy_types();
 
 class ClaimCheck {
@@ -44,8 +44,8 @@ class ClaimCheck {
   ClaimCheck(const ClaimCheck&) = delete;
   ClaimCheck& operator=(const ClaimCheck&) = delete;
 
-  /// `claim` is of expr::parse_claim. Where it asks for policies alone, requests that no rule takes are not looked at:
-  /// they get 404 whatever stands before it.
+  /// `claim` is a result of expr::parse_claim. Requests without a rule are ignored for claims about policies only: they
+  /// get 404 in any case.
   ClaimResult check(const expr::Expression& claim);
 
  private:

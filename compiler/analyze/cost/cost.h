@@ -1,5 +1,5 @@
-// What a program costs: bytes by host and kind, and the most that one request can make it do. The bounds are static:
-// they are read off the tables, no request is sent and no time is taken.
+// The cost of a program: bytes by host and kind, and upper bounds of the work for one request. The bounds are computed
+// from the tables, without sending requests or measuring time.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace edge::compiler::analyze {
 
-/// The most that a lookup can have to do.
+/// Upper bounds of the work of a lookup.
 struct LookupBound {
-  std::uint32_t hosts = 0;         ///< host sections that are asked, one after the other
+  std::uint32_t hosts = 0;         ///< host sections searched, one after the other
   std::uint32_t paths = 0;         ///< probes of path tables
-  std::uint64_t conditions = 0;    ///< nodes of predicates that are evaluated when every rule but the last fails
-  std::uint32_t pattern_sets = 0;  ///< regex databases that are searched
+  std::uint64_t conditions = 0;    ///< predicate nodes evaluated when every rule but the last fails
+  std::uint32_t pattern_sets = 0;  ///< regex databases searched
 
   LookupBound& operator+=(const LookupBound& other) {
     hosts += other.hosts;
@@ -30,14 +30,14 @@ struct LookupBound {
 struct HostCost {
   std::string pattern;  ///< `*` for every host
   std::string listener;
-  std::size_t rules = 0;  ///< matches of rules, at every place where they stand
+  std::size_t rules = 0;  ///< matches of rules, at every place in the tables
   std::size_t paths = 0;
   std::uint64_t table_bytes = 0;
-  std::uint64_t native_bytes = 0;  ///< its part of a shard that it shares with `native_hosts` hosts in all
+  std::uint64_t native_bytes = 0;  ///< its part of a shard shared by `native_hosts` hosts
   std::size_t native_hosts = 0;
-  std::uint64_t regex_bytes = 0;  ///< its databases; hosts with the same patterns share them
+  std::uint64_t regex_bytes = 0;  ///< its databases; shared by hosts with the same patterns
   std::size_t patterns = 0;
-  LookupBound bound;         ///< of a request to this host, with the hosts that it falls through to
+  LookupBound bound;         ///< for a request to this host, including hosts that it falls through to
   std::string longest_path;  ///< a path on which `bound` is reached
 };
 
@@ -45,8 +45,9 @@ struct RegexCost {
   std::string pattern;
   std::string host;
   std::string subject;               ///< `path`, `header:x-env`, `query:id`
-  std::uint64_t positions = 0;       ///< of a match with every counted repeat written out; automata grow with it
-  std::uint64_t database_bytes = 0;  ///< of the database that it is in, with `database_patterns` patterns
+  std::uint64_t positions = 0;       ///< of a match with every counted repeat expanded; the size of automata grows with
+                                     ///< it
+  std::uint64_t database_bytes = 0;  ///< of the database that contains it, with `database_patterns` patterns
   std::uint32_t database_patterns = 0;
 };
 
@@ -55,7 +56,7 @@ struct Cost {
   std::uint64_t table_bytes = 0;
   std::uint64_t native_bytes = 0;
   std::uint64_t regex_bytes = 0;
-  /// What an agent holds: the program, and the regex databases once more, as they are unpacked to be searched.
+  /// Returns the memory of an agent: the program, and the regex databases once more in unpacked form.
   std::uint64_t memory_bytes() const { return program_bytes + regex_bytes; }
   std::vector<HostCost> hosts;     ///< the one with the largest bound first
   std::vector<RegexCost> regexes;  ///< the one with the most positions first

@@ -1,5 +1,5 @@
-// The rules of one side of a diff: those of every section that a host falls through, in the order in which one request
-// can meet them.
+// The rules of one side of a diff: of every section that a host falls through, in the order in which one request may be
+// tested against them.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace edge::compiler::analyze {
 
-/// Equal texts have equal numbers.
+/// Maps equal texts to equal numbers.
 class Interned {
  public:
   std::uint32_t number(const std::string& text) {
@@ -34,7 +34,7 @@ class ChainRules {
     std::uint32_t host;  ///< index into the chain's hosts
     TableRule rule;
     std::uint32_t condition;  ///< interned text
-    std::uint32_t treatment;  ///< interned text, with the rule's name where names count
+    std::uint32_t treatment;  ///< interned text, including the rule's name where names count
   };
 
   /// All arguments must outlive this object; `texts` is shared by both sides.
@@ -46,10 +46,10 @@ class ChainRules {
   const std::string& treatment_text(std::size_t index);
 
   Set matches(std::size_t index) { return hosts_[entries_[index].host]->matches(entries_[index].rule); }
-  /// Which entry takes the request; nullopt: none does.
+  /// Returns the entry that matches the request; nullopt: none.
   std::optional<std::size_t> taker(const program::RequestView& request, const program::RegexMatcher& regex) const;
 
-  /// Calls `each` with the entries, by index, whose paths a request of `rule` can have, until it returns false.
+  /// Calls `each` with the index of every entry whose paths a request of `rule` can have, until it returns false.
   void for_each_meeting(const TableRule& rule, const std::function<bool(std::size_t)>& each) const;
 
  private:

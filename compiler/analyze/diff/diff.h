@@ -1,6 +1,5 @@
-// What a change does, whatever its text: the classes of requests that two programs treat otherwise, each with a request
-// that shows it, and the settings that differ. Works on programs alone, so that files, artifacts and live agents can be
-// compared with each other.
+// The effect of a change: the classes of requests that two programs handle differently, each with an example, and the
+// settings that differ. Works on programs only, so that files, artifacts and live agents can be compared.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +16,22 @@
 namespace edge::compiler::analyze {
 
 struct DiffOptions {
-  /// The name of the rule that takes a request counts as well, not only what it does.
+  /// A change of the matching rule's name counts as a difference too.
   bool by_name = false;
 };
 
-/// Requests that one rule took and that another takes now, or that the same rule treats otherwise.
+/// Requests that another rule matches now, or that the same rule handles differently.
 struct DiffClass {
-  std::vector<std::string> hosts;  ///< patterns that it shows on; `*` for every host
-  std::string where;               ///< place and conditions of the rule that took it, or of the one that takes it now
+  std::vector<std::string> hosts;  ///< patterns it was found on; `*` for every host
+  std::string where;               ///< place and conditions of the rule before, or of the one after
   std::string rule_before;         ///< `demo/shop rules[2].matches[0]`; empty: none
   std::string rule_after;
-  std::vector<std::string> before;  ///< what becomes of them, see Treatments::parts
+  std::vector<std::string> before;  ///< their treatment, see Treatments::parts
   std::vector<std::string> after;
   Witness request;
 };
 
-/// Something beside routing, by name: `backend demo/stable, requestTimeout`. Empty where there is none.
+/// A difference outside of routing, by name: `backend demo/stable, requestTimeout`. Empty where absent.
 struct SettingChange {
   std::string what;
   std::string before;
@@ -42,7 +41,7 @@ struct SettingChange {
 struct Diff {
   std::vector<DiffClass> classes;
   std::vector<SettingChange> settings;
-  std::vector<std::string> undecided;  ///< questions that the search did not answer within its bounds
+  std::vector<std::string> undecided;  ///< comparisons that exceeded the limits of the search
   bool equal() const { return classes.empty() && settings.empty() && undecided.empty(); }
 };
 
@@ -54,10 +53,10 @@ class ProgramDiff {
   ProgramDiff(const ProgramDiff&) = delete;
   ProgramDiff& operator=(const ProgramDiff&) = delete;
 
-  /// Cost: what both programs have alike is compared by hash; the rest grows with what changed.
+  /// Computes the difference. Cost: equal parts are compared by hash; the rest grows with the change.
   Diff run();
 
-  /// The class that one request falls into, as far as it alone can tell; nullopt when nothing changes for it.
+  /// Returns the class of one request, as far as it can be told; nullopt when nothing changes for it.
   std::optional<DiffClass> of_request(const Witness& request);
 
  private:
@@ -65,10 +64,10 @@ class ProgramDiff {
   std::unique_ptr<State> state_;
 };
 
-/// Equal for classes of the same rules that are treated otherwise in the same way.
+/// Returns a key that is equal for classes of the same rules with the same change of treatment.
 std::string class_key(const DiffClass& changed);
 
-/// Backends' addresses, which travel beside a program.
+/// Compares backends' addresses, which are not part of a program.
 std::vector<SettingChange> diff_endpoints(const program::EndpointSet& before, const program::EndpointSet& after);
 
 }  // namespace edge::compiler::analyze

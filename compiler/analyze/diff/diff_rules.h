@@ -1,5 +1,5 @@
-// Two ordered lists of rules, one before and one after a change: which requests of one class of hosts are treated
-// otherwise. Exact where the search ends within its bounds; where it does not, that is said.
+// Compares two ordered lists of rules, before and after a change: which requests of one class of hosts are handled
+// differently. Exact where the search ends within its limits; otherwise reported as undecided.
 #pragma once
 
 #include <optional>
@@ -20,16 +20,16 @@ struct ChainRule {
   TableRule rule;
 };
 
-/// A class of requests: those that `before` took and that `after` takes now. A rule that is not there: 404.
+/// A class of requests: those matched by `before` earlier and by `after` now. An absent rule: 404.
 struct RulesDifference {
   std::optional<ChainRule> before;
   std::optional<ChainRule> after;
-  Witness request;  ///< one of them; its host is the caller's to fill in
+  Witness request;  ///< an example; the caller sets its host
 };
 
 struct RulesDifferences {
   std::vector<RulesDifference> found;
-  std::vector<std::string> undecided;  ///< one a question that the search did not answer
+  std::vector<std::string> undecided;  ///< one per undecided comparison
   bool none() const { return found.empty() && undecided.empty(); }
 };
 
@@ -39,9 +39,9 @@ struct RuleChain {
   std::vector<const program::Section*> hosts;
 };
 
-/// Only rules that changed are looked at, with the rules that they meet: of two rules that are on both sides, with the
-/// same conditions and treatment and in the same order, the same one wins on both. Sections of the same bytes are not
-/// looked into. `by_name`: another rule's name is a difference too.
+/// Compares the lists. Only changed rules are examined, with the rules that they overlap: two rules on both sides, with
+/// the same conditions, treatment and order, have the same winner on both. Sections with equal bytes are skipped.
+/// `by_name`: another rule's name is a difference too.
 RulesDifferences diff_rules(const RuleChain& before, const RuleChain& after, const program::RegexMatcher& regex,
                             bool by_name);
 

@@ -1,4 +1,4 @@
-// What a program says beside its rules, as a flat list: two programs say the same when their lists are equal.
+// The settings of a program apart from its rules, as a flat list, for comparison.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace edge::compiler::analyze {
 
-/// By name, e.g. `backend demo/stable, requestTimeout` -> `5s`. What is off or absent is left out.
+/// By name, such as `backend demo/stable, requestTimeout` -> `5s`. What is off or absent is omitted.
 using Settings = std::map<std::string, std::string>;
 
 Settings settings_of(const program::ProgramView& program);

@@ -1,4 +1,4 @@
-// Holds the fast engines against the interpreter on one request, as the proof does on its own requests.
+// Compares the fast engines with the interpreter for one request, as the proof does for its own requests.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace edge::compiler::analyze {
 
-/// Every group and every pattern of `hosts`, decided by native code and by Hyperscan. Both are made anew from the
-/// tables, so that explaining a program runs nothing that came in it.
+/// Evaluates every group and every pattern of `hosts` by native code and by Hyperscan. Both are rebuilt from the
+/// tables, so that no code in the program is executed.
 std::vector<ExplainedEngine> compare_engines(program::Target target, const std::vector<const program::Section*>& hosts,
                                              const program::RequestView& request, const program::RegexMatcher& regex,
                                              const std::string& regex_worker);

@@ -1,4 +1,4 @@
-// The words of an explanation: a program's records as a person names them.
+// The words of an explanation: names a program's records for users.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ std::string bind_text(const program::ProgramView& program, std::uint32_t bind);
 std::string backend_name(const program::ProgramView& program, std::uint64_t id);
 /// `request header x-env: prod is set`.
 std::string filter_text(const program::SectionView& host, const program::FilterRecord& filter);
-/// What the request has where node `node` looks: the quoted value, `absent`, or an address. Empty for a node that looks
-/// at several places.
+/// Returns the request's value that node `node` tests: the quoted value, `absent`, or an address. Empty for a node that
+/// tests several values.
 std::string actual_text(const program::SectionView& host, std::uint32_t node, const program::MatchInput& input);
 
-/// What each policy on a rule does with one request, as far as the request alone tells: who is asked, and who answers
-/// at once. Names of secrets and what is in them are never told. `JWT demo/tokens: answers 401: the request has no
-/// header authorization`, in the order in which it passes them.
+/// Returns the effect of each policy of a rule on one request, as far as the request determines it: which service is
+/// called, and which policy answers at once. Names and contents of secrets are not included. `JWT demo/tokens: answers
+/// 401: the request has no header authorization`, in the order of evaluation.
 std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
                                          const program::TreatmentRecord& treatment,
                                          const program::RequestView& request);

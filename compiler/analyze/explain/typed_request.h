@@ -1,4 +1,4 @@
-// A request as a person types it: a URL, fields, an address. It becomes what a session would make of it.
+// A request as typed by a user: a URL, fields, an address; converted to the form in which the data plane matches it.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@ namespace edge::compiler::analyze {
 struct TypedRequest {
   /// The host canonical, the path normalised, field names in lower case.
   Witness request;
-  /// The port was written, not told from the scheme.
+  /// The port is explicit, not implied by the scheme.
   bool port_written = false;
 
-  /// `scheme://host[:port]/path?query`. kInvalidArgument says what is wrong with which part; so below.
+  /// Parses `scheme://host[:port]/path?query`. kInvalidArgument says which part is invalid; the same below.
   Status set_url(std::string_view url);
-  /// `host` stands for the URL's authority.
+  /// `host` replaces the URL's authority.
   Status add_header(std::string_view name, std::string_view value);
   Status set_method(std::string_view method);
 
@@ -24,7 +24,7 @@ struct TypedRequest {
   Status set_authority(std::string_view authority);
 };
 
-/// RFC 9110 §5.6.2.
+/// Returns whether a text is a token, RFC 9110 §5.6.2.
 bool is_token(std::string_view text);
 
 }  // namespace edge::compiler::analyze

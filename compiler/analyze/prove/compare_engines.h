@@ -1,4 +1,4 @@
-// Holds native code and the regex engine of one host against the interpreter, request by request.
+// Compares native code and the regex engine of one host with the interpreter, request by request.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class EngineComparison {
   /// All arguments must outlive the comparison.
   EngineComparison(const program::Section& section, const Engines& engines, const program::RegexMatcher& matcher);
 
-  /// False when no engine beside the interpreter has anything to say about this host.
+  /// Returns whether any engine other than the interpreter is used for this host.
   bool needed() const { return native_ != nullptr || sets_; }
-  /// What is wrong with the host's native code as a whole.
+  /// Returns an error of the host's native code as a whole.
   std::optional<std::string> fault() const { return fault_; }
 
-  /// Decides group `group` for `request` on every engine. \returns what they disagree on.
+  /// Evaluates group `group` for `request` on every engine. \returns their disagreement.
   std::optional<std::string> compare(const program::RequestView& request, std::uint32_t group);
 
  private:
@@ -34,7 +34,7 @@ class EngineComparison {
   const program::NativeHost* native_ = nullptr;
   bool sets_ = false;
   std::optional<std::string> fault_;
-  std::set<std::pair<std::uint64_t, std::string>> seen_;  ///< subjects that a set was asked about
+  std::set<std::pair<std::uint64_t, std::string>> seen_;  ///< subjects already compared for a set
 };
 
 }  // namespace edge::compiler::analyze

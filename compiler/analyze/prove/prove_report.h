@@ -1,4 +1,4 @@
-// The proof's findings as diagnostics, and for the status of routes.
+// Reports the proof's findings as diagnostics, and for the status of routes.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ class ProofReport {
   ProofReport(const LinkedConfig& config, const ir::Host& host, Diagnostics& diagnostics)
       : config_(config), host_(host), diagnostics_(diagnostics) {}
 
-  /// The loser can never win. At least one winner.
+  /// Reports that the loser can never win. At least one winner.
   void unreachable(const Shadowing& shadowing);
-  /// Whether any request reaches `candidate` was not found out.
+  /// Reports that it is undecided whether any request reaches `candidate`.
   void not_decided(const ir::Candidate& candidate, const std::string& reason);
-  /// No request fulfils the conditions of `candidate`.
+  /// Reports that no request meets the conditions of `candidate`.
   void contradiction(const ir::Candidate& candidate);
   void disagreement(const ir::Candidate& candidate, const std::string& what, const std::optional<Witness>& request);
-  /// The host is larger than the format can hold.
+  /// Reports that the host exceeds the limits of the format.
   void too_large(const std::string& what);
 
  private:
@@ -38,8 +38,8 @@ class ProofReport {
   Diagnostics& diagnostics_;
 };
 
-/// Condition `Shadowed`: one status for each route with a rule that wins nothing on some host, for sort_and_merge with
-/// the linker's. The first rule of a route is told in full, the others are counted.
+/// Returns condition `Shadowed`: one status per route with a rule that never wins on some host, to be merged with the
+/// linker's by sort_and_merge. The first rule of a route is described in full, the others are counted.
 std::vector<ResourceStatus> shadow_statuses(const LinkedConfig& config, std::span<const Shadowing> shadowed);
 
 }  // namespace edge::compiler::analyze

@@ -1,4 +1,4 @@
-// Decides whether a rule of a host section wins any request at all, and if not, which rules take its requests.
+// Decides whether a rule of a host section wins for any request at all, and if not, which rules take its requests.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace edge::compiler::analyze {
 
-/// A rule that takes requests of another, with one of them.
+/// A rule that takes requests of another, with an example.
 struct Taken {
   TableRule taker;
   Witness request;
@@ -24,30 +24,30 @@ struct Taken {
 
 struct Reach {
   enum class State : std::uint8_t {
-    kReached,     ///< `request` is one that it takes
-    kCovered,     ///< the rules in `taken` take all its requests, and none of them can be left out
-    kImpossible,  ///< its conditions exclude each other
-    kNowhere,     ///< no rule at all takes `request`, though this one should: the tables are wrong
+    kReached,     ///< `request` is an example
+    kCovered,     ///< the rules in `taken` take all its requests; all of them are needed
+    kImpossible,  ///< its conditions contradict each other
+    kNowhere,     ///< no rule takes `request`, though this one should: the tables are wrong
     kNotDecided,  ///< `reason` says why
   };
   State state = State::kNotDecided;
   std::optional<Witness> request = std::nullopt;
   std::vector<Taken> taken = {};
-  /// kCovered: `OPTIONS *`, which asks about the server and has no path, reaches it all the same.
+  /// kCovered: `OPTIONS *`, which has no path, still reaches it.
   bool of_server = false;
   std::string reason = {};
 };
 
 class ReachSearch {
  public:
-  /// `base` gives host and port of the requests that are made up. All must outlive this object.
+  /// `base` provides host and port of constructed requests. All must outlive this object.
   ReachSearch(const program::Section& host, const Witness& base, const program::RegexMatcher& regex)
       : base_(base), regex_(regex), rules_(space_, host) {}
 
-  /// Exact over all requests with a path. Every request that comes back was decided by the interpreter.
+  /// Exact over all requests with a path. Every returned request was decided by the interpreter.
   Reach decide(const TableRule& rule, Effort& effort);
 
-  /// A request of `set` that `accept` takes. Where it does not, others that the same rule takes are not looked at.
+  /// Returns a request of `set` that `accept` accepts. After a rejected one, others of the same rule are not tried.
   std::optional<Witness> request_of(Set set, Effort& effort, const std::function<bool(const Witness&)>& accept);
 
   HostRules& rules() { return rules_; }

@@ -1,4 +1,5 @@
-// Rules that lose requests to others, beyond what the proof of one host tells: to other hosts, or some of them only.
+// Reports rules that lose requests to others in ways the proof of one host does not cover: to other hosts, or only some
+// requests.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -7,15 +8,15 @@
 
 namespace edge::compiler::analyze {
 
-/// A warning (kUnreachableRule) for each rule that no request reaches because every name of its host that the listener
-/// serves belongs to a more specific host first, whose rules take all that this one would. What the proof of one host
-/// found already is not told again. `program` was compiled from `config`. Hosts that have names of their own, which is
-/// nearly all, cost a look at the patterns.
+/// Adds a warning (kUnreachableRule) for each rule that no request reaches because every name of its host that the
+/// listener serves belongs to a more specific host first, whose rules take all its requests. Findings of the proof of
+/// one host are not repeated. `program` was compiled from `config`. Hosts that have names of their own, nearly all,
+/// cost one check of the patterns.
 void report_hidden_by_hosts(const LinkedConfig& config, const program::ProgramView& program, Diagnostics& diagnostics);
 
-/// A note (kPartlyShadowed) for each rule and each other rule of its host that takes one of its requests, with such a
-/// request, which the interpreter has decided. `program` was compiled from `config`. Compares rules two by two, within
-/// a bound on steps for each host; a last note says where that ended the search.
+/// Adds a note (kPartlyShadowed) for each rule and each other rule of its host that takes one of its requests, with an
+/// example decided by the interpreter. `program` was compiled from `config`. Compares rules pairwise, with a limit of
+/// steps per host; a last note says where the search ended.
 void note_partly_shadowed(const LinkedConfig& config, const program::ProgramView& program, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::analyze

@@ -1,4 +1,4 @@
-// Finds what must be true of a request for predicates to hold: a bounded search over their ANDs, ORs and NOTs.
+// Finds the conditions that make predicates hold: a bounded search over their ANDs, ORs and NOTs.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ using Literals = std::vector<Literal>;
 using Goal = Literal;
 
 enum class Search {
-  kFound,       ///< `accept` took a way
-  kImpossible,  ///< every way contradicts itself
-  kGaveUp,      ///< ways were turned down by `accept`, or there are too many
+  kFound,       ///< `accept` accepted a solution
+  kImpossible,  ///< every solution contradicts itself
+  kGaveUp,      ///< solutions were rejected by `accept`, or there are too many
 };
 
-/// Calls `accept` with each consistent way to reach all goals until it returns true. At most `max_ways` calls.
+/// Calls `accept` with each consistent solution until it returns true. At most `max_ways` calls.
 Search solve(const ir::Host& host, const std::vector<Goal>& goals, std::size_t max_ways,
              const std::function<bool(const Literals&)>& accept);
 

@@ -1,4 +1,4 @@
-// Requests that are made up: from the conditions that must hold to a head that fulfils them.
+// Constructs requests that meet given conditions.
 #pragma once
 
 #include <functional>
@@ -14,33 +14,33 @@
 
 namespace edge::compiler::analyze {
 
-/// Where a candidate hangs: the paths that lead to it.
+/// The place of a candidate in the tables: the paths that lead to it.
 using PathClass = program::Trace::PathClass;
 struct CandidatePath {
   PathClass path_class;
   std::string_view path;  ///< exact path, or prefix without trailing slash
 };
 
-/// The first address past a block.
+/// Returns the first address after a block.
 IpAddress after(const Cidr& cidr);
 
 using Matcher = std::function<bool(std::string_view pattern, std::string_view subject)>;
 
-/// Fills in requests for one host.
+/// Constructs requests for one host.
 class WitnessMaker {
  public:
-  /// All arguments must outlive the maker.
+  /// All arguments must outlive this object.
   WitnessMaker(const LinkedConfig& config, const ir::Host& host, const Matcher& matcher);
 
-  /// A request of the host without any condition, for `path`.
+  /// Returns a request of the host for `path` that meets no condition in particular.
   Witness plain(std::string_view path) const;
-  /// Paths that lead to `place`, the likeliest to be free of other rules first.
+  /// Returns paths that lead to `candidate_path`, those most likely without other rules first.
   std::vector<std::string> paths(const CandidatePath& candidate_path, const Literals& literals) const;
-  /// Whether every condition on the path among `literals` is as it must be.
+  /// Returns whether every condition on the path in `literals` has the required value.
   bool path_fits(const std::string& path, const Literals& literals) const;
-  /// Everything but the path; nullopt when no values were found.
+  /// Sets everything but the path; nullopt when no values were found.
   std::optional<Witness> fill(const Literals& literals) const;
-  /// Requests that break one condition of `literals` each, and some that break the path.
+  /// Returns requests that violate one condition of `literals` each, and some with other paths.
   std::vector<Witness> near_misses(const Witness& witness, const CandidatePath& candidate_path,
                                    const Literals& literals) const;
 

@@ -1,5 +1,5 @@
-// Sets of texts as deterministic automata over bytes, made state by state as they are walked: what path values, header
-// values and patterns are to the search for a request (text_search.h).
+// Sets of texts as deterministic automata over bytes, built lazily: represent path values, header values and patterns
+// in the search for a request (text_search.h).
 #pragma once
 
 #include <bitset>
@@ -15,12 +15,12 @@ namespace edge::compiler::analyze {
 class Automaton {
  public:
   using State = std::uint32_t;
-  /// From here on nothing is accepted, and everything is.
+  /// The states from which nothing, and everything, is accepted.
   static constexpr State kDead = 0;
   static constexpr State kFull = 1;
   static constexpr State kFirstState = 2;
 
-  /// Bytes that are told apart: bit b is set where byte b may be treated otherwise than byte b - 1.
+  /// Byte classes: bit b is set where byte b may be handled differently from byte b - 1.
   using Borders = std::bitset<256>;
 
   Automaton() = default;
@@ -29,26 +29,26 @@ class Automaton {
   Automaton& operator=(const Automaton&) = delete;
 
   virtual State start(Effort& effort) = 0;
-  /// Once `effort` is used up, the answers of step and accepts mean nothing.
+  /// Once `effort` is exhausted, the results of step and accepts are meaningless.
   virtual State step(State state, unsigned char byte, Effort& effort) = 0;
-  /// Whether the text may end here.
+  /// Returns whether the text may end here.
   virtual bool accepts(State state, Effort& effort) = 0;
   virtual void add_borders(Borders& borders) const = 0;
 
   bool accepts_text(std::string_view text, Effort& effort);
 };
 
-/// `text` alone.
+/// Accepts `text` only.
 std::unique_ptr<Automaton> equal_to(std::string text);
-/// `prefix` and what lies below it by whole segments; an empty one is every path.
+/// Accepts `prefix` and paths below it by whole segments; an empty one accepts every path.
 std::unique_ptr<Automaton> below(std::string prefix);
-/// Every text with `part` in it.
+/// Accepts every text that contains `part`.
 std::unique_ptr<Automaton> containing(std::string part);
-/// Every text in which a pattern of compiler/expr is found. Null when it cannot be read.
+/// Accepts every text in which a pattern of compiler/expr is found. Null when it is invalid.
 std::unique_ptr<Automaton> matching(std::string_view pattern);
 
-/// What values a request can have. Paths: normal ones (base/path.h), and `*`. Methods: tokens (RFC 9110 §5.6.2). Header
-/// fields: the values of one name, each without blanks around it (RFC 9110 §5.5), joined with ", ".
+/// Accept the values that requests can have. Paths: normalised ones (base/path.h), and `*`. Methods: tokens (RFC 9110
+/// §5.6.2). Header fields: the values of one name, each without surrounding blanks (RFC 9110 §5.5), joined with ", ".
 std::unique_ptr<Automaton> possible_paths();
 std::unique_ptr<Automaton> possible_methods();
 std::unique_ptr<Automaton> possible_fields();

@@ -1,4 +1,4 @@
-// A bound on work that is the same on every machine: steps, not time.
+// A limit of work that is the same on every machine: steps, not time.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ class Effort {
  public:
   explicit Effort(std::uint64_t steps) : left_(steps) {}
 
-  /// Takes `steps`; false when there were not so many left, and from then on.
+  /// Uses `steps`; false when there were not enough left, and from then on.
   bool spend(std::uint64_t steps) {
     if (steps > left_) {
       exhausted_ = true;

@@ -1,5 +1,5 @@
-// The classes of hosts that a program tells apart on one bind: one for each pattern that a listener or a route names,
-// of the names whose most specific pattern it is. Rule D2.
+// The classes of hosts that a program distinguishes on one bind: for each pattern of a listener or route, the names
+// whose most specific pattern it is. Rule D2.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace edge::compiler::analyze {
 
-/// From a host name to what is said of the most specific pattern that covers it.
+/// Maps a host name to the value of the most specific pattern that covers it.
 class PatternMap {
  public:
   /// `pattern` as HostPattern::text writes it; empty: every host.
@@ -28,7 +28,7 @@ class PatternMap {
   std::uint32_t any_ = program::kNone;
 };
 
-/// Where the requests of one host go on a bind.
+/// The sections that requests of one host may match on a bind.
 struct HostChain {
   std::uint32_t listener = program::kNone;     ///< index of its ListenerRecord; kNone: no listener takes the host
   std::vector<const program::Section*> hosts;  ///< in the order in which matching falls through them
@@ -39,7 +39,7 @@ class HostClasses {
   /// `program` must outlive this object; `bind` is an index into its binds.
   HostClasses(const program::ProgramView& program, std::uint32_t bind);
 
-  /// Every pattern, the most specific first, none twice.
+  /// Returns every pattern once, the most specific first.
   const std::vector<HostPattern>& patterns() const { return patterns_; }
   HostChain chain(std::string_view host) const;
 
@@ -50,8 +50,8 @@ class HostClasses {
   std::vector<HostPattern> patterns_;
 };
 
-/// A name whose most specific pattern in `classes` is `pattern`, which stands there under `index`. nullopt when none
-/// was found.
+/// Returns a name whose most specific pattern in `classes` is `pattern`, with value `index`. nullopt when none was
+/// found.
 std::optional<std::string> name_of_class(const HostPattern& pattern, std::uint32_t index, const PatternMap& classes);
 
 }  // namespace edge::compiler::analyze

@@ -1,4 +1,4 @@
-// What was written, as sets of requests: a rule's match, and an expression of rule D5.
+// Converts configuration to sets of requests: a rule's match, and an expression of rule D5.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace edge::compiler::analyze {
 
-/// What a fact of a claim comes to; null where there are none.
+/// Returns the value of a claim's fact; null where there are none.
 using FactSet = std::function<Set(const expr::Expression& fact)>;
 
 Set expression_set(Space& space, const expr::Expression& expression, const FactSet& facts = nullptr);
 
-/// The requests that one match of a route asks for, its expression included; hosts are not looked at. What cannot be
-/// read matches nothing.
+/// Returns the requests of one match of a route, including its expression; hosts are ignored. Unreadable parts match
+/// nothing.
 Set match_set(Space& space, const LinkedRoute& route, std::size_t rule, std::size_t match);
 
 }  // namespace edge::compiler::analyze

@@ -1,4 +1,4 @@
-// Looks for a text that lies in some sets and outside of others.
+// Searches for a text that is in some sets and outside of others.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ struct TextGoal {
 
 enum class TextFound { kText, kNone, kNotDecided };
 
-/// The shortest text that reaches all goals; of equally short ones, letters come before other bytes. Breadth first over
-/// the product of the automata, so that "none" is a proof. kNotDecided when `effort` ends or the text would be longer
-/// than kMaxText. The same goals give the same text.
+/// Finds the shortest text that meets all goals; of equally short ones, letters are preferred. Breadth-first over the
+/// product of the automata, so that "none" is a proof. kNotDecided when `effort` is exhausted or the text would be
+/// longer than kMaxText. Deterministic.
 TextFound search_text(const std::vector<TextGoal>& goals, Effort& effort, std::string& text);
 
 inline constexpr std::size_t kMaxText = 8'000;

@@ -1,5 +1,5 @@
-// One part of a request (its host, its path, a header …) and the conditions on it: is there a value that fulfils some
-// of them and none of the others? The theories that the search of a Space (space.cc) asks.
+// One part of a request (its host, its path, a header …) with its conditions: finds a value that meets some of them and
+// none of the others. The theory solvers of a Space's search (space.cc).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace edge::compiler::analyze {
 
-/// A condition, and whether it must hold: twice its number, plus one when it must not.
+/// A condition, and whether it must hold: twice its number, plus one when it must not hold.
 using ConditionGoal = std::uint32_t;
 inline ConditionGoal goal_of(std::uint32_t condition, bool holds) { return condition * 2 + (holds ? 0 : 1); }
 inline std::uint32_t condition_of(ConditionGoal goal) { return goal / 2; }
@@ -31,13 +31,13 @@ struct Value {
 
 class Values {
  public:
-  /// Parts are numbered as they come up; the first four are always there.
+  /// Parts are numbered as they occur; the first four always exist.
   enum Part : std::uint32_t { kHost, kSource, kMethod, kPath, kFirstField };
   enum class Found : std::uint8_t { kValue, kNone, kNotDecided };
 
   Values();
 
-  /// Numbers of conditions: equal ones get equal numbers.
+  /// Returns numbers of conditions; equal ones get equal numbers.
   std::uint32_t host_in(const HostPattern& pattern);
   std::uint32_t source_in(const Cidr& block);
   std::uint32_t where(const Subject& subject, Test test, const std::string& operand);
@@ -47,10 +47,10 @@ class Values {
   std::uint32_t part_of(std::uint32_t condition) const { return conditions_[condition].part; }
   const Subject& subject_of(std::uint32_t part) const { return parts_[part].subject; }
 
-  /// A value of `part` that reaches all goals, each of which is about `part`. Sorts `goals`. Answers are kept.
+  /// Finds a value of `part` that meets all goals, which are all about `part`. Sorts `goals`. Results are cached.
   Found find(std::uint32_t part, std::vector<ConditionGoal>& goals, Effort& effort, Value& value);
 
-  /// Whether `value` reaches all goals.
+  /// Returns whether `value` meets all goals.
   bool fits(const Value& value, const std::vector<ConditionGoal>& goals, Effort& effort);
 
  private:
@@ -61,8 +61,7 @@ class Values {
     std::string operand;
     HostPattern host;
     Cidr block;
-    std::unique_ptr<Automaton>
-        set;  ///< texts that fulfil it; null: presence is enough, or a pattern that cannot be read
+    std::unique_ptr<Automaton> set;  ///< texts that meet it; null: presence is enough, or an unreadable pattern
   };
   struct PartOf {
     Subject subject;

@@ -1,4 +1,4 @@
-// Requests that are made up, to show what a rule does: one that owns its strings, and the view that matching takes.
+// Constructed requests that show a rule's effect: one that owns its strings, and the view for matching.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace edge::compiler::analyze {
 
-/// Printed as `GET http://host:port/path?query -H 'name: value' from 192.0.2.1`; port and source are left out where
-/// they say nothing.
+/// Printed as `GET http://host:port/path?query -H 'name: value' from 192.0.2.1`; port and source are omitted where they
+/// are irrelevant.
 struct Witness {
   std::string method = "GET";
   std::string host;
@@ -25,7 +25,7 @@ struct Witness {
 };
 std::string witness_text(const Witness& witness);
 
-/// The view that matching takes. Holds the fields; keep it and the witness alive while the view is in use.
+/// The view for matching. Owns the fields; this object and the witness must outlive the view.
 class WitnessView {
  public:
   explicit WitnessView(const Witness& witness);
@@ -38,9 +38,9 @@ class WitnessView {
   program::RequestView view_;
 };
 
-/// Whether requests can have this path: normalising leaves it as it is.
+/// Returns whether requests can have this path: normalising does not change it.
 bool is_normal_path(const std::string& path);
-/// As one name or value of a query, so that decoding gives `text` again.
+/// Encodes a name or value for a query, so that decoding returns `text`.
 std::string query_encoded(std::string_view text);
 
 }  // namespace edge::compiler::analyze

@@ -1,7 +1,7 @@
-// The conditions of a configuration as text, for golden files and `edgectl validate --conditions`: of every resource
-// that is not plainly fine, and of the kinds of Gateway API all, each with the conditions that its specification asks
-// for: GatewayClass Accepted; Gateway Accepted and Programmed; listeners Accepted, Conflicted, Programmed and
-// ResolvedRefs; routes, for each parent, Accepted and ResolvedRefs.
+// Formats the conditions of a configuration, for golden files and `edgectl validate --conditions`: of every resource
+// with errors, and of all resources of Gateway API, with the conditions that its specification requires: GatewayClass
+// Accepted; Gateway Accepted and Programmed; listeners Accepted, Conflicted, Programmed and ResolvedRefs; routes, for
+// each parent, Accepted and ResolvedRefs.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace edge::compiler::link {
 
-/// The conditions of a Gateway whose stored status is `status`: Accepted and Programmed follow from its listeners.
+/// Returns the conditions of a Gateway whose stored status is `status`: Accepted and Programmed follow from its
+/// listeners.
 std::vector<Condition> gateway_conditions(const ResourceStatus& status);
-/// All four conditions of a listener.
+/// Returns all four conditions of a listener.
 std::vector<Condition> listener_conditions(const ListenerStatus& status);
-/// Accepted, ResolvedRefs and what else is stored. `parent` nullptr: one of which nothing bad is known.
+/// Returns Accepted, ResolvedRefs and other stored conditions. `parent` nullptr: one without errors.
 std::vector<Condition> parent_conditions(const ResourceStatus* route, const ParentStatus* parent);
 
-/// One line a condition, sorted by resource.
+/// Returns one line per condition, sorted by resource.
 std::string conditions_text(const LinkedConfig& config);
 
 }  // namespace edge::compiler::link

@@ -1,4 +1,4 @@
-// A LinkedConfig as text for golden files: complete, sorted, without places.
+// Formats a LinkedConfig for golden files: complete, sorted, without positions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The settings of gateways, listeners, backends and policies as lines of the dump, without indentation.
+// Formats the settings of gateways, listeners, backends and policies as lines of the dump, without indentation.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::vector<std::string> settings_lines(const LinkedListener& listener);
 std::vector<std::string> settings_lines(const LinkedBackend& backend);
 std::vector<std::string> settings_lines(const LinkedPolicy& policy);
 
-/// In double quotes; control bytes, quotes and backslashes escaped.
+/// Quotes a text; escapes control bytes, quotes and backslashes.
 std::string quote(std::string_view text);
 
 }  // namespace edge::compiler::link

@@ -1,5 +1,5 @@
-// Which listeners a route attaches to, and what each of its parents has to say about it: parentRefs with sectionName
-// and port, the routes that a listener allows, and the intersection of hostnames, as Gateway API words them.
+// Attaches routes to listeners, and determines the status of each parent: parentRefs with sectionName and port, the
+// routes that a listener allows, and the intersection of hostnames, as defined by Gateway API.
 #pragma once
 
 #include <memory>
@@ -21,20 +21,20 @@ struct RouteTargets;
 class NamespaceLabels {
  public:
   explicit NamespaceLabels(const std::vector<model::Namespace>& namespaces);
-  /// Kubernetes gives every namespace the label `kubernetes.io/metadata.name`, also those that are not given here.
+  /// Kubernetes adds the label `kubernetes.io/metadata.name` to every namespace, including those not given here.
   bool selected(std::string_view name_space, const std::vector<model::LabelRequirement>& selector) const;
 
  private:
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::string>>> labels_;
 };
 
-/// Whose routes a listener takes.
+/// The routes that a listener accepts.
 struct Admission {
   /// Absent: routes of the gateway's namespace, and others by a ReferenceGrant.
   std::optional<model::AllowedRoutes> allowed{};
   std::string gateway_space{};
   std::string protocol{};
-  /// Of protocol TLS: the listener decrypts.
+  /// For protocol TLS: the listener decrypts.
   bool terminates = false;
   std::shared_ptr<const NamespaceLabels> labels{};
 
@@ -42,22 +42,22 @@ struct Admission {
   bool takes_kind(std::string_view kind) const;
 };
 
-/// Whether a listener forwards bytes without reading them as HTTP: TCP and TLS.
+/// Returns whether a listener forwards bytes without parsing them as HTTP: TCP and TLS.
 constexpr bool is_raw(program::Protocol protocol) {
   return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls;
 }
 
-/// `tls.mode`, or its default: HTTPS decrypts, TLS passes through.
+/// Returns whether the listener decrypts: `tls.mode`, or its default: HTTPS decrypts, TLS passes through.
 bool terminates_tls(const model::Listener& listener);
 
-/// Kinds of routes that a listener can carry and allows, for its status. `invalid`: a kind that it cannot carry is
-/// asked for.
+/// Returns the kinds of routes that a listener supports and allows, for its status. `invalid`: an unsupported kind is
+/// listed.
 std::vector<std::string> supported_kinds(const model::Listener& listener, bool& invalid);
 
-/// Fills linked.listeners and findings.status.parents; says by diagnostics where it attaches nowhere.
+/// Sets linked.listeners and findings.status.parents; adds a diagnostic where the route attaches nowhere.
 void attach(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings, LinkedRoute& linked);
 
-/// Statuses of the GatewayClasses that are ours, with the features of Gateway API that are served.
+/// Adds the statuses of this controller's GatewayClasses, with the supported features of Gateway API.
 void class_statuses(const std::vector<model::GatewayClass>& classes, std::string_view controller,
                     std::vector<ResourceStatus>& statuses);
 

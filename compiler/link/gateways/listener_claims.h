@@ -1,4 +1,4 @@
-// Listeners of all gateways contend for ports and names; the older gateway's claim holds.
+// Resolves conflicts between listeners of all gateways over ports and names; the older gateway wins.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace edge::compiler::link {
 
-/// One listener that asks for its port and names.
+/// One listener that needs its port and names.
 struct Claim {
   std::uint32_t gateway = 0;
   std::uint32_t listener = 0;
 };
 
-/// Why a claim is not granted.
+/// Why a claim is refused.
 struct ClaimRefusal {
-  std::string_view reason{};  ///< as conditions.h words it; empty: it is granted
-  std::string message{};      ///< what is held and by whom
+  std::string_view reason{};  ///< as in conditions.h; empty: it is granted
+  std::string message{};      ///< what is in use, and by which listener
 };
 
 std::string listener_field(std::size_t index, std::string_view field = {});
 
-/// Grants ports and names in the order of the calls: whoever comes later and does not fit is refused and told so.
+/// Grants ports and names in the order of the calls: a later claim that conflicts is refused and reported.
 class Claims {
  public:
-  /// Gateways of different groups of agents are in no program together, and contend for nothing.
+  /// Gateways of different groups of agents are never in one program, and do not conflict.
   enum class Between { kGatewaysOfOneGroup, kAllGateways };
 
   /// `linked` are the gateways' linked forms, for their addresses and groups.
@@ -42,13 +42,13 @@ class Claims {
 
   ClaimRefusal grant(Claim claim);
 
-  /// Why the listener cannot be told apart from another of its own gateway, if it cannot. Of such Gateway API lets
-  /// neither be served, so this comes before any grant.
+  /// Returns why the listener cannot be distinguished from another of its own gateway, if it cannot. Gateway API then
+  /// serves neither, so that this comes before any grant.
   ClaimRefusal indistinct(Claim claim);
 
  private:
-  using Groups = std::vector<std::string>;  ///< of agents; none: all agents
-  /// Who holds one thing on one address, of each group.
+  using Groups = std::vector<std::string>;  ///< of agents; empty: all agents
+  /// The owners of one port or name on one address, by group.
   struct ByGroup {
     std::optional<Claim> first;
     std::optional<Claim> of_all;
@@ -57,7 +57,7 @@ class Claims {
     std::optional<Claim> holder(const Groups& groups) const;
     void hold(const Groups& groups, Claim claim);
   };
-  /// Who holds one thing, by address.
+  /// The owners of one port or name, by address.
   struct Holders {
     ByGroup anywhere;
     ByGroup everywhere;  ///< of gateways that bind every address
@@ -67,10 +67,10 @@ class Claims {
   const Groups& groups_of(Claim claim) const;
 
   const model::Listener& listener(Claim claim) const { return gateways_[claim.gateway].listeners[claim.listener]; }
-  /// Whoever holds `key` on an address of the claim's.
+  /// Returns the owner of `key` on an address of the claim.
   std::optional<Claim> holder_of(const std::string& key, Claim claim) const;
   void hold(const std::string& key, Claim claim);
-  /// \returns what the listener's status says.
+  /// \returns the message for the listener's status.
   std::string refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
                      std::string note = "of two claims the older gateway's holds");
   std::string holder_text(Claim claim, Claim holder) const;

@@ -1,6 +1,6 @@
-// A policy with its references resolved and its defaults filled in. Part of LinkedConfig.
+// A policy with references resolved and defaults filled in. Part of LinkedConfig.
 //
-// Values of secrets are not in it: an agent fetches them by the names that are.
+// Values of secrets are not included: an agent finds them by name.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@
 
 namespace edge::compiler {
 
-/// In the order in which a request passes them: addresses, rate limit, authentication (what is checked here before what
-/// asks a service), CORS, security headers (rule D4).
+/// In the order of evaluation: addresses, rate limit, authentication (local checks before calls of a service), CORS,
+/// security headers (rule D4).
 enum class PolicyType : std::uint8_t {
-  kUnknown,  ///< the policy is so wrong that its type cannot be told; it denies
+  kUnknown,  ///< the policy's type is unreadable; it denies
   kIpAccess,
   kRateLimit,
   kBasicAuth,
@@ -32,7 +32,7 @@ enum class PolicyType : std::uint8_t {
 
 /// As in `spec.type`; "?" when unknown.
 std::string_view type_text(PolicyType type);
-/// Whether requests must not pass while the policy cannot be applied.
+/// Returns whether requests must not pass while the policy cannot be applied.
 constexpr bool protects(PolicyType type) { return type != PolicyType::kCors && type != PolicyType::kSecurityHeaders; }
 
 /// One value of a secret, by name.
@@ -44,10 +44,10 @@ struct SecretKey {
 
 struct IpAccessSettings {
   std::vector<Cidr> allow{};  ///< empty: every address
-  std::vector<Cidr> deny{};   ///< goes before `allow`
+  std::vector<Cidr> deny{};   ///< takes precedence over `allow`
 };
 
-/// What requests are counted by.
+/// The key that requests are counted by.
 enum class RateKey : std::uint8_t { kSourceIp, kHeader, kCookie, kQuery, kJwtClaim, kHost, kPath };
 
 struct RateLimitSettings {
@@ -55,6 +55,7 @@ struct RateLimitSettings {
   std::uint64_t burst = 0;
   RateKey key = RateKey::kSourceIp;
   std::string key_name{};  ///< header (lower case), cookie, query parameter or claim; requests without it share one
+                           ///< bucket
 };
 
 struct BasicAuthSettings {
@@ -63,7 +64,7 @@ struct BasicAuthSettings {
   bool strip_auth = false;
 };
 
-/// A claim that the backend is told in a header.
+/// A claim that is sent to the backend in a header.
 struct ClaimHeader {
   std::string claim{};
   std::string header{};  ///< lower case
@@ -71,10 +72,10 @@ struct ClaimHeader {
 
 struct JwtSettings {
   std::string issuer{};
-  std::vector<std::string> audience{};  ///< any of them; empty: not checked
+  std::vector<std::string> audience{};  ///< accepted ones; empty: not checked
   std::string jwks_uri{};
   std::string header{};                   ///< lower case
-  std::string prefix{};                   ///< taken off the header's value
+  std::string prefix{};                   ///< removed from the header's value
   std::vector<std::string> algorithms{};  ///< at least one
   std::chrono::nanoseconds clock_skew{0};
   std::vector<ClaimHeader> claim_headers{};
@@ -86,7 +87,7 @@ struct OidcSettings {
   SecretKey client_secret{};   ///< key `client-secret`
   SecretKey session_secret{};  ///< key `session-secret`, 32 bytes
   std::string redirect_url{};
-  std::vector<std::string> scopes{};           ///< `openid` among them
+  std::vector<std::string> scopes{};           ///< including `openid`
   std::vector<std::string> forward_headers{};  ///< lower case
   std::vector<std::string> required_roles{};
   std::vector<std::string> required_groups{};
@@ -98,9 +99,9 @@ struct ForwardAuthSettings {
   std::vector<std::string> auth_headers{};      ///< lower case; empty: all of the request's
   std::vector<std::string> response_headers{};  ///< lower case; empty: none
   std::chrono::nanoseconds timeout{0};
-  std::chrono::nanoseconds cache_ttl{0};  ///< 0: answers are not kept
-  std::string sign_in_url{};              ///< empty: the client gets an answer of 401 as it is
-  std::string sign_in_parameter{};        ///< empty where that is
+  std::chrono::nanoseconds cache_ttl{0};  ///< 0: decisions are not cached
+  std::string sign_in_url{};              ///< empty: the client gets 401 responses unchanged
+  std::string sign_in_parameter{};        ///< empty where `sign_in_url` is
 };
 
 struct CorsSettings {
@@ -110,7 +111,7 @@ struct CorsSettings {
   std::vector<std::string> expose_headers{};  ///< lower case
   std::chrono::nanoseconds max_age{0};
   bool allow_credentials = false;
-  bool credentials_for_everyone = false;  ///< also to the origins that only `*` allows
+  bool credentials_for_everyone = false;  ///< also for the origins that only `*` allows
 };
 
 struct SecurityHeadersSettings {
@@ -123,7 +124,7 @@ struct SecurityHeadersSettings {
   std::string referrer_policy{};  ///< empty: not sent
 };
 
-/// std::monostate: the settings cannot be read, or a secret is missing.
+/// std::monostate: the settings are invalid, or a secret is missing.
 using PolicySettings = std::variant<std::monostate, IpAccessSettings, RateLimitSettings, BasicAuthSettings, JwtSettings,
                                     OidcSettings, ForwardAuthSettings, CorsSettings, SecurityHeadersSettings>;
 
@@ -134,8 +135,8 @@ struct LinkedPolicy {
   PolicyType type = PolicyType::kUnknown;
   PolicySettings settings{};
   PolicyTargetKind target_kind = PolicyTargetKind::kRoute;
-  /// Whether it can be applied as it is written. One that protects and is not enforced denies: requests to its target
-  /// are answered 503.
+  /// Whether it can be applied as written. One that protects and is not enforced denies: requests to its target are
+  /// answered 503.
   bool enforced = false;
   Span span{};  ///< of spec.type
 };
