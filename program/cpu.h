@@ -1,4 +1,4 @@
-// CPUs that programs are made for, and what runs on which.
+// The CPU targets of programs, and their compatibility.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace edge::program {
 
-/// `x86-64`, `x86-64-v2`, `x86-64-v3`, `aarch64`; `any` for tables alone.
+/// Returns `x86-64`, `x86-64-v2`, `x86-64-v3`, `aarch64`; `any` for tables only.
 std::string_view to_string(Target target);
 std::optional<Target> parse_target(std::string_view text);
 
-/// The highest level of the CPU that this process runs on.
+/// Returns the highest level of this machine's CPU.
 Target this_cpu();
 
-/// Whether a program made for `target` can be served by on `cpu`. Native code for a higher level is passed over
-/// (LoadedProgram::load), so within an architecture every program runs; across them none does, as databases of patterns
-/// are made for one. Decision 0059.
+/// Returns whether a program for `target` can be served on `cpu`. Native code for a higher level is ignored
+/// (LoadedProgram::load), so that within an architecture every program runs; across architectures none does, because
+/// pattern databases are specific to one. Decision 0059.
 bool runs_on(Target target, Target cpu);
 
 }  // namespace edge::program

@@ -1,5 +1,5 @@
-// Every fact about filters that compiler and runtime must agree on, once: the types as users write them, the operations
-// that they become in a program, with their names, order, sides and conflicts; and the fields that no filter edits.
+// All facts about filters that compiler and runtime share: the types in configuration, the operations in programs, with
+// their names, order, sides and conflicts; and the fields that filters must not edit.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace edge::program {
 
-/// What a filter is by its `type`.
+/// The `type` of a filter.
 enum class FilterType : std::uint8_t {
   kRequestHeaders,
   kResponseHeaders,
@@ -27,12 +27,12 @@ enum class FilterType : std::uint8_t {
 
 struct FilterTypeRow {
   FilterType type;
-  std::string_view name;                 ///< as `type` says it
-  std::string_view field;                ///< that holds its settings
-  bool proxy_route;                      ///< a type of ProxyRoute too; else of Gateway API alone
+  std::string_view name;                 ///< the value of `type`
+  std::string_view field;                ///< that contains its settings
+  bool proxy_route;                      ///< a type of ProxyRoute too; else only of Gateway API
   bool once;                             ///< a rule has at most one
-  bool of_backend;                       ///< one backend of a rule may have it (Gateway API)
-  std::optional<FilterType> excludes{};  ///< no rule has this one beside it
+  bool of_backend;                       ///< may be on one backend of a rule (Gateway API)
+  std::optional<FilterType> excludes{};  ///< a type that cannot be in the same rule
 };
 
 inline constexpr std::array kFilterTypes = {
@@ -53,7 +53,7 @@ static_assert([] {
 }());
 
 constexpr const FilterTypeRow& row_of(FilterType type) { return kFilterTypes[static_cast<std::size_t>(type)]; }
-/// \returns nullptr when no type has the name.
+/// \returns nullptr for an unknown name.
 constexpr const FilterTypeRow* find_filter_type(std::string_view name) {
   for (const FilterTypeRow& row : kFilterTypes)
     if (row.name == name) return &row;
@@ -61,16 +61,16 @@ constexpr const FilterTypeRow* find_filter_type(std::string_view name) {
 }
 
 enum class Side : std::uint8_t { kRequest, kResponse };
-/// What an operation does to the fields of its side.
+/// The effect of an operation on the fields of its side.
 enum class Edit : std::uint8_t { kNone, kSet, kAdd, kRemove };
-/// Operations of one filter list stand in this order, those of one place as they were written.
+/// The order of operations in a filter list; equal ones keep the order in which they were written.
 enum class FilterOrder : std::uint8_t {
   kAsWritten,
-  kRedirectPart,  ///< gathered until the redirect answers
+  kRedirectPart,  ///< collected until the redirect answers
   kAnswer,        ///< answers the request: always last
 };
 
-/// What FilterRecord::detail is.
+/// The meaning of FilterRecord::detail.
 enum class Detail : std::uint8_t {
   kNone,
   kPrefix,    ///< bytes of the path that the value replaces
@@ -86,7 +86,7 @@ struct FilterOpRow {
   bool has_value;
   Detail detail;
   std::string_view name;  ///< in dumps
-  /// In explanations; `{name}`, `{value}`, `{status}`, `{port}`, `{seconds}` stand for the record's.
+  /// In explanations; `{name}`, `{value}`, `{status}`, `{port}`, `{seconds}` are replaced by the record's.
   std::string_view sentence;
 };
 
@@ -139,14 +139,14 @@ static_assert([] {
 }());
 static_assert(kFilterOps.size() == kFilterOpCount);
 
-/// Bytes of a program that nobody vouched for yet may hold any number.
+/// Unchecked bytes of a program may contain any number.
 constexpr bool is_filter_op(FilterOp op) {
   return static_cast<std::uint32_t>(op) - 1 < static_cast<std::uint32_t>(kFilterOps.size());
 }
-/// Of an operation that is_filter_op().
+/// Requires is_filter_op().
 constexpr const FilterOpRow& row_of(FilterOp op) { return kFilterOps[static_cast<std::uint32_t>(op) - 1]; }
 
-/// What each operation does to the fields of one side, by its number: kNone for those of the other.
+/// The effect of each operation on the fields of one side, by its number: kNone for those of the other.
 using SideEdits = std::array<Edit, kFilterOpCount + 1>;
 constexpr SideEdits make_side_edits(Side side) {
   SideEdits edits{};
@@ -157,34 +157,34 @@ constexpr SideEdits make_side_edits(Side side) {
 inline constexpr SideEdits kRequestEdits = make_side_edits(Side::kRequest);
 inline constexpr SideEdits kResponseEdits = make_side_edits(Side::kResponse);
 
-/// FilterRecord::detail of a kRedirect.
+/// Returns FilterRecord::detail of a kRedirect.
 constexpr std::uint32_t redirect_detail(std::uint32_t status, std::uint32_t port) { return status | port << 16; }
 constexpr std::uint32_t redirect_status(const FilterRecord& filter) { return filter.detail & 0xffff; }
-/// 0: that of the scheme.
+/// 0: the scheme's default.
 constexpr std::uint32_t redirect_port(const FilterRecord& filter) { return filter.detail >> 16; }
 
 constexpr bool keeps_sessions(FilterOp op) { return op == FilterOp::kSessionCookie || op == FilterOp::kSessionHeader; }
 
-/// The operation that answers the request; nullptr: none does, and it is forwarded.
+/// Returns the operation that answers the request; nullptr: none, so that it is forwarded.
 constexpr const FilterRecord* answer_of(std::span<const FilterRecord> filters) {
   const bool answers = !filters.empty() && row_of(filters.back().op).order == FilterOrder::kAnswer;
   return answers ? &filters.back() : nullptr;
 }
 
-/// The fields that frame a message or belong to one hop: the proxy writes them itself, so the compiler refuses filters
-/// that name them, and the runtime ignores one that does (*safe*: no filter can make a second message out of one).
+/// The fields for framing or for one hop: the proxy writes them itself, so that the compiler rejects filters that name
+/// them, and the runtime ignores them (*safe*: no filter can split a message).
 inline constexpr std::array<std::string_view, 12> kReservedFields = {
     "connection",          "content-length",   "host", "http2-settings", "keep-alive",        "proxy-authenticate",
     "proxy-authorization", "proxy-connection", "te",   "trailer",        "transfer-encoding", "upgrade"};
 
-/// Beside them the fields that the proxy tells a backend itself: filters may change them, for who writes filters writes
-/// for the backend, but not what a policy makes of a request by somebody else's answer or token.
+/// In addition the fields that the proxy itself sends to backends: filters may change them, since their authors control
+/// the backend, but policies may not, by another service's response or a token.
 inline constexpr std::array<std::string_view, 6> kProxyFields = {
     "expect", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id"};
 
-/// In whichever spelling (base/field_name.h).
+/// In any spelling (base/field_name.h).
 bool is_reserved_field(std::string_view name);
-/// The same, of those that no policy may write.
+/// The same for the fields that policies may not write.
 bool is_reserved_from_policies(std::string_view name);
 
 }  // namespace edge::program

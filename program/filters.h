@@ -1,5 +1,5 @@
-// What a rule's filters do to a head: field edits, rewrites, redirects. Rule D11. Part of a program's meaning: the
-// runtime serves by it, and tools that say what a program does to a request (explain, route tests) run the same code.
+// Applies a rule's filters to a head: field edits, rewrites, redirects. Rule D11. Part of a program's semantics: the
+// runtime and the tools that describe a program's effects (explain, route tests) run the same code.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace edge::program {
 
-/// The field edits of one side. Later ones see what earlier ones did; an edit of a reserved field is ignored. Names
-/// are compared as base/field_name.h does it: an edit of `X-Role` holds for `x_role` too.
+/// The field edits of one side. Later edits see the results of earlier ones; an edit of a reserved field is ignored.
+/// Names are compared as in base/field_name.h: an edit of `X-Role` applies to `x_role` too.
 class FieldEdits {
  public:
   FieldEdits(const SectionView& section, std::span<const FilterRecord> filters, Side side, std::string_view request_id)
@@ -26,11 +26,11 @@ class FieldEdits {
         request_id_(request_id) {}
 
   bool none() const { return filters_.empty(); }
-  /// An incoming field of this name is not forwarded: something sets or removes it.
+  /// Returns whether an incoming field of this name is not forwarded, because an edit sets or removes it.
   bool drops(std::string_view name) const;
-  /// Some edit names it, so a value of our own would only stand beside it.
+  /// Returns whether an edit names the field, so that the proxy must not add its own value.
   bool names(std::string_view name) const;
-  /// Calls `out.field(name, value)` for each field that the edits leave behind.
+  /// Calls `out.field(name, value)` for each field that the edits produce.
   template <typename Out>
   void write(Out& out) const {
     std::string expanded;
@@ -41,9 +41,9 @@ class FieldEdits {
 
  private:
   Edit edit(const FilterRecord& filter) const { return edits_[static_cast<std::uint32_t>(filter.op)]; }
-  /// Filter `i` writes a field, and no later one takes it away again.
+  /// Whether filter `i` writes a field that no later one removes.
   bool stays(std::size_t i) const;
-  /// With the request's id in place of its token; `storage` holds what is no view into the program.
+  /// With the request's id in place of its token; `storage` has values that are not views of the program.
   std::string_view value(std::size_t i, std::string& storage) const;
 
   const SectionView& section_;
@@ -52,7 +52,8 @@ class FieldEdits {
   std::string_view request_id_;
 };
 
-/// Path of a rewrite or redirect: `value` in place of the first `prefix` bytes of `path`, on a segment boundary.
+/// Returns the path of a rewrite or redirect: `value` in place of the first `prefix` bytes of `path`, on a segment
+/// boundary.
 std::string replace_prefix(std::string_view path, std::size_t prefix, std::string_view value);
 
 struct Rewrite {
@@ -67,9 +68,9 @@ struct SessionSettings {
   std::string_view name;
   bool by_header = false;
   std::string_view path{};         ///< of the cookie
-  std::uint32_t cookie_age_s = 0;  ///< 0: until the browser ends
-  std::uint32_t timeout_s = 0;     ///< since the endpoint was chosen; 0: no bound
-  std::uint32_t idle_s = 0;        ///< since the last request; 0: no bound
+  std::uint32_t cookie_age_s = 0;  ///< 0: a session cookie
+  std::uint32_t timeout_s = 0;     ///< since the endpoint was chosen; 0: none
+  std::uint32_t idle_s = 0;        ///< since the last request; 0: none
 };
 SessionSettings session_settings(const SectionView& section, std::span<const FilterRecord> filters);
 
@@ -79,7 +80,7 @@ struct Redirect {
 };
 struct RedirectRequest {
   std::string_view scheme;
-  /// As the client named it, with its port.
+  /// As sent by the client, with its port.
   std::string_view authority;
   std::string_view path;
   std::string_view query;

@@ -1,6 +1,6 @@
-// What texts of a ForwardAuthRecord say that no URL and no field name can: a service that is a backend of the program,
-// and one that is sent requests as they came (the filter ExternalAuth of Gateway API). An agent that does not know them
-// takes the address for malformed, and what the policy protects is answered 503.
+// Special values in a ForwardAuthRecord that are neither URLs nor field names: for a service that is a backend of the
+// program, and one that is sent requests unchanged (the filter ExternalAuth of Gateway API). An agent that does not
+// support them treats the address as malformed, and what the policy protects is answered 503.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 
 namespace edge::program {
 
-/// Among `auth_headers`: the service is sent the request's own method, host and path, behind that of the address, and
-/// none but the fields that are named; 200 alone lets the request pass, and any other answer is the client's.
+/// In `auth_headers`: the service is sent the request's own method, host and path, after the address's path, and only
+/// the named fields; only 200 lets the request pass, and any other response is sent to the client.
 inline constexpr std::string_view kOwnRequest = ":request";
-/// Among `auth_headers`, in its place: the service speaks Envoy's ext_authz protocol, and is told the fields that are
-/// named beside it; all without them.
+/// In `auth_headers`, instead: the service uses Envoy's ext_authz protocol, and is sent the other named fields; all
+/// without any.
 inline constexpr std::string_view kGrpcRequest = ":grpc";
-/// Among `auth_headers`, with a number behind it: the service is sent the body of a request too, of so many bytes at
-/// most. Requests with a larger one are refused.
+/// In `auth_headers`, followed by a number: the service is sent the request's body too, of at most so many bytes.
+/// Requests with a larger one are rejected.
 inline constexpr std::string_view kBodyLimit = ":body=";
-/// Among `response_headers`: all fields of an answer that lets the request pass, but those of its body and framing.
+/// In `response_headers`: all fields of a response that lets the request pass, except those of its body and framing.
 inline constexpr std::string_view kAllFields = ":all";
 
 inline constexpr std::string_view kBackendScheme = "backend://";
 
-/// `backend://shop/auth:9000/check`. Names of backends have no slash.
+/// Returns `backend://shop/auth:9000/check`. Names of backends contain no slash.
 inline std::string backend_address(std::string_view name_space, std::string_view name, std::string_view path) {
   std::string address(kBackendScheme);
   return address.append(name_space).append("/").append(name).append(path);

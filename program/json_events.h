@@ -1,6 +1,6 @@
-// What the readers of documents in JSON (endpoints, secrets) have in common. They take a document event by event, so
-// that a hostile one costs no more memory than what is kept of it. For the sources of this folder alone: nlohmann/json
-// appears in no other header.
+// Shared by the readers of JSON documents (endpoints, secrets). They parse by events, so that untrusted documents use
+// no more memory than what is stored. For the source files of this folder only: nlohmann/json appears in no other
+// header.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace edge::program {
 
-/// Refuses every kind of value; a reader takes those that it has a place for. The first fault stays.
+/// Rejects every kind of value; a reader overrides those that it expects. The first error is kept.
 class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
   const std::string& fault() const { return fault_; }
@@ -31,9 +31,9 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   }
 
  protected:
-  /// The key that the next value belongs to.
+  /// Returns the key of the next value.
   const std::string& at() const { return key_; }
-  /// \returns whether it is `known`; otherwise that is the fault.
+  /// \returns whether the key is `known`; otherwise reports an error.
   bool take_key(const std::string& name, bool known) {
     key_ = name;
     return known || fail("unknown field `" + name.substr(0, kShown) + "`");
@@ -45,7 +45,7 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   bool unexpected(const char* what) {
     return fail(std::string("unexpected ") + what + (key_.empty() ? "" : " at `" + key_.substr(0, kShown) + "`"));
   }
-  /// As much of a hostile text as a message repeats.
+  /// The most of an untrusted text that a message quotes.
   static constexpr std::size_t kShown = 64;
 
  private:

@@ -1,5 +1,5 @@
-// The format of an access log, from its text in a gateway's settings to pieces that are written one after another. The
-// compiler reads it to tell what is wrong with it, the runtime to write by it.
+// Parses the format of an access log in a gateway's settings to pieces that are written one after another. Used by the
+// compiler to report errors, and by the runtime for writing.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace edge::program {
 
-/// What a line can tell of an exchange, in the order of the lines in JSON. kText is a template's own text.
+/// The fields of an access log line, in the order of JSON lines. kText is literal text of a template.
 enum class LogField : std::uint8_t {
   kText,
 #define EDGE_LOG_FIELD(id, name, in_json) id,
@@ -24,30 +24,30 @@ inline constexpr std::size_t kLogFields = 1
 #undef EDGE_LOG_FIELD
     ;
 
-/// As templates name it, and lines in JSON; empty for kText.
+/// Returns the name in templates and JSON lines; empty for kText.
 std::string_view log_field_name(LogField field);
-/// The names that a template may use.
+/// Returns the names allowed in templates.
 std::vector<std::string_view> log_field_names();
-/// Whether lines in JSON have it. The others are other forms of what they have.
+/// Returns whether JSON lines have the field. The others are alternative forms of such fields.
 bool in_json(LogField field);
 
 struct LogPiece {
   LogField field = LogField::kText;
-  /// Of kText.
+  /// For kText.
   std::string_view text{};
 };
 
 struct LogFormatFault {
   enum class Kind : std::uint8_t {
-    kUnknownWord,   ///< no template, and none of the words
+    kUnknownWord,   ///< neither a template nor a known word
     kUnknownField,  ///< `%{...}` with another name
     kOpen,          ///< `%{` without an end
     kLonePercent,   ///< a percent sign before anything but `{` and `%`
-    kControlByte,   ///< a line that is more than one, or drives a terminal
+    kControlByte,   ///< a line break, or a control character
     kTooLong,
   };
   Kind kind;
-  /// The bytes at fault.
+  /// The invalid bytes.
   std::size_t begin = 0;
   std::size_t end = 0;
 };
@@ -55,14 +55,14 @@ struct LogFormatFault {
 struct LogFormatReading {
   /// A line is a JSON object of all fields; there are no pieces.
   bool json = false;
-  /// Views of the text that was read, or of static text.
+  /// Views of the parsed text, or of static text.
   std::vector<LogPiece> pieces{};
   std::optional<LogFormatFault> fault{};
 };
 
 inline constexpr std::size_t kMaxLogFormat = 2048;
 
-/// Reads `json`, `common`, `combined`, or a template: text with `%{field}`, and `%%` for a percent sign.
+/// Parses `json`, `common`, `combined`, or a template: text with `%{field}`, and `%%` for a percent sign.
 LogFormatReading read_log_format(std::string_view text);
 
 }  // namespace edge::program

@@ -1,8 +1,8 @@
-// Reads a program from bytes that nobody has vouched for.
+// Reads a program from untrusted bytes.
 //
 // `read` checks everything that later code relies on: magic, version, sizes, alignment, every offset and count of every
-// record, table invariants (slots point at entries, nodes at smaller nodes), section hashes. After it, accessors index
-// without looking back. It does not check the signature (sign.h) and never touches what kNative and kRegex hold.
+// record, table invariants (slots refer to entries, nodes to smaller nodes), section hashes. Accessors then index
+// without checks. It does not check the signature (sign.h) and never parses the contents of kNative and kRegex.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ struct Section {
   SectionView view;
 };
 
-/// In a walk over a program's sections: has the processor fetch the beginning of one that comes soon. Each begins in
-/// another page, which it does not foresee; waiting for thousands of them was a fifth of a first load.
+/// Prefetches the beginning of a later section during a walk over a program's sections. Each begins in another page,
+/// which the processor does not predict; waiting for thousands of them was a fifth of a first load.
 inline void fetch_ahead(std::span<const Section> sections, std::size_t at) {
   constexpr std::size_t kAhead = 8;
   constexpr std::size_t kHeader = 256;  // the longest of all kinds
@@ -66,11 +66,11 @@ inline void fetch_ahead(std::span<const Section> sections, std::size_t at) {
     __builtin_prefetch(&bytes[line]);
 }
 
-/// When the bytes of kRegex sections are held against their hashes. They are most of a large program, and a reader
-/// looks at none of them: who searches with a database must then do it before (runtime/match/regex_set.cc).
+/// When the bytes of kRegex sections are compared with their hashes. They are most of a large program, and not needed
+/// by readers: code that searches a database must then check it first (runtime/match/regex_set.cc).
 enum class Databases : bool { kHashNow, kHashWhenSearched };
 
-/// A program whose bytes were checked. Immutable; holds its bytes alive.
+/// A program whose bytes were checked. Immutable; owns its bytes.
 class ProgramView {
  public:
   const Hash& hash() const { return hash_; }
@@ -79,7 +79,7 @@ class ProgramView {
   const FileHeader& header() const { return *header_; }
   const SignatureBlock& signature() const { return *signature_; }
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// The bytes that are hashed, less the domain prefix: header and section entries.
+  /// Returns the hashed bytes, without the domain prefix: header and section entries.
   std::span<const std::byte> manifest() const { return manifest_; }
 
   /// In file order: ascending (kind, id).
@@ -104,14 +104,14 @@ class ProgramView {
   Hash hash_{};
 };
 
-/// `known`, when given, is a program that was read before: sections with the same kind, id, size and hash entry whose
+/// `known`, if given, is a program that was read before: sections with the same kind, id, size and hash entry whose
 /// bytes are equal are not checked again. \returns kDataLoss for anything malformed, naming section and field;
 /// kUnimplemented for another format version.
 Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
                          const ProgramView* known = nullptr, Databases databases = Databases::kHashNow);
 Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known = nullptr,
                          Databases databases = Databases::kHashNow);
-/// Reads the file into memory of its own. kNotFound, kPermissionDenied, or as above.
+/// Reads a file into memory of its own. kNotFound, kPermissionDenied, or as above.
 Result<ProgramView> read_file(const std::string& path, const ProgramView* known = nullptr,
                               Databases databases = Databases::kHashNow);
 

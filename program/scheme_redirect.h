@@ -1,5 +1,5 @@
-// Rule D9: a request in plain text is sent to the same place under another scheme. Part of a program's meaning, as
-// filters.h: the runtime serves by it, and tools that say what a program does run the same code.
+// Rule D9: redirects plain-text requests to another scheme. Part of a program's semantics, like filters.h: the runtime
+// and the tools that describe a program's effects run the same code.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,17 @@
 namespace edge::program {
 
 struct PlainRequest {
-  /// As the client named it, with its port.
+  /// As sent by the client, with its port.
   std::string_view authority;
-  /// As it was sent, and as rules see it: exclusions are about the latter.
+  /// As sent, and normalised for rules: exclusions apply to the latter.
   std::string_view path;
   std::string_view normal_path;
   std::string_view query;
   bool has_query = false;
 };
 
-/// Where the request belongs; nullopt when its path is excluded. Whether it is in plain text is for the caller to know.
+/// Returns the redirect; nullopt when the request's path is excluded. The caller checks that the request is in plain
+/// text.
 std::optional<Redirect> scheme_redirect(const SectionView& listeners, const SchemeRedirectRecord& settings,
                                         const PlainRequest& request);
 

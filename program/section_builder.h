@@ -1,4 +1,4 @@
-// Builds one section's bytes: strings and arrays behind a header, in the order in which they are added, so that equal
+// Builds one section's bytes: strings and arrays after a header, in the order in which they are added, so that equal
 // calls give equal bytes.
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace edge::program {
 
-/// Offsets have 32 bits. A section for which they are too few makes a program that `read` refuses (kMaxProgramBytes).
+/// Offsets have 32 bits. A larger section makes a program that `read` rejects (kMaxProgramBytes).
 class SectionBuilder {
  public:
-  /// `size_hint`: bytes that the section will have, roughly.
+  /// `size_hint`: approximate size of the section in bytes.
   explicit SectionBuilder(std::size_t header_size, std::size_t size_hint = 0);
 
-  /// Stores the text, or finds it where it was stored before.
+  /// Stores a text, or returns its earlier copy.
   StringRef string(std::string_view text);
 
   template <typename T>
   ArrayRef<T> array(std::span<const T> items) {
-    // Padding inside a record would carry whatever was in memory into the bytes.
+    // Padding inside a record would copy uninitialised memory into the bytes.
     static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
     return {append(items.data(), items.size_bytes(), alignof(T)), static_cast<std::uint32_t>(items.size())};
   }
@@ -56,8 +56,9 @@ struct SlotTable {
   std::uint32_t max_probe = 0;
 };
 
-/// entries[i] is found under hashes[i]. Load at most 13/16, so a probe always ends; grown twice at most when a probe
-/// would look at more than a few slots. Empty for no entries. Precondition: no entry above kMaxTableEntry.
+/// Builds slots: entries[i] is found under hashes[i]. Load at most 13/16, so that a probe always ends; grown twice at
+/// most when probes would be longer than a few slots. Empty for no entries. Precondition: no entry above
+/// kMaxTableEntry.
 SlotTable build_slots(std::span<const std::uint64_t> hashes, std::span<const std::uint32_t> entries);
 /// The same for the entries 0, 1, 2...
 SlotTable build_slots(std::span<const std::uint64_t> hashes);

@@ -1,4 +1,4 @@
-// The key of client sessions (session persistence): what agents seal the values with that clients keep.
+// The key for session persistence: agents encrypt with it the values that clients store.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,8 @@
 
 namespace edge::program {
 
-/// Derived from the key that signs programs, so that it outlives whoever gives it, and every agent of one signer has
-/// the same. It travels with the secrets of the configuration. nullopt: none could be derived, and clients have no
-/// sessions.
+/// Derived from the key that signs programs, so that it is stable, and all agents of one signer have the same. Sent
+/// with the secrets of the configuration. nullopt: the derivation failed, and there is no session persistence.
 std::optional<NamedSecret> session_secret(const SigningKey& key);
 
 }  // namespace edge::program

@@ -12,16 +12,16 @@ namespace edge::program {
 
 Hash sha256(std::span<const std::byte> bytes);
 
-/// Hashes many pieces at once: where the processor has wide registers, several times as fast as one after another.
+/// Hashes many pieces at once: several times faster on processors with wide registers.
 class ManyHashes {
  public:
-  /// `bytes`: how much there will be to hash in all. The wide way takes half a millisecond to set up.
+  /// `bytes`: the total size. The wide implementation takes half a millisecond to set up.
   explicit ManyHashes(std::uint64_t bytes);
   ~ManyHashes();
   ManyHashes(const ManyHashes&) = delete;
   ManyHashes& operator=(const ManyHashes&) = delete;
 
-  /// One hash a piece, in their order; as many of either.
+  /// One hash per piece, in order; both spans have the same size.
   void hash(std::span<const std::span<const std::byte>> pieces, std::span<Hash> hashes);
 
  private:
@@ -29,7 +29,7 @@ class ManyHashes {
   std::unique_ptr<Wide> wide_;  ///< null: one after another
 };
 
-/// The program's hash: over the domain prefix and the manifest (format.h, SignatureBlock).
+/// Returns the program's hash: over the domain prefix and the manifest (format.h, SignatureBlock).
 Hash manifest_hash(std::span<const std::byte> manifest);
 
 }  // namespace edge::program

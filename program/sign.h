@@ -1,5 +1,5 @@
-// Ed25519 signatures over a program's hash (format.h, SignatureBlock). Native code is loaded from a program only
-// after its signature was verified.
+// Ed25519 signatures over a program's hash (format.h, SignatureBlock). Native code of a program is loaded only after
+// its signature was verified.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace edge::program {
 
 class SigningKey {
  public:
-  /// A fresh key from the operating system's randomness.
+  /// Generates a key from the operating system's randomness.
   static Result<SigningKey> generate();
-  /// PKCS#8 PEM, as `openssl genpkey -algorithm ed25519` writes.
+  /// Parses PKCS#8 PEM, as written by `openssl genpkey -algorithm ed25519`.
   static Result<SigningKey> from_pem(std::string_view pem);
   std::string private_pem() const;
-  /// SubjectPublicKeyInfo PEM, what agents are given.
+  /// Returns SubjectPublicKeyInfo PEM, for agents.
   std::string public_pem() const;
 
-  /// 32 bytes that only who has the key can tell, the same at all times; other ones for each `purpose`
-  /// (HMAC-SHA256 of the private key).
+  /// Returns 32 bytes derived from the private key (HMAC-SHA256), always the same for one `purpose`, and different for
+  /// others.
   std::string derived_secret(std::string_view purpose) const;
 
-  /// Fills the SignatureBlock of an assembled program in place.
+  /// Writes the SignatureBlock of an assembled program in place.
   Status sign(std::span<std::byte> program) const;
 
  private:
@@ -42,7 +42,7 @@ class VerifyKey {
  public:
   static Result<VerifyKey> from_pem(std::string_view pem);
   static VerifyKey of(const SigningKey& key);
-  /// kUnauthenticated when unsigned, signed by another key, or the signature is wrong.
+  /// kUnauthenticated when unsigned, signed by another key, or the signature is invalid.
   Status verify(const ProgramView& program) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a build says of itself, alike in every program: its version, its commit, and the versions of what it writes.
+// Version information, the same in every program: version, commit, and the versions of its formats.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace edge::program {
 
-/// The commit that the build was made of, `unknown` where that was no git checkout.
+/// Returns the commit of the build, `unknown` without a git checkout.
 std::string_view commit();
 
-/// Lines for `--version`: `edge-agent 0.1.0 (commit 4f2a91c07b3d)`, then formats and the API group.
+/// Returns the lines for `--version`: `edge-agent 0.1.0 (commit 4f2a91c07b3d)`, then formats and the API group.
 std::string version_text(std::string_view program);
 
 }  // namespace edge::program

@@ -1,5 +1,4 @@
-// Assembles a program from sections (section_builder.h makes them). The same sections give the same bytes, in whatever
-// order they come.
+// Assembles a program from sections (made by section_builder.h). The same sections in any order give the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace edge::program {
 
-/// A section's bytes with their hash, made once and shared between the programs that hold it.
+/// A section's bytes with their hash, made once and shared between programs.
 struct Blob {
   std::vector<std::byte> bytes;
   Hash hash;
@@ -29,16 +28,16 @@ struct SectionInput {
   BlobPtr blob;
 };
 
-/// Lays the sections out, unsigned (sign.h). Precondition: no two inputs share (kind, id).
+/// Assembles the sections, unsigned (sign.h). Precondition: no two inputs share (kind, id).
 std::vector<std::byte> assemble(Target target, std::vector<SectionInput> sections);
 
-/// A section that somebody else keeps.
+/// A section owned elsewhere.
 struct SectionRef {
   SectionKind kind;
   std::uint64_t id;
   const Blob* blob;
 };
-/// The same of sections that ascend by (kind, id), as they stand in the file.
+/// The same for sections that ascend by (kind, id).
 std::vector<std::byte> assemble_in_order(Target target, std::span<const SectionRef> sections);
 
 }  // namespace edge::program

@@ -1,4 +1,4 @@
-// What the checks of all kinds of sections share. Part of reading (read.h): nothing here trusts a byte.
+// Shared by the checks of all kinds of sections. Part of reading (read.h): no byte is trusted.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace edge::program {
 
-/// Remembers the first fault of one section. The checks return whether all is well so far.
+/// Records the first error of one section. The checks return whether there was none so far.
 class Checker {
  public:
   explicit Checker(const Section& section)
@@ -32,8 +32,8 @@ class Checker {
     return sound;
   }
 
-  /// An array of the section. Together they are no larger than the section: were they allowed to overlap, a small
-  /// section could ask for much work.
+  /// Checks an array of the section. All arrays together must not be larger than the section: if they could overlap, a
+  /// small section could cause much work.
   template <typename T>
   bool array(ArrayRef<T> ref, const char* field) {
     const std::uint64_t bytes = std::uint64_t{ref.count} * sizeof(T);
@@ -53,7 +53,7 @@ class Checker {
     return require(sound, field);
   }
 
-  /// Secrets are names.
+  /// Checks a secret's name.
   bool secret(const SecretRecord& record) const {
     return text(record.name_space) && text(record.name) && text(record.key);
   }
@@ -64,7 +64,7 @@ class Checker {
     return require(sound, field);
   }
 
-  /// A reference to one record or none, which `check_record` looks at.
+  /// Checks a reference to one record or none, with `check_record`.
   template <typename T, typename Check>
   bool optional(ArrayRef<T> ref, const char* field, Check check_record) {
     if (!require(ref.count <= 1, field) || !array(ref, field)) return false;
@@ -85,7 +85,7 @@ class Checker {
 
 inline bool index_or_none(std::uint32_t index, std::uint32_t count) { return index == kNone || index < count; }
 
-/// Whether `part` is a run of whole records of `all`, which was checked.
+/// Returns whether `part` is a run of complete records of `all`, which was checked.
 template <typename T>
 bool within(ArrayRef<T> part, ArrayRef<T> all) {
   if (part.offset < all.offset || (part.offset - all.offset) % sizeof(T) != 0) return part.count == 0;
@@ -93,7 +93,7 @@ bool within(ArrayRef<T> part, ArrayRef<T> all) {
   return first + part.count <= all.count;
 }
 
-/// Slots name entries that `is_entry` knows, and one is free, so that a probe ends.
+/// Checks that slots refer to entries accepted by `is_entry`, and that one is free, so that a probe ends.
 template <typename IsEntry>
 bool check_slots(Checker& check, ArrayRef<std::uint32_t> ref, const char* field, IsEntry is_entry) {
   if (!check.array(ref, field)) return false;
@@ -116,7 +116,7 @@ inline bool check_cidrs(Checker& check, ArrayRef<CidrRecord> ref, const char* fi
   return check.require(sound, field);
 }
 
-// One a kind of section. Each stops at the first fault, which the checker keeps.
+// One per kind of section. Each stops at the first error, which the checker keeps.
 void check_listeners(Checker& check);
 void check_host(Checker& check);
 void check_backends(Checker& check);

@@ -1,4 +1,4 @@
-// Checks the sections of a program that were not checked before. Part of `read`.
+// Checks sections of a program that were not checked before. Part of `read`.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ struct SectionFault {
 };
 
 struct CheckedSections {
-  std::optional<SectionFault> fault;  ///< the first, in the sections' order
+  std::optional<SectionFault> fault;  ///< the first one, in the sections' order
   Hash program{};                     ///< the hash of the manifest
 };
 
-/// Holds each section's bytes against its hash, and its records against the format; hashes the manifest.
+/// Compares each section's bytes with its hash, and checks its records against the format; hashes the manifest.
 ///
-/// Megabytes are shared with a second thread, which has ended when this returns: a first load waits for nothing but
-/// this (decision 0070).
+/// Megabytes are divided with a second thread, which has ended when this returns: a first load waits only for this
+/// (decision 0070).
 CheckedSections check_sections(std::span<const Section* const> sections, Databases databases,
                                std::span<const std::byte> manifest);
 

@@ -1,4 +1,4 @@
-// The match tree of a program as plain values: what the text and the JSON form of a dump both print.
+// The match tree of a program as plain values: the common source of the text and JSON forms of a dump.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TreeBackend {
   std::string name;  ///< `namespace/name`, or `unresolved`
   std::uint32_t weight = 0;
   bool canary = false;
-  /// In place of the action's, where they differ.
+  /// Replace the action's filters, where different.
   std::optional<std::vector<TreeFilter>> filters{};
 };
 
@@ -35,7 +35,7 @@ struct TreeAction {
     std::string name;  ///< `namespace/name`
     std::string type;
   };
-  std::vector<Policy> policies;  ///< in the order in which requests pass them
+  std::vector<Policy> policies;  ///< in the order of evaluation
   struct Mirror {
     std::string backend;  ///< `namespace/name`
     std::uint32_t percent = 0;
@@ -57,7 +57,7 @@ struct TreeTarget {
 
 struct TreeHost {
   std::string pattern;  ///< `*` for every host
-  std::string next;     ///< where matching falls through to, empty at the end
+  std::string next;     ///< the host that matching falls through to, empty at the end
   std::vector<TreeTarget> targets;
 };
 

@@ -1,5 +1,5 @@
-// Settings of a program as plain values, spelled as the specification spells them: what both forms of a dump print, and
-// what a difference between two programs is told with.
+// Settings of a program as plain values, with the names of the specification: for both forms of a dump, and for
+// differences between programs.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace edge::program {
 
 using TreeValue = std::variant<std::string, std::uint64_t, bool, std::vector<std::string>>;
 
-/// A block of settings; texts and lists that are empty, and what is false, are left out.
+/// A block of settings; empty texts and lists, and false, are omitted.
 struct TreeSettings {
   std::string name;  ///< e.g. `healthCheck`
   std::vector<std::pair<std::string, TreeValue>> fields;
@@ -27,29 +27,29 @@ struct TreeGateway {
 
 struct TreeBackendSettings {
   std::string name;                    ///< `namespace/name`
-  TreeSettings limits;                 ///< what every backend has
-  std::vector<TreeSettings> settings;  ///< what some have
+  TreeSettings limits;                 ///< settings of every backend
+  std::vector<TreeSettings> settings;  ///< optional settings
 };
 
 struct TreePolicy {
   std::string name;  ///< `namespace/name`
   std::string type;
-  TreeSettings settings;  ///< without fields: they could not be read
+  TreeSettings settings;  ///< without fields: they are unreadable
 };
 
 std::string type_name(PolicyType type);
 std::vector<TreeSettings> settings_of(const SectionView& section, const ListenerRecord& listener);
-/// In the order of their names.
+/// Ordered by name.
 std::vector<TreeGateway> gateways_of(const ProgramView& program);
 std::vector<TreeBackendSettings> backends_of(const ProgramView& program);
 std::vector<TreePolicy> policies_of(const ProgramView& program);
 
 /// `namespace/name key`.
 std::string secret_text(const SectionView& section, const SecretRecord& secret);
-/// A value on one line: lists with commas between.
+/// Returns a value on one line: lists separated by commas.
 std::string value_text(const TreeValue& value);
 
-/// Names of RetryOn bits as the specification writes them.
+/// Returns the names of RetryOn bits as in the specification.
 std::vector<std::string> retry_names(std::uint32_t retry_on);
 
 }  // namespace edge::program

@@ -1,5 +1,5 @@
-// The one interface between compiled predicates and whoever calls them: the agent through a shared object, the
-// compiler's proof through ORC. Plain C layout; changing it means a new kAbiVersion in the program's header.
+// The interface between compiled predicates and their callers: the agent through a shared object, the compiler's proof
+// through ORC. Plain C layout; changing it requires a new kAbiVersion in the program's header.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@ namespace edge::program {
 
 inline constexpr std::uint32_t kAbiVersion = 1;
 
-/// A slot's value. `data` null: the field is absent. Bytes past `size` may be read by nobody.
+/// A slot's value. `data` null: the field is absent. Bytes beyond `size` must not be read.
 struct SlotValue {
   const char* data;
   std::uint64_t size;
 };
 static_assert(sizeof(SlotValue) == 16);
 
-/// Slot numbers that every host has; its own (headers, query keys) follow from kFirstHostSlot on.
+/// Slot numbers common to all hosts; a host's own (headers, query keys) follow from kFirstHostSlot on.
 enum : std::uint32_t { kSlotMethod = 0, kSlotPath = 1, kFirstHostSlot = 2 };
 
 struct MatchInput {
@@ -29,10 +29,11 @@ struct MatchInput {
 
 inline constexpr std::uint32_t kNoCandidate = 0xffffffff;
 
-/// Decides one group: the index within the group of the first candidate whose predicate holds, or kNoCandidate.
+/// Evaluates one group: returns the index within the group of the first candidate whose predicate holds, or
+/// kNoCandidate.
 using GroupFunction = std::uint32_t (*)(const MatchInput*);
 
-/// Groups of one host in a native section. `functions[g]` decides the host's group g; null for groups that need no
+/// Groups of one host in a native section. `functions[g]` evaluates the host's group g; null for groups that need no
 /// code (every candidate unconditional).
 struct NativeHost {
   std::uint64_t host_id;

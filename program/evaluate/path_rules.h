@@ -1,5 +1,5 @@
-// What a gateway's settings do to the path of a request before a rule is looked for (base/path.h): where the program
-// has them, and a request as a session admits it, for tools and tests.
+// Applies a gateway's path settings to a request before matching (base/path.h): reads them from the program, and
+// prepares a request like a session does, for tools and tests.
 #pragma once
 
 #include <optional>
@@ -21,16 +21,16 @@ inline PathRules path_rules_of(const GatewayRecord& gateway) {
   return rules;
 }
 
-/// A request with its path as the gateway of its listener has it; the listener is the most specific one of `bind` (an
+/// A request with its path changed by the gateway of its listener; the listener is the most specific one of `bind` (an
 /// index into the program's binds) for its host.
 class AdmittedRequest {
  public:
-  /// `request` has a normalised path, and must outlive this.
+  /// `request` has a normalised path, and must outlive this object.
   AdmittedRequest(const ProgramView& program, std::uint32_t bind, const RequestView& request);
   AdmittedRequest(const AdmittedRequest&) = delete;
   AdmittedRequest& operator=(const AdmittedRequest&) = delete;
 
-  /// The path is answered 400, and no rule is looked for.
+  /// Whether the path is answered 400 before matching.
   bool refused() const { return refused_; }
   const RequestView& view() const { return view_; }
 

@@ -1,8 +1,8 @@
-// The path table of a host section: records of one width, each at the place that its path's hash leads to
-// (path_hash.h), with the text of the path inside where it fits.
+// The path table of a host section: records of one width, each at the position determined by its path's hash
+// (path_hash.h), with the path's text inside where it fits.
 //
-// The hash is no secret, so whoever may write routes can write paths of equal hashes. Such a host's records ascend by
-// (key, text) instead, without a gap, and are found by halving: what others may ask of it stays bounded.
+// The hash is public, so that authors of routes can construct paths with equal hashes. The records of such a host are
+// sorted by (key, text) instead, without gaps, and found by binary search: the cost for other tenants stays bounded.
 #pragma once
 
 #include <bit>
@@ -18,17 +18,17 @@
 
 namespace edge::program {
 
-/// Bytes of text that records of `stride` words have room for.
+/// Returns the bytes of text that records of `stride` words have room for.
 inline constexpr std::uint32_t path_room(std::uint32_t stride) {
   return stride * 4 - static_cast<std::uint32_t>(sizeof(PathRecord));
 }
 
-/// What PathRecord::key is for a path of that hash and size: 24 bits of the hash, and the size or kFarPath.
+/// Returns PathRecord::key for a path of that hash and size: 24 bits of the hash, and the size or kFarPath.
 inline std::uint32_t path_key(std::uint64_t hash, std::size_t size, std::uint32_t room) {
   return static_cast<std::uint32_t>(hash >> 40) << 8 | (size <= room ? static_cast<std::uint32_t>(size) : kFarPath);
 }
 
-/// Where a text that does not fit its record stands in the section.
+/// Returns the position in the section of a text that does not fit its record.
 inline StringRef far_path(const PathRecord& record) {
   StringRef text;
   std::memcpy(&text, &record + 1, sizeof text);
@@ -47,19 +47,19 @@ struct Path {
   Target32 prefix;
 };
 
-/// The paths of a host section that was checked, ascending by text.
+/// Returns the paths of a checked host section, ascending by text.
 std::vector<Path> paths_of(const SectionView& host);
 
-/// How many records a lookup looks at in a table that ascends.
+/// Returns the number of records that a lookup reads in a sorted table.
 inline std::uint32_t halvings(std::uint32_t places) { return static_cast<std::uint32_t>(std::bit_width(places)); }
 
-/// The record of a path, null when there is none: what runtime/match/decide.cc does, slower.
+/// Returns the record of a path, null when there is none: the simple form of runtime/match/decide.cc.
 const PathRecord* find_path(const SectionView& host, std::uint64_t hash, std::string_view path);
 
-/// Collects the paths of one host.
+/// Builds the path table of one host.
 class PathTableBuilder {
  public:
-  /// A path is added once; its text has to live until `store`.
+  /// Adds a path, once; its text must stay valid until `store`.
   void add(std::string_view path, Target32 exact, Target32 prefix);
   /// Stores the table, and sets `path_displacements`, `paths`, `path_stride`, `max_probe` and `prefix_depths`.
   void store(SectionBuilder& builder, HostHeader& header) const;

@@ -1,5 +1,5 @@
-// One pattern in the portable engine: RE2, on bytes. The compiler holds Hyperscan against it, and an agent decides by
-// it what has no database yet.
+// One pattern in the portable engine: RE2, on bytes. The compiler compares Hyperscan with it, and agents use it for
+// patterns without a database.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace edge::program {
 /// Immutable; searching is thread-safe.
 class Pattern {
  public:
-  /// Most memory that one pattern may take: what does not fit is refused.
+  /// Memory limit of one pattern: larger ones are rejected.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
-  /// Costs tens of microseconds. `most_bytes`: of the compiled form and of the states that searching keeps.
+  /// Costs tens of microseconds. `most_bytes`: for the compiled form and the states cached by searches.
   explicit Pattern(std::string_view text, std::size_t most_bytes = kMostBytes);
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
   ~Pattern();
 
   bool ok() const;
-  /// Why RE2 refuses it; empty when it does not.
+  /// Returns why RE2 rejects it; empty when it does not.
   std::string fault() const;
-  /// Linear in the subject. One that is not ok is found nowhere.
+  /// Linear in the subject. A pattern that is not ok is never found.
   bool found_in(std::string_view subject) const;
 
  private:

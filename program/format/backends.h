@@ -1,4 +1,4 @@
-// Format of a program (format.h): the section of backends: balancing, limits, checks. Times are nanoseconds.
+// Program format (format.h): the backends section: balancing, limits, checks. Times are nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ enum class Balance : std::uint32_t {
   kRandom = 7,
 };
 
-/// What is spoken with the endpoints; over TLS when there is a record of it.
+/// The protocol to the endpoints; over TLS if there is a record for it.
 enum class BackendProtocol : std::uint32_t { kHttp1 = 0, kHttp2 = 1 };
 
 enum BackendFlags : std::uint32_t {
-  kTakesTrailers = 1,  ///< whatever trailers a request has, as gRPC does
+  kTakesTrailers = 1,  ///< accepts any trailers of requests, like gRPC
 };
 
-/// By which endpoints are told the client's address.
+/// How endpoints are sent the client's address.
 enum class ProxyProtocol : std::uint32_t { kNone = 0, kV1 = 1, kV2 = 2 };
 
 struct HealthCheckRecord;
@@ -32,7 +32,7 @@ struct PassiveCheckRecord;
 struct CircuitBreakerRecord;
 struct BackendTlsRecord;
 
-/// Entries ascend by id. The four from health_check on hold one record or none.
+/// Entries ascend by id. The four from health_check on have one record or none.
 struct BackendRecord {
   std::uint64_t id;  ///< stable_id("ProxyBackend", namespace, name)
   StringRef name_space;
@@ -45,24 +45,24 @@ struct BackendRecord {
   std::uint32_t retry_on;                     ///< RetryOn bits
   std::uint32_t max_retries;                  ///< of one request
   std::uint32_t max_concurrent_retries;       ///< of all requests at one time
-  std::uint32_t retry_budget_percent;         ///< of the requests under way, that may be retries at one time
-  std::uint32_t min_concurrent_retries;       ///< that the budget allows however few are under way
-  std::uint32_t max_idle_total;               ///< to all endpoints, over all cores; kNone: no bound
+  std::uint32_t retry_budget_percent;         ///< share of the requests in flight that may be retries
+  std::uint32_t min_concurrent_retries;       ///< that the budget allows for any number of requests in flight
+  std::uint32_t max_idle_total;               ///< to all endpoints, over all cores; kNone: unlimited
   std::uint32_t flags;                        ///< BackendFlags
   std::uint64_t connect_timeout_ns;
   std::uint64_t request_timeout_ns;  ///< 0: none
-  std::uint64_t idle_timeout_ns;     ///< how long an unused connection is kept
+  std::uint64_t idle_timeout_ns;     ///< how long an idle connection is kept
   std::uint64_t per_try_timeout_ns;  ///< 0: none
   std::uint64_t backoff_base_ns;
   std::uint64_t backoff_max_ns;
-  std::uint64_t slow_start_ns;  ///< in which a new endpoint comes to its full share; 0: at once
+  std::uint64_t slow_start_ns;  ///< in which a new endpoint reaches its full share; 0: at once
   BackendProtocol protocol;
   ProxyProtocol proxy_protocol;
   ArrayRef<HealthCheckRecord> health_check;
   ArrayRef<PassiveCheckRecord> passive_check;
   ArrayRef<CircuitBreakerRecord> circuit_breaker;
   ArrayRef<BackendTlsRecord> tls;  ///< none: plain text
-  ArrayRef<StringRef> trailers;    ///< fields that may come behind a request's body; base/field_name.h compares them
+  ArrayRef<StringRef> trailers;    ///< trailer fields that requests may have; compared by base/field_name.h
 };
 static_assert(sizeof(BackendRecord) == 176);
 
@@ -90,12 +90,12 @@ struct HealthCheckRecord {
 };
 static_assert(sizeof(HealthCheckRecord) == 80);
 
-/// Ejection of single endpoints by what traffic meets.
+/// Ejection of single endpoints by the results of requests.
 struct PassiveCheckRecord {
   std::uint64_t interval_ns;
   std::uint64_t base_ejection_ns;
   std::uint32_t consecutive_errors;          ///< 0: not counted
-  std::uint32_t consecutive_gateway_errors;  ///< 5xx answers; 0: not counted
+  std::uint32_t consecutive_gateway_errors;  ///< 5xx responses; 0: not counted
   std::uint32_t max_ejection_percent;
   std::uint32_t reserved;
 };
@@ -106,14 +106,14 @@ struct CircuitBreakerRecord {
   std::uint64_t open_ns;
   std::uint32_t consecutive_errors;  ///< 0: never opens
   std::uint32_t max_ejection_percent;
-  std::uint32_t split_local_errors;  ///< 1: own errors and the endpoint's are counted apart
+  std::uint32_t split_local_errors;  ///< 1: local errors and the endpoint's are counted separately
   std::uint32_t reserved;
 };
 static_assert(sizeof(CircuitBreakerRecord) == 32);
 
 enum BackendTlsFlags : std::uint32_t {
   kSystemAuthorities = 1,
-  kRefuseConnections = 2,  ///< no authority resolves: nothing is sent rather than sent to a stranger
+  kRefuseConnections = 2,  ///< no CA resolves: nothing is sent
 };
 
 struct SubjectNameRecord {
@@ -126,7 +126,8 @@ static_assert(sizeof(SubjectNameRecord) == 16);
 struct BackendTlsRecord {
   StringRef server_name;  ///< sent as SNI
   ArrayRef<SecretRecord> authorities;
-  ArrayRef<SubjectNameRecord> alternative_names;  ///< the certificate must have one; none: it must be for server_name
+  ArrayRef<SubjectNameRecord> alternative_names;  ///< the certificate must have one of these; none: it must be for
+                                                  ///< server_name
   ArrayRef<SecretRecord> client_certificate;      ///< one or none
   std::uint32_t flags;
   std::uint32_t reserved;

@@ -1,4 +1,4 @@
-// Format of a program (format.h): the section of one host, from a path to the rule that wins.
+// Program format (format.h): the section of one host, from a path to the matching rule.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,13 @@
 
 namespace edge::program {
 
-/// Where a lookup ends: kNone, an action (kActionBit set: one candidate without conditions), or a group.
+/// The result of a lookup: kNone, an action (kActionBit set: one candidate without conditions), or a group.
 using Target32 = std::uint32_t;
 inline constexpr std::uint32_t kActionBit = 0x80000000;
 
-/// One path with what hangs on it, exactly and as a prefix of whole segments. Its text follows, or, where that is
-/// longer than the records of the host have room for, a StringRef to it: what a lookup needs of a path lies in one
-/// place. path_table.h writes and reads them. Stored without a trailing slash where it is a prefix; the path `/` as a
-/// prefix is HostHeader::root_prefix.
+/// One path with its targets, as an exact path and as a prefix of whole segments. Followed by its text, or, where that
+/// does not fit the records of the host, by a StringRef to it: a lookup reads a path in one place. Written and read by
+/// path_table.h. Stored without a trailing slash for a prefix; the path `/` as a prefix is HostHeader::root_prefix.
 struct PathRecord {
   std::uint32_t key;  ///< low byte: size of the text, kFarPath, or 0 (then all is 0: no path); above: top of its hash
   Target32 exact;
@@ -27,8 +26,7 @@ inline constexpr std::uint32_t kNoPath = 0;
 inline constexpr std::uint32_t kMinPathStride = 5;
 inline constexpr std::uint32_t kMaxPathStride = 32;
 
-/// Candidates [first, first + count), in the order of the rules (D1; decision 81). A group is decided by the first that
-/// holds.
+/// Candidates [first, first + count), in the order of the rules (D1; decision 81). The first that holds wins.
 struct GroupRecord {
   std::uint32_t first;
   std::uint32_t count;
@@ -54,7 +52,7 @@ enum class Op : std::uint8_t {
   kFalse = 10,
 };
 
-/// Nodes come after the nodes that they use: operands are smaller than the node's own index, so there is no cycle.
+/// Nodes follow the nodes that they use: operands are smaller than the node's own index, so there is no cycle.
 struct NodeRecord {
   Op op;
   std::uint8_t reserved;
@@ -83,7 +81,7 @@ struct RegexRecord {
 };
 static_assert(sizeof(RegexRecord) == 12);
 
-/// The patterns [first, first + count) of one slot, as one Hyperscan database. Ids in it are 0..count-1. The records
+/// The patterns [first, first + count) of one slot, as one Hyperscan database. Its ids are 0..count-1. The records
 /// cover all patterns of the host, in order, each once.
 struct RegexSetRecord {
   std::uint64_t section_id;  ///< of kind kRegex
@@ -101,9 +99,9 @@ struct HostHeader {
   ArrayRef<std::uint32_t> paths;              ///< PathRecords with their texts, each path_stride words
   std::uint64_t prefix_depths;                ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
   Target32 root_prefix;
-  Target32 regex;           ///< group of the rules with a path regex that come behind every prefix
+  Target32 regex;           ///< group of the rules with a path regex after every prefix
   Target32 any_path;        ///< group of the rules without a path
-  std::uint32_t max_probe;  ///< records that a lookup looks at: 1, or paths ascend and are halved
+  std::uint32_t max_probe;  ///< records that a lookup reads: 1, or more for sorted paths with binary search
   ArrayRef<GroupRecord> groups;
   ArrayRef<CandidateRecord> candidates;
   ArrayRef<NodeRecord> nodes;
@@ -122,9 +120,9 @@ struct HostHeader {
   ArrayRef<struct FilterRecord> filters;
   ArrayRef<std::uint64_t> policy_refs;
   ArrayRef<struct MirrorRecord> mirrors;
-  std::uint32_t native_shard;  ///< id of the kNative section that holds its groups, kNone: interpreted
+  std::uint32_t native_shard;  ///< id of the kNative section with its groups, kNone: interpreted
   std::uint32_t path_stride;   ///< 0: no paths
-  Target32 early_regex;        ///< group of the rules with a path regex that come before every prefix
+  Target32 early_regex;        ///< group of the rules with a path regex before every prefix
   std::uint32_t reserved;
 };
 static_assert(sizeof(HostHeader) == 216);

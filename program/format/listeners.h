@@ -1,4 +1,4 @@
-// Format of a program (format.h): host names, and the section of gateways, binds and listeners.
+// Program format (format.h): host names, and the section of gateways, binds and listeners.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace edge::program {
 
 // ---- Host names: from a name to the most specific entry that covers it (rule D2) ----------------------------------
 
-/// One name with what hangs on it. `exact` for the name itself, `wildcard` for `*.name`; kNone where nothing does.
+/// One name with its targets: `exact` for the name itself, `wildcard` for `*.name`; kNone where there is none.
 struct NameEntry {
   StringRef name;
   std::uint32_t exact;
@@ -18,20 +18,20 @@ struct NameEntry {
 };
 static_assert(sizeof(NameEntry) == 16);
 
-/// Open addressing, linear probing, a power of two of slots, at least one of them free; none at all when there are no
-/// entries. A slot is 8 bits of tag (top byte of the hash) over 24 bits
-/// of entry index, kNone when free. The hash folds labels from the rightmost on: see name_hash_* in lookup.h.
+/// Open addressing, linear probing, a power of two of slots, at least one of them free; no slots when there are no
+/// entries. A slot is 8 bits of tag (top byte of the hash) over 24 bits of entry index, kNone when free. The hash folds
+/// labels from the rightmost: see name_hash_* in lookup.h.
 struct NameTable {
   ArrayRef<std::uint32_t> slots;
   ArrayRef<NameEntry> entries;
-  std::uint32_t fallback;    ///< for names that nothing covers, kNone for none
+  std::uint32_t fallback;    ///< for names without an entry, kNone for none
   std::uint32_t max_labels;  ///< longest name in labels: lookups stop there
 };
 static_assert(sizeof(NameTable) == 24);
 
 // ---- Listeners section --------------------------------------------------------------------------------------------
 
-/// What is done to the path of a request before anything looks at it (base/path.h), beside what always is.
+/// Changes of a request's path before matching (base/path.h), in addition to normalising.
 enum PathFlags : std::uint32_t {
   kMergeSlashes = 1,
   kRejectEscapedSlashes = 2,
@@ -41,11 +41,11 @@ enum PathFlags : std::uint32_t {
 inline constexpr std::uint32_t kAllPathFlags = 15;
 
 enum GatewayFlags : std::uint32_t {
-  kHidesReasons = 1,  ///< answers carry no X-Edge-Reason
+  kHidesReasons = 1,  ///< answers have no X-Edge-Reason
 };
 inline constexpr std::uint32_t kAllGatewayFlags = 1;
 
-/// Those from compression to limits hold one record, or none where the feature is off, or the limits are the usual.
+/// Those from compression to limits have one record, or none where the feature is off, or the limits are the defaults.
 struct GatewayRecord {
   std::uint64_t id;  ///< stable_id(kind, namespace, name); the kind is ProxyGateway, Gateway or IngressClass
   StringRef name_space;
@@ -63,23 +63,23 @@ static_assert(sizeof(GatewayRecord) == 80);
 
 enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 };
 
-/// One socket address that agents listen on, shared by every listener on it.
+/// One socket address that agents listen on, shared by all its listeners.
 struct BindRecord {
   std::uint8_t address[16];  ///< base/ip.h form; ignored when any_address
   std::uint16_t port;
   Protocol protocol;         ///< of its listeners; kHttps where some are kHttps and some kTls
   std::uint8_t any_address;  ///< 1: every address of the node
   std::uint32_t reserved;
-  NameTable listeners;  ///< host name -> index of ListenerRecord (listener isolation: the most specific one alone)
+  NameTable listeners;  ///< host name -> index of ListenerRecord (listener isolation: only the most specific one)
 };
 static_assert(sizeof(BindRecord) == 48);
 
 enum ListenerFlags : std::uint8_t {
-  kAcceptsProxyProtocol = 1,  ///< connections come from the gateway's trusted proxies alone, and begin with a header
+  kAcceptsProxyProtocol = 1,  ///< connections are accepted only from the gateway's trusted proxies, and begin with a
+                              ///< header
 };
 
-/// Of kTcp and kTls its hosts hold rules without conditions: a host is the name that the TLS client asked for (SNI),
-/// and none for kTcp.
+/// For kTcp and kTls the hosts have rules without conditions: a host is the SNI of the TLS client, and none for kTcp.
 struct ListenerRecord {
   StringRef name;
   std::uint32_t gateway;

@@ -1,5 +1,5 @@
-// Format of a program (format.h): the section of policies. Each type has its own records, so that a request finds the
-// settings of its type side by side. Times are nanoseconds.
+// Program format (format.h): the policies section. Each type has its own records, so that the settings of one type are
+// contiguous. Times are nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace edge::program {
 
-/// In the order in which requests pass them (rule D4).
+/// In the order of evaluation (rule D4).
 enum class PolicyType : std::uint32_t {
-  kUnknown = 0,  ///< so wrong that its type cannot be told
+  kUnknown = 0,  ///< with an unreadable type
   kIpAccess = 1,
   kRateLimit = 2,
   kBasicAuth = 3,
@@ -21,21 +21,21 @@ enum class PolicyType : std::uint32_t {
   kSecurityHeaders = 8,
 };
 
-/// Entries ascend by id. Whether requests are denied because a policy cannot be enforced stands with the traffic
-/// (kDenied), so that no lookup can pass it by.
+/// Entries ascend by id. Whether requests are denied because a policy cannot be enforced is stored in the treatment
+/// (kDenied), so that no lookup can miss it.
 struct PolicyRecord {
   std::uint64_t id;  ///< stable_id("ProxyPolicy", namespace, name)
   StringRef name_space;
   StringRef name;
   PolicyType type;
-  std::uint32_t settings;  ///< index into the header's array of the type; kNone: they could not be read
+  std::uint32_t settings;  ///< index into the header's array of the type; kNone: unreadable
 };
 static_assert(sizeof(PolicyRecord) == 32);
 
-/// Clients by their address; both lists in any order.
+/// Access by clients' addresses; both lists in any order.
 struct IpAccessRecord {
   ArrayRef<CidrRecord> allow;  ///< empty: every address
-  ArrayRef<CidrRecord> deny;   ///< goes before `allow`
+  ArrayRef<CidrRecord> deny;   ///< takes precedence over `allow`
 };
 static_assert(sizeof(IpAccessRecord) == 16);
 
@@ -61,13 +61,13 @@ static_assert(sizeof(RateLimitRecord) == 32);
 struct BasicAuthRecord {
   StringRef realm;
   SecretRecord users;
-  std::uint32_t strip_auth;  ///< 1: the backend does not see the credentials
+  std::uint32_t strip_auth;  ///< 1: the credentials are removed for the backend
 };
 static_assert(sizeof(BasicAuthRecord) == 36);
 
-/// A claim that the backend is told in a header.
+/// A claim that is sent to the backend in a header.
 struct ClaimHeaderRecord {
-  StringRef claim;   ///< a name, or names with dots between: a path into claims that hold others
+  StringRef claim;   ///< a name, or names separated by dots: a path into nested claims
   StringRef header;  ///< lower case
 };
 static_assert(sizeof(ClaimHeaderRecord) == 16);
@@ -77,8 +77,8 @@ struct JwtRecord {
   StringRef issuer;
   StringRef jwks_uri;
   StringRef header;              ///< lower case
-  StringRef prefix;              ///< taken off the header's value
-  ArrayRef<StringRef> audience;  ///< any of them; empty: not checked
+  StringRef prefix;              ///< removed from the header's value
+  ArrayRef<StringRef> audience;  ///< accepted ones; empty: not checked
   ArrayRef<StringRef> algorithms;
   ArrayRef<ClaimHeaderRecord> claim_headers;
 };
@@ -100,20 +100,20 @@ static_assert(sizeof(OidcRecord) == 108);
 
 struct ForwardAuthRecord {
   std::uint64_t timeout_ns;
-  std::uint64_t cache_ttl_ns;            ///< 0: answers are not kept
+  std::uint64_t cache_ttl_ns;            ///< 0: decisions are not cached
   StringRef address;                     ///< a URL, or a backend of the program (program/forward_auth.h)
   ArrayRef<StringRef> auth_headers;      ///< lower case, or kOwnRequest; empty: all of the request's
   ArrayRef<StringRef> response_headers;  ///< lower case, or kAllFields; empty: none
-  StringRef sign_in_url;                 ///< empty: a client gets an answer of 401 as it is
+  StringRef sign_in_url;                 ///< empty: the client gets 401 responses unchanged
   StringRef sign_in_parameter;
 };
 static_assert(sizeof(ForwardAuthRecord) == 56);
 
-/// To which origins browsers may send what they know of the user.
+/// The origins to which browsers may send credentials.
 enum class CorsCredentials : std::uint32_t {
   kNone = 0,
-  kListed = 1,    ///< those that are allowed by name or pattern
-  kEveryone = 2,  ///< those that only `*` allows, too: as Gateway API has it
+  kListed = 1,    ///< those allowed by name or pattern
+  kEveryone = 2,  ///< also those that only `*` allows: as in Gateway API
 };
 
 struct CorsRecord {

@@ -1,4 +1,4 @@
-// Reads of records: what is packed, what may be absent, and what is found by its id.
+// Reads records: packed fields, optional records, and lookups by id.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace edge::program {
 
-/// Where the requests of an action go (rule D3).
+/// The destinations of an action's requests (rule D3).
 struct Split {
   std::span<const BackendRefRecord> backends;  ///< empty: the filters answer, or 500
   std::uint32_t total_weight = 0;
-  std::uint32_t canary = kNone;  ///< index into backends that `X-Canary: true` goes to; kNone: to none
-  /// One a backend, or none; see SplitRecord::treatments.
+  std::uint32_t canary = kNone;  ///< index into backends for `X-Canary: true`; kNone: none
+  /// One per backend, or none; see SplitRecord::treatments.
   std::span<const std::uint32_t> treatments{};
 };
 
@@ -32,7 +32,7 @@ inline Split split_of(const SectionView& host, const ActionRecord& action) {
   return {host.array(split.backends), split.total_weight, split.canary, host.array(split.treatments)};
 }
 
-/// How the requests of an action are treated that go to the backend `chosen` of its split; kNone: to none.
+/// Returns the treatment of an action's requests that go to the backend `chosen` of its split; kNone: to none.
 inline const TreatmentRecord& treatment_record_of(const SectionView& host, const ActionRecord& action,
                                                   const Split& split, std::uint32_t chosen) {
   const bool own = chosen < split.treatments.size();
@@ -55,7 +55,7 @@ inline Cidr cidr_of(const CidrRecord& record) {
   return block;
 }
 
-/// Whether an IPAccess policy lets a client of this address pass.
+/// Returns whether an IPAccess policy allows a client address.
 inline bool lets_pass(const SectionView& policies, const IpAccessRecord& access, const IpAddress& client) {
   const auto among = [&](ArrayRef<CidrRecord> blocks) {
     return std::ranges::any_of(policies.array(blocks),
@@ -64,13 +64,13 @@ inline bool lets_pass(const SectionView& policies, const IpAccessRecord& access,
   return !among(access.deny) && (access.allow.count == 0 || among(access.allow));
 }
 
-/// A record that may be absent (an array of one or none): null then.
+/// Returns an optional record (an array of one or none): null if absent.
 template <typename T>
 const T* optional_of(const SectionView& section, ArrayRef<T> ref) {
   return ref.count == 0 ? nullptr : section.array(ref).data();
 }
 
-/// The record of an id in an array that ascends by it; null when there is none.
+/// Finds a record by id in an ascending array; null when there is none.
 template <typename T>
 const T* find_by_id(std::span<const T> records, std::uint64_t id) {
   const auto found = std::lower_bound(records.begin(), records.end(), id,

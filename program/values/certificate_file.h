@@ -1,5 +1,5 @@
-// Certificates that listeners have in files and not in Secrets: the pair travels as a secret of a name that no resource
-// has, with the namespace of the gateway (Kubernetes' names have no `:`).
+// Certificates of listeners in files instead of Secrets: the pair is sent as a secret with a name that no resource has,
+// in the gateway's namespace (Kubernetes' names have no `:`).
 #pragma once
 
 #include <optional>
@@ -20,16 +20,16 @@ struct CertificateFilePair {
 };
 
 std::string file_secret_name(std::string_view certificate, std::string_view key);
-/// nullopt: the name is that of a Secret.
+/// nullopt: the name is a Secret's.
 std::optional<CertificateFilePair> files_of_secret(std::string_view name);
 
-/// The secrets of files that a program names, without values; each once.
+/// Returns the secrets of files that a program refers to, without values; each once.
 std::vector<NamedSecret> file_secrets(const ProgramView& program);
 
-/// How a certificate is told to people: `secret shop/site`, or `file /etc/tls/site.pem`.
+/// Returns the text for users: `secret shop/site`, or `file /etc/tls/site.pem`.
 std::string certificate_text(std::string_view name_space, std::string_view name);
 
-/// Whether `path` is below one of these directories by its text alone. Both are absolute and without `.` and `..`.
+/// Returns whether `path` is in one of these directories, by text only. Both are absolute and without `.` and `..`.
 bool is_below_any(std::string_view path, const std::vector<std::string>& directories);
 
 }  // namespace edge::program

@@ -1,5 +1,5 @@
-// What travels beside a program: the addresses behind each backend, and names that agents resolve to addresses.
-// Changing them recompiles nothing.
+// Endpoints, which are sent separately from a program: the addresses of each backend, and names that agents resolve.
+// Changing them requires no compile.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@
 namespace edge::program {
 
 inline constexpr std::uint16_t kMostEndpointWeight = 256;
-/// Names of one backend.
+/// Limit per backend.
 inline constexpr std::size_t kMostEndpointNames = 256;
 
 struct Endpoint {
   IpAddress address;
   std::uint16_t port = 0;
-  /// False for endpoints that Kubernetes reports as not ready; they take no traffic.
+  /// False for endpoints that Kubernetes reports as not ready; they get no traffic.
   bool ready = true;
-  /// Its share beside the others': 1 to kMostEndpointWeight.
+  /// Its weight among the endpoints: 1 to kMostEndpointWeight.
   std::uint16_t weight = 1;
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
-/// Stands for the endpoints that an agent finds behind it.
+/// A name that agents resolve to endpoints.
 struct EndpointName {
-  /// Lower case; with a dot at its end where search lists are not to be tried.
+  /// Lower case; with a final dot where search lists are not to be used.
   std::string host;
-  /// 0: `host` is the name of a service (`_http._tcp.example.org`), and its SRV records say the ports.
+  /// 0: `host` is a service name (`_http._tcp.example.org`), whose SRV records have the ports.
   std::uint16_t port = 0;
-  std::uint16_t weight = 1;  ///< of each of them
+  std::uint16_t weight = 1;  ///< of each endpoint
   friend bool operator==(const EndpointName&, const EndpointName&) = default;
 };
 
@@ -40,15 +40,15 @@ struct BackendEndpoints {
   std::uint64_t backend_id = 0;
   std::string name_space;
   std::string name;
-  /// Sorted by address and port, no doubles.
+  /// Sorted by address and port, without duplicates.
   std::vector<Endpoint> endpoints;
-  /// Sorted by host and port, no doubles.
+  /// Sorted by host and port, without duplicates.
   std::vector<EndpointName> names{};
   friend bool operator==(const BackendEndpoints&, const BackendEndpoints&) = default;
 };
 
-/// Whether one more endpoint may be ejected of those that take traffic when at most `percent` of them may be at a time.
-/// Never more than that share: of one endpoint, half is none.
+/// Returns whether one more of the endpoints with traffic may be ejected when at most `percent` of them may be at a
+/// time. Never more than that share: half of one endpoint is none.
 constexpr bool may_eject(std::uint64_t endpoints, std::uint64_t ejected, std::uint32_t percent) {
   return (ejected + 1) * 100 <= endpoints * percent;
 }
@@ -59,9 +59,9 @@ struct EndpointSet {
   friend bool operator==(const EndpointSet&, const EndpointSet&) = default;
 };
 
-/// Puts endpoints and names in their order; of doubles the ready one, then the heavier one stays.
+/// Sorts endpoints and names; of duplicates the ready one, then the one with the larger weight is kept.
 void sort(BackendEndpoints& backend);
-/// Whether agents can ask for it: RFC 1123's letters, and `_` as services and containers are named with.
+/// Returns whether a name can be resolved: letters as in RFC 1123, and `_`, used in names of services and containers.
 bool is_endpoint_name(std::string_view host);
 
 /// The file form of `edge-agent --endpoints`: JSON

@@ -1,5 +1,5 @@
-// What travels beside a program and must be known to few: the values of the secrets that it names. Changing them
-// recompiles nothing.
+// Secrets, which are sent separately from a program and confidentially: the values of the secrets that it refers to.
+// Changing them requires no compile.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@
 
 namespace edge::program {
 
-/// Keys of secrets that the runtime asks for.
+/// Keys of secrets that the runtime uses.
 inline constexpr std::string_view kCertificateKey = "tls.crt";
 inline constexpr std::string_view kPrivateKeyKey = "tls.key";
-/// Beside a certificate, where it is: an OCSP response for it, DER.
+/// Optional next to a certificate: an OCSP response for it, DER.
 inline constexpr std::string_view kStapleKey = "tls.ocsp-staple";
-/// Beside an authority of clients: PEM of what it has revoked.
+/// Next to a client CA: PEM of its revocation list.
 inline constexpr std::string_view kRevokedKey = "ca.crl";
 
-/// What the controller adds to those of the configuration: 32 bytes by which its agents know the sessions that they
-/// have given to clients (session persistence). No resource of Kubernetes has a `:` in its name.
+/// Added by the controller to those of the configuration: 32 bytes by which its agents authenticate the sessions that
+/// clients store (session persistence). No Kubernetes resource has a `:` in its name.
 inline constexpr std::string_view kSessionSecretSpace = "edge-system";
 inline constexpr std::string_view kSessionSecretName = "session-persistence:key";
 inline constexpr std::string_view kSessionSecretKey = "key";
 
 struct SecretValue {
   std::string key;
-  /// Shared by the sets that hold it. Never null.
+  /// Shared between sets. Never null.
   std::shared_ptr<const std::string> value;
   friend bool operator==(const SecretValue& a, const SecretValue& b) {
     return a.key == b.key && (a.value == b.value || *a.value == *b.value);
@@ -48,15 +48,15 @@ struct SecretSet {
 
   /// Null when there is none.
   const std::string* find(std::string_view name_space, std::string_view name, std::string_view key) const;
-  /// Of a record in `section`; `key` in place of the record's own where that is empty.
+  /// For a record in `section`; `key` replaces an empty key of the record.
   const std::string* find(const SectionView& section, const SecretRecord& record, std::string_view key = {}) const;
-  /// Puts the secrets and their values in order; of doubles the first stays.
+  /// Sorts the secrets and their values; of duplicates the first is kept.
   void sort();
   friend bool operator==(const SecretSet&, const SecretSet&) = default;
 };
 
-/// Of `all` those that a record of a program names, with every value that `all` has of them. Of the program these
-/// sections alone name secrets.
+/// Returns those of `all` that a record of a program refers to, with all their values. Only these sections of the
+/// program refer to secrets.
 SecretSet named_by(const SectionView& listeners, const SectionView& backends, const SectionView& policies,
                    const SecretSet& all);
 

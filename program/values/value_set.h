@@ -1,6 +1,5 @@
-// Endpoints and secrets together: what travels beside a program, as a controller keeps it. Versions that follow each
-// other share what did not change, so that a copy costs a pointer for each backend and secret, and to compare two of
-// them a glance at each.
+// Endpoints and secrets together, as stored by a controller. Successive versions share unchanged parts, so that a copy
+// costs a pointer per backend and secret, and a comparison mostly compares pointers.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +20,15 @@ struct ValueSet {
   friend bool operator==(const ValueSet& a, const ValueSet& b);
 };
 
-/// Of sets in their order.
+/// From sorted sets.
 ValueSet value_set(EndpointSet endpoints, SecretSet secrets);
 EndpointSet endpoints_of(const ValueSet& values);
 SecretSet secrets_of(const ValueSet& values);
 
-/// What is in `next`, and the backends of `before` that are not in it.
+/// Returns `next`, with the backends of `before` that are not in it.
 ValueSet with_backends_of(ValueSet next, const ValueSet& before);
 
-/// Memory of all of it, about; each value of a secret is counted though others may share it.
+/// Returns the approximate memory; shared values of secrets are counted each time.
 std::size_t bytes_of(const ValueSet& values);
 
 }  // namespace edge::program
