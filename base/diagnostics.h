@@ -1,4 +1,4 @@
-// Diagnostics: what a person who writes configuration is told. Collected by every stage, never thrown.
+// Diagnostics: messages for authors of configuration. Collected by every stage, never thrown.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@ enum class DiagnosticCode : std::uint16_t {
 #undef EDGE_DIAGNOSTIC
 };
 
-/// A second place that helps to understand the first, e.g. "first defined here".
+/// A second position that explains the first, such as "first defined here".
 struct Label {
   Span span;
   std::string text;
 };
 
-/// Bytes [begin, end) of a decoded value. Stages after the reader know a value, not how it was written.
+/// Bytes [begin, end) of a decoded value. Stages after the reader know values, not their spelling.
 struct Within {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -39,45 +39,45 @@ struct Within {
 struct Diagnostic {
   DiagnosticCode code;
   Severity severity = Severity::kError;
-  /// `Kind namespace/name`, as in "ProxyRoute shop/api". Empty when no resource could be told.
+  /// `Kind namespace/name`, as in "ProxyRoute shop/api". Empty when the resource is unknown.
   std::string resource{};
-  /// Field path in the resource, e.g. `spec.rules[0].matches[1].path.value`. Empty when the whole resource is meant.
+  /// Field path in the resource, such as `spec.rules[0].matches[1].path.value`. Empty for the whole resource.
   std::string field{};
   Span span{};
-  /// When set, `span` is a whole scalar and the fault is in these bytes of its value: `finish` narrows the span to
+  /// When set, `span` is a whole scalar and the error is in these bytes of its value: `finish` narrows the span to
   /// them, through quotes, escapes and folded lines.
   std::optional<Within> within{};
   std::string message{};
   std::vector<Label> labels{};
   std::vector<std::string> notes{};
-  /// How to mend it; empty when there is no single remedy.
+  /// The suggested fix; empty when there is no single one.
   std::string fix{};
-  /// Bytes that no excerpt may show, on or between the lines of the spans above. Set by `finish`.
+  /// Bytes that excerpts must not show, on or between the lines of the spans above. Set by `finish`.
   std::vector<Span> hidden{};
 };
 
-/// The collector that all stages of one compilation write to. Not thread-safe; one a compilation.
+/// The collector that all stages of one compilation write to. Not thread-safe; one per compilation.
 class Diagnostics {
  public:
-  /// Keeps at most `limit` diagnostics, counts the rest: a hostile file must not fill the memory.
+  /// Keeps at most `limit` diagnostics, and counts the rest: untrusted files must not exhaust memory.
   explicit Diagnostics(std::size_t limit = 10'000) : limit_(limit) {}
 
   void add(Diagnostic diagnostic);
-  /// Warnings and notes of `code` about `resource` (`Kind namespace/name`) are meant so: `finish` drops them. Errors
-  /// stay, since what they leave out stays out.
+  /// Allows warnings and notes of `code` about `resource` (`Kind namespace/name`): `finish` drops them. Errors stay,
+  /// since what they exclude stays excluded.
   void allow(std::string resource, DiagnosticCode code);
-  /// The bytes hold a secret: `finish` keeps them out of every excerpt.
+  /// Marks bytes as secret: `finish` removes them from every excerpt.
   void hide(Span span);
-  /// What `other` collected, allows and hides, as if it had been added here.
+  /// Appends what `other` collected, allows and hides.
   void append(const Diagnostics& other);
-  /// Replaces every place by what `place` makes of it: of texts that were read in pieces.
+  /// Replaces every position by `position(span)`: for texts that were read in pieces.
   void relocate(const std::function<Span(Span)>& position);
-  /// Drops what is allowed, narrows spans to `within`, finds what excerpts must hide, sorts by place, then code, then
-  /// text, and drops doubles. The order is the same for any order of `add`.
+  /// Drops allowed diagnostics, narrows spans to `within`, determines what excerpts must hide, sorts by position, then
+  /// code, then text, and drops duplicates. The order is the same for any order of `add`.
   void finish(const SourceMap& sources);
 
   const std::vector<Diagnostic>& all() const { return all_; }
-  /// Nothing was said, and nothing is allowed.
+  /// Whether there are no diagnostics, and nothing is allowed.
   bool empty() const { return all_.empty() && allowed_.empty(); }
   std::size_t errors() const { return errors_; }
   std::size_t warnings() const { return warnings_; }
@@ -98,22 +98,22 @@ class Diagnostics {
   std::size_t dropped_ = 0;
 };
 
-/// `EDGE0123`.
+/// Returns `EDGE0123`.
 std::string code_text(DiagnosticCode code);
-/// The code's title in the list.
+/// Returns the code's title.
 std::string_view code_title(DiagnosticCode code);
 
-/// The code that `EDGE0123` names; nullopt when there is none such.
+/// Returns the code that `EDGE0123` names; nullopt when there is none.
 std::optional<DiagnosticCode> find_code(std::string_view text);
-/// The code's text that is nearest to `text`, or empty.
+/// Returns the text of the code most similar to `text`, or empty.
 std::string nearest_code(std::string_view text);
 
 enum class Colour : bool { kNo, kYes };
 
-/// One diagnostic in the manner of rustc: header, place, the line with carets, labels, notes, help.
+/// Formats one diagnostic like rustc: header, position, the line with carets, labels, notes, help.
 std::string render(const Diagnostic& diagnostic, const SourceMap& sources, Colour colour);
 
-/// The name in `candidates` nearest to `name` by edit distance, or empty when none is near enough to be offered.
+/// Returns the name in `candidates` most similar to `name` by edit distance, or empty when none is similar enough.
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace edge

@@ -1,6 +1,6 @@
-// Names of HTTP fields as backends tell them apart. Case does not count (RFC 9110 §5.1), and `_` is `-`: behind CGI,
-// WSGI and their like `X_Auth_User` is read as `X-Auth-User` (RFC 3875 §4.1.18), so whoever removes or sets the one has
-// to mean the other too (*safe*).
+// Names of HTTP fields, compared as backends do. Case is ignored (RFC 9110 §5.1), and `_` equals `-`: CGI, WSGI and
+// others read `X_Auth_User` as `X-Auth-User` (RFC 3875 §4.1.18), so that code that removes or sets one must include the
+// other (*safe*).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace edge {
 
 constexpr char folded_field_char(char c) { return c == '_' ? '-' : ascii_lower(c); }
 
-/// Lower case, `-` for `_`: equal for names of one field.
+/// Returns the lower case, with `-` for `_`: equal for names of one field.
 inline std::string folded_field_name(std::string_view name) {
   std::string out(name);
   for (char& c : out) c = folded_field_char(c);

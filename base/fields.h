@@ -1,6 +1,5 @@
-// The fields of a plain struct, one after the other, whatever they are: for what has to hold for every field that a
-// struct has today or gains tomorrow, as hashing does. Structs are aggregates without bases and C arrays, of at most 32
-// fields that each can be made from `{}`.
+// Iterates over the fields of any plain struct: for operations on all fields, including ones added later, such as
+// hashing. Structs are aggregates without bases and C arrays, of at most 32 fields that each can be made from `{}`.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,8 @@ namespace edge {
 
 namespace fields_detail {
 
-/// How many of `{}` an aggregate takes. The ladder goes down: too many are an error, too few are not.
+/// Returns the number of fields of an aggregate. Tried from the largest: too many initialisers are an error, too few
+/// are not.
 template <typename T>
 consteval std::size_t count() {
 #define EDGE_TRY(number, ...)                   \
@@ -62,7 +62,7 @@ consteval std::size_t count() {
 
 }  // namespace fields_detail
 
-/// A tuple of references to the fields of `value`, in the order of their declaration.
+/// Returns a tuple of references to the fields of `value`, in the order of declaration.
 template <typename T>
   requires std::is_aggregate_v<std::remove_const_t<T>>
 constexpr auto fields_of(T& value) {

@@ -1,5 +1,5 @@
-// The non-cryptographic hash of stable identities and lookup tables. Its values stand in programs, so it never changes
-// within a format version.
+// The non-cryptographic hash for stable identities and lookup tables. Its values are stored in programs, so it never
+// changes within a format version.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ inline std::uint64_t load32(const char* p) {
 }
 }  // namespace hash_detail
 
-/// 64x64 -> 128 bit multiplication, folded. The one mixing step of everything below.
+/// 64x64 -> 128 bit multiplication, folded: the mixing step of all functions below.
 inline std::uint64_t hash_mix(std::uint64_t a, std::uint64_t b) {
   const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// Continues `seed` by the bytes of `text`. `hash_bytes(hash_bytes(s, a), b)` differs from `hash_bytes(s, ab)`: the
-/// length takes part, so segment-wise folding is free of ambiguity. Little-endian machines only, as the format is.
+/// Continues `seed` with the bytes of `text`. `hash_bytes(hash_bytes(s, a), b)` differs from `hash_bytes(s, ab)`: the
+/// length is included, so that segment-wise folding is unambiguous. Little-endian machines only, like the format.
 inline std::uint64_t hash_bytes(std::uint64_t seed, std::string_view text) {
   using namespace hash_detail;
   const char* p = text.data();
@@ -57,7 +57,7 @@ inline std::uint64_t hash_bytes(std::uint64_t seed, std::string_view text) {
   return hash_mix(h ^ a ^ kMul1, kMul0 ^ b);
 }
 
-/// The identity of a resource or a part of one: equal text, equal id, on every machine and in every version.
+/// Returns the id of a resource or a part of one: equal text, equal id, on every machine and in every version.
 inline std::uint64_t stable_id(std::string_view kind, std::string_view name_space, std::string_view name) {
   return hash_bytes(hash_bytes(hash_bytes(0x6564676500000001, kind), name_space), name);
 }

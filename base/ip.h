@@ -1,4 +1,4 @@
-// IP addresses and CIDR blocks. IPv4 is held as its IPv4-mapped IPv6 form (::ffff:a.b.c.d), so that one comparison
+// IP addresses and CIDR blocks. IPv4 is stored in its IPv4-mapped IPv6 form (::ffff:a.b.c.d), so that one comparison
 // serves both families.
 #pragma once
 
@@ -19,7 +19,7 @@ struct IpAddress {
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;
 };
 
-/// Accepts dotted quads and RFC 4291 text, nothing else: no zone, port, brackets or shortened quads.
+/// Parses dotted quads and RFC 4291 text, nothing else: no zone, port, brackets or shortened quads.
 std::optional<IpAddress> parse_ip(std::string_view text);
 /// RFC 5952 text; IPv4 as a dotted quad.
 std::string to_string(const IpAddress& address);
@@ -33,7 +33,7 @@ struct Cidr {
   friend bool operator==(const Cidr&, const Cidr&) = default;
 };
 
-/// `10.0.0.0/8`, `fd00::/8`; a bare address is a full-length block. Bits after the prefix are cleared.
+/// Parses `10.0.0.0/8`, `fd00::/8`; a bare address is a full-length block. Bits after the prefix are cleared.
 std::optional<Cidr> parse_cidr(std::string_view text);
 std::string to_string(const Cidr& cidr);
 

@@ -1,5 +1,5 @@
-// The hash of tables whose keys a stranger chooses: SipHash (Aumasson, Bernstein), under a key that nobody knows. With
-// hash_bytes, whose values stand in programs, anybody could look for keys that meet in one place.
+// The hash for tables whose keys clients choose: SipHash (Aumasson, Bernstein), with a secret key. With hash_bytes,
+// whose values are public in programs, anybody could construct colliding keys.
 #pragma once
 
 #include <bit>
@@ -14,11 +14,11 @@ struct HashKey {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  /// Of the kernel.
+  /// From the kernel.
   static HashKey random();
 };
 
-/// SipHash-1-3 is what tables want; 2-4 is what the authors give test vectors for. Little-endian machines only.
+/// SipHash-1-3 is meant for tables; 2-4 has the authors' test vectors. Little-endian machines only.
 template <int kRounds = 1, int kLastRounds = 3>
 std::uint64_t sip_hash(const HashKey& key, std::string_view text) {
   std::uint64_t v0 = key.low ^ 0x736f6d6570736575;
@@ -58,7 +58,7 @@ std::uint64_t sip_hash(const HashKey& key, std::string_view text) {
   return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/// For a table of the standard library; each has a key of its own.
+/// For a table of the standard library; each instance has a key of its own.
 class KeyedHash {
  public:
   using is_transparent = void;

@@ -1,5 +1,4 @@
-// Labels, as Kubernetes has them: what an agent tells of itself and of its node, and what objects of the resource API
-// carry.
+// Labels as in Kubernetes: of agents and their nodes, and of objects of the resource API.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +12,19 @@
 
 namespace edge {
 
-/// By key. Both keys and values are as the functions below have them.
+/// By key. Keys and values are valid by the functions below.
 using Labels = std::map<std::string, std::string, std::less<>>;
 
-/// Of one agent.
+/// Per agent.
 inline constexpr std::size_t kMaxLabels = 64;
 
-/// `[prefix/]name`: the prefix a domain name of at most 253, the name at most 63 letters, digits, `-`, `_` and `.`,
-/// the latter three not at its ends.
+/// Returns whether a text is `[prefix/]name`: the prefix a domain name of at most 253, the name at most 63 letters,
+/// digits, `-`, `_` and `.`, the latter three not at its ends.
 bool is_label_key(std::string_view key);
-/// As the name of a key, or empty.
+/// Like the name of a key, or empty.
 bool is_label_value(std::string_view value);
 
-/// Of texts `key=value`, of which a key stands once. kInvalidArgument: one is no label, or there are too many.
+/// Parses texts `key=value` with unique keys. kInvalidArgument: one is not a label, or there are too many.
 Result<Labels> parse_labels(const std::vector<std::string>& texts);
 /// `a=b,c=d`
 std::string labels_text(const Labels& labels);

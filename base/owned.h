@@ -1,4 +1,4 @@
-// Objects of C libraries, each given back by a function of its library.
+// Owning pointers for objects of C libraries, released by a function of the library.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ struct ReleaseBy {
   }
 };
 
-/// `Owned<BIO, BIO_free>`. What `kRelease` returns nobody looks at; null is not given to it.
+/// `Owned<BIO, BIO_free>`. The result of `kRelease` is ignored; it is not called for null.
 template <typename T, auto kRelease>
 using Owned = std::unique_ptr<T, ReleaseBy<kRelease>>;
 

@@ -1,5 +1,5 @@
-// The path of a request target as it is matched, logged and forwarded: one form for every spelling of a path, so that
-// no spelling slips past a rule. Requests and the path values of routes go through the same function.
+// The normalised path of a request target for matching, logging and forwarding: one form for all spellings, so that no
+// spelling bypasses a rule. Paths of requests and of routes are normalised by the same function.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace edge {
 /// which costs one scan. Never longer than `raw`. Idempotent. Does not allocate.
 std::optional<std::string_view> normalise_path(std::string_view raw, char* buffer);
 
-/// What becomes of an encoded slash, %2F; and of an encoded backslash, %5C, which some servers take for one.
+/// How an encoded slash, %2F, is handled; and an encoded backslash, %5C, which some servers treat as one.
 enum class EscapedSlashes : std::uint8_t {
   kKeep,
   kReject,
-  kUnescape,  ///< `/` for %2F; a backslash is refused here as everywhere
+  kUnescape,  ///< `/` for %2F; a backslash is rejected here as everywhere
 };
 
-/// What a gateway has done to paths beyond normalising them (`spec.paths`), so that they mean the same to servers that
-/// read `//admin`, `/%2Fadmin` or `/x;y/admin` in ways of their own.
+/// A gateway's changes of paths beyond normalising (`spec.paths`), so that they mean the same to servers that interpret
+/// `//admin`, `/%2Fadmin` or `/x;y/admin` differently.
 struct PathRules {
   bool merge_slashes = false;
   EscapedSlashes escaped_slashes = EscapedSlashes::kKeep;
@@ -36,8 +36,8 @@ struct PathRules {
   friend bool operator==(const PathRules&, const PathRules&) = default;
 };
 
-/// Applies `rules` to what normalise_path gave: first encoded slashes, then the dot segments that they made, then empty
-/// segments. nullopt, answered 400, for what is refused. `*` stays.
+/// Applies `rules` to the result of normalise_path: first encoded slashes, then the resulting dot segments, then empty
+/// segments. nullopt, answered 400, for rejected paths. `*` stays.
 ///
 /// `buffer` has room for path.size() + 1 bytes; `path` may begin there, else the two do not overlap. The result is a
 /// view of it, or of `path` when nothing had to change. Never longer than `path`. Idempotent. Does not allocate.

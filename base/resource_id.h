@@ -1,4 +1,4 @@
-// The identity of a resource: cluster, kind, namespace, name. It is looked up, counted, logged and told by it.
+// The identity of a resource: cluster, kind, namespace, name, used for lookups, counters, logs and messages.
 //
 // In text it is `Kind [cluster:][namespace/]name`: `ProxyRoute shop/cart` is one's own, `ProxyRoute berlin:shop/cart`
 // is one of the cluster `berlin`. Where kind, namespace and name stand apart (records of a program, messages of
@@ -17,45 +17,46 @@
 namespace edge {
 
 struct ResourceId {
-  /// A text that is longer is none.
+  /// Longer texts are invalid.
   static constexpr std::size_t kMaxText = 512;
 
   std::string kind;
-  std::string name_space{};  ///< empty: a kind of the whole cluster
+  std::string name_space{};  ///< empty: cluster-scoped
   std::string name{};
-  std::string cluster{};  ///< empty: one's own
+  std::string cluster{};  ///< empty: the own cluster
 
-  /// `name_space`: with its cluster, where it has one.
+  /// `name_space`: with its cluster, if it has one.
   static ResourceId of(std::string kind, std::string_view name_space, std::string name);
 
-  /// `shop`, `berlin:shop`; `berlin:` of a kind of the whole cluster.
+  /// Returns `shop`, `berlin:shop`; `berlin:` for a cluster-scoped kind.
   std::string qualified_namespace() const;
-  /// `ProxyRoute shop/cart`.
+  /// Returns `ProxyRoute shop/cart`.
   std::string text() const;
-  /// Equal identity, equal number, on every machine and in every version: what records of programs refer to it by.
+  /// Equal identity, equal number, on every machine and in every version: the reference in program records.
   std::uint64_t stable_id() const;
 
   friend auto operator<=>(const ResourceId&, const ResourceId&) = default;
 };
 
-/// `shop/cart`, `berlin:shop/cart`; the name alone, or `berlin:main`, of a kind of the whole cluster. `name_space`:
-/// with its cluster, where it has one.
+/// Returns `shop/cart`, `berlin:shop/cart`; only the name, or `berlin:main`, for a cluster-scoped kind. `name_space`:
+/// with its cluster, if it has one.
 std::string resource_path(std::string_view name_space, std::string_view name);
-/// The kind, then `resource_path`.
+/// Returns the kind, then `resource_path`.
 std::string resource_text(std::string_view kind, std::string_view name_space, std::string_view name);
 
-/// Of a text as above. kInvalidArgument when a part is missing, too long, or has what no such name has.
+/// Parses a text as above. kInvalidArgument when a part is missing, too long, or contains invalid characters.
 Result<ResourceId> parse_resource_id(std::string_view text);
 
-/// Lower-case letters, digits and `-`, not at the ends; at most 63 (RFC 1123): clusters and namespaces.
+/// Returns whether a text is a name of clusters and namespaces: lower-case letters, digits and `-`, not at the ends; at
+/// most 63 (RFC 1123).
 bool is_cluster_name(std::string_view name);
 
-/// A name before which its cluster stands: `edge-1`, `berlin:edge-1`.
+/// A name with an optional cluster: `edge-1`, `berlin:edge-1`.
 struct QualifiedName {
-  std::string_view cluster;  ///< empty: one's own
+  std::string_view cluster;  ///< empty: the own cluster
   std::string_view name;
 };
-/// Checks nothing: what stands before the first colon is the cluster.
+/// Validates nothing: the part before the first colon is the cluster.
 QualifiedName split_cluster(std::string_view text);
 std::string with_cluster(std::string_view cluster, std::string_view name);
 

@@ -1,7 +1,7 @@
 // The result of an operation that can fail for reasons outside the program: I/O, IPC, a file's bytes.
 //
-// Configuration mistakes are not Errors but Diagnostics (diagnostics.h); one exchange's mishaps are Failures
-// (runtime/session). Codes and numbers are gRPC's, so that an Error crosses a process boundary unchanged.
+// Configuration errors are not Errors but Diagnostics (diagnostics.h); failures of one exchange are Failures
+// (runtime/phase/failure.h). Codes and numbers are gRPC's, so that an Error crosses a process boundary unchanged.
 #pragma once
 
 #include <cassert>
@@ -36,7 +36,7 @@ struct Error {
   std::string text;
 };
 
-/// A T or the Error that prevented it. `value()` and `error()` require that the caller has asked `ok()`.
+/// A T or the Error that prevented it. `value()` and `error()` require a check of `ok()` before.
 template <typename T>
 class [[nodiscard]] Result {
  public:

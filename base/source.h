@@ -1,4 +1,4 @@
-// Source texts and places in them. Every field of a resource knows the span it was read from, so that a diagnostic of
+// Source texts and positions in them. Every field of a resource has the span it was read from, so that a diagnostic of
 // any later stage can point into the user's file.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace edge {
 
-/// A half-open byte range of one source text. A default Span points nowhere: the resource came from a cluster, or the
-/// value was filled in by a default.
+/// A half-open byte range of one source text. A default Span has no position: the resource came from a cluster, or the
+/// value is a default.
 struct Span {
   static constexpr std::uint32_t kNowhere = 0xffffffff;
 
@@ -23,7 +23,7 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// A value together with the place it was read from.
+/// A value with the position it was read from.
 template <typename T>
 struct Located {
   T value{};
@@ -49,7 +49,7 @@ class SourceText {
 
   /// Precondition: offset <= text().size(). Logarithmic in the number of lines.
   LineColumn position(std::uint32_t offset) const;
-  /// The line's bytes without its line end. Empty when there is no such line.
+  /// Returns the line's bytes without its line end. Empty when there is no such line.
   std::string_view line(std::uint32_t number) const;
 
  private:

@@ -1,7 +1,7 @@
-// Completion of a program's command line, from the same table that the parser and the help are made from.
+// Completion of a program's command line, from the same table as parser and help.
 //
-// The shells' scripts are a few lines each: they ask the program itself (`edgectl __complete WORD...`), so that what is
-// offered is never older than the program.
+// The shells' scripts are a few lines each: they call the program itself (`edgectl __complete WORD...`), so that
+// completions always match its version.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace edge::cli {
 
-/// The word behind the program's name by which a shell asks; what follows are the words so far.
+/// The first argument of a shell's request; the words so far follow.
 inline constexpr std::string_view kCompleteWord = "__complete";
 
 struct Completions {
   enum class Then : std::uint8_t {
     kNothing,  ///< a space after the word
-    kFiles,    ///< names of files are meant
-    kNoSpace,  ///< the word may go on
+    kFiles,    ///< file names are expected
+    kNoSpace,  ///< the word may be continued
   };
   struct Word {
     std::string text;
@@ -31,14 +31,14 @@ struct Completions {
   Then then = Then::kNothing;
 };
 
-/// What may stand in the place of the last of `words`, which may be empty or begun. `words` are those after the
-/// program's name.
+/// Returns completions of the last of `words`, which may be empty or partial. `words` are those after the program's
+/// name.
 Completions complete(const Program& program, const std::vector<std::string>& words);
 
-/// `complete` as the scripts read it: `word TAB help` a line, then one line `:nothing`, `:files` or `:nospace`.
+/// Returns them in the scripts' format: lines `word TAB help`, then one line `:nothing`, `:files` or `:nospace`.
 std::string completion_lines(const Completions& completions);
 
-/// The script that makes a shell ask. nullopt: bash, zsh and fish are known.
+/// Returns the shell's script. nullopt: only bash, zsh and fish are supported.
 std::optional<std::string> completion_script(std::string_view program, std::string_view shell);
 
 }  // namespace edge::cli

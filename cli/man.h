@@ -1,4 +1,4 @@
-// Manual pages, from the same table that parser and help are made from.
+// Generates manual pages, from the same table as parser and help.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace edge::cli {
 
-/// `edgectl(1)`: what it is, its commands, its flags, variables and exit codes; roff, as man(7) has it.
+/// Returns `edgectl(1)`: description, commands, flags, variables and exit codes; roff, as in man(7).
 std::string man_page(const Program& program);
-/// `edgectl-get(1)`.
+/// Returns `edgectl-get(1)`.
 std::string man_page(const Program& program, const Command& command);
-/// `edgectl-config-view`, as a page is called: the file adds `.1`.
+/// Returns a page's name, `edgectl-config-view`: the file adds `.1`.
 std::string man_name(const Program& program, const Command& command);
 
 }  // namespace edge::cli

@@ -1,4 +1,4 @@
-// What stdout and stderr are connected to, and the lines that a long-running program writes there.
+// Properties of stdout and stderr, and messages of long-running programs there.
 #pragma once
 
 #include <cstdio>
@@ -8,13 +8,13 @@
 
 namespace edge::cli {
 
-/// Colour on a terminal alone, and never with NO_COLOR set (https://no-color.org).
+/// Returns colour only for a terminal, and never with NO_COLOR set (https://no-color.org).
 Colour colour_for(std::FILE* stream);
 
-/// Writes all of `text`; false when the reader went away or the disk is full.
+/// Writes all of `text`; false when the reader has closed or the disk is full.
 bool write_text(std::FILE* stream, std::string_view text);
 
-/// One line `<program>: <text>` on stderr, in one write, so that lines of several threads stay whole.
+/// Writes one line `<program>: <text>` to stderr, in one write, so that lines of several threads do not mix.
 void print_message(std::string_view program, std::string_view text);
 
 }  // namespace edge::cli

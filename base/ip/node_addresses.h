@@ -1,5 +1,5 @@
-// Addresses that lead to the node that a packet is on, or to its links: loopback, unspecified (which leads to the
-// node), link-local with the metadata of clouds, and the same as NAT64 writes them (RFC 6052 §2.1).
+// Addresses of the node itself, or of its links: loopback, unspecified (which reaches the node), link-local including
+// cloud metadata services, and the same in NAT64 form (RFC 6052 §2.1).
 #pragma once
 
 #include <vector>

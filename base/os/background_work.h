@@ -8,7 +8,7 @@
 
 namespace edge {
 
-/// Runs `work` on a new thread while the owner continues. Where no thread can be started, wait() runs it instead.
+/// Runs `work` on a new thread while the owner continues. If no thread can be started, wait() runs it instead.
 class BackgroundWork {
  public:
   explicit BackgroundWork(std::function<void()> work) : work_(std::move(work)) {

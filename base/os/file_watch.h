@@ -1,4 +1,4 @@
-// Tells when files may have changed: editors that write in place, editors that rename, and ConfigMap volumes, where the
+// Reports possible changes of files: by editors that write in place or rename, and in ConfigMap volumes, where the
 // symbolic link `..data` is swapped.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace edge {
 
-/// One waiting thread; `stop` and `touch` from any other.
+/// One thread waits; `stop` and `touch` may be called from any other.
 class FileWatch {
  public:
   static Result<std::unique_ptr<FileWatch>> create();
@@ -19,18 +19,18 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  /// Watches files (through the directories that hold them, links followed) and directories with everything below, as
-  /// they are now. Call it before each reading, so that a change after it is never missed. At most 10,000 directories.
-  /// The Error names the first path that cannot be watched; the others are. Below a directory, one that may not be
-  /// read is passed over.
+  /// Watches files (through their directories, links resolved) and directories with everything below, as they are now.
+  /// To be called before each reading, so that later changes are not missed. At most 10,000 directories. The Error
+  /// names the first path that cannot be watched; the others are. Unreadable directories below a watched one are
+  /// skipped.
   Status watch(const std::vector<std::string>& paths);
 
   enum class Event { kChanged, kStopped };
-  /// Blocks until something watched changed and nothing more did for `quiet`, but no longer than ten times that.
-  /// A change that came before `stop` is told first; the next call then tells the stop.
+  /// Blocks until something watched changed and nothing more did for `quiet`, but for ten times that at most. A change
+  /// before `stop` is reported first, and the stop by the next call.
   Event wait(std::chrono::milliseconds quiet);
   void stop();
-  /// Tells a change though no file changed. From any thread.
+  /// Reports a change although no file changed. Any thread.
   void touch();
 
  private:

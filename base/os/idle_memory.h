@@ -1,11 +1,10 @@
-// Memory of what ran once and may not run again for hours: given back to the system while a process rests.
+// Releases memory of code that may not run again for hours to the system while a process is idle.
 #pragma once
 
 namespace edge {
 
-/// Gives back free memory of the allocator, and the pages of code and constants of large libraries (a compiler's above
-/// all), which their files have as well: what is used again is mapped again, from the page cache. Takes some
-/// milliseconds then. From any thread.
+/// Releases free memory of the allocator, and resident pages of code and constants of large libraries (above all a
+/// compiler's), which are mapped again from the page cache when used. That then takes some milliseconds. Any thread.
 void release_idle_memory();
 
 }  // namespace edge

@@ -1,4 +1,4 @@
-// Files by which whoever runs a daemon speaks to it on its machine: what edgectl and the daemons must agree on.
+// Files by which an operator controls a daemon on its machine, shared by edgectl and the daemons.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,13 @@
 
 namespace edge {
 
-/// In the directory of an authority: its administrator's credentials are to be replaced. The daemon takes it away when
-/// that is done.
+/// In the directory of an authority: requests new administrator credentials. The daemon removes it when done.
 inline constexpr std::string_view kReplaceAdministratorFile = "replace-administrator";
 
-/// What a token of an admin port begins with: nobody takes another file for one.
+/// The prefix of tokens of admin ports, so that no other file is mistaken for one.
 inline constexpr std::string_view kAdminTokenPrefix = "edge-admin-";
 inline constexpr std::size_t kMaxAdminTokenBytes = 128;
-/// The parameter of WWW-Authenticate that says which file the token is in.
+/// The parameter of WWW-Authenticate that names the token's file.
 inline constexpr std::string_view kAdminTokenParameter = "token_file=\"";
 
 }  // namespace edge

@@ -1,15 +1,15 @@
-// Sets the priority of the calling thread: those that serve traffic run before those that observe it. A kernel or an
-// operator that has it otherwise is no fault.
+// Sets the priority of the calling thread: threads that serve traffic take precedence over those that observe it.
+// Failures are ignored.
 #pragma once
 
 namespace edge {
 
-/// Asks the scheduler for the shortest time slices, so that the thread need not wait for the end of another's (Linux
-/// 6.12 and later; before, a thread that has slept is preferred anyway). Its share stays the same.
+/// Requests the shortest time slices from the scheduler, so that the thread need not wait for the end of another's
+/// (Linux 6.12 and later; before, a thread that has slept is preferred anyway). Its share stays the same.
 void raise_thread_priority();
 
-/// Lowers the priority: beside a thread that never rests, this one has a tenth of the processor. Lower still, nobody
-/// could log in to, check or scrape a busy machine.
+/// Lowers the priority: next to a busy thread this one gets a tenth of the processor. With less, a busy machine could
+/// not serve logins, checks or scrapes.
 void lower_thread_priority();
 
 }  // namespace edge

@@ -1,5 +1,5 @@
-// Text of protocols, whose letters are ASCII (RFC 9110 §5.1, RFC 1035 §2.3.3): no function here asks a locale, and
-// every other byte is only itself.
+// Functions for protocol text, whose letters are ASCII (RFC 9110 §5.1, RFC 1035 §2.3.3): independent of the locale, all
+// other bytes are unchanged.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr bool starts_with_ignoring_case(std::string_view text, std::string_view
   return equals_ignoring_case(text.substr(0, start.size()), start);
 }
 
-/// 0 to 15, of either case; -1 for what is no hexadecimal digit.
+/// Returns 0 to 15, for either case; -1 for other characters.
 constexpr int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   const char letter = ascii_lower(c);
@@ -45,7 +45,7 @@ constexpr std::string_view trim_blanks(std::string_view text) {
   return text;
 }
 
-/// What stands before the first `separator`, without the blanks around it; `rest` loses both, or becomes empty.
+/// Returns the part before the first `separator`, without surrounding blanks; removes both from `rest`.
 constexpr std::string_view next_part(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = trim_blanks(rest.substr(0, end));

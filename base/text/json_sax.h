@@ -1,4 +1,4 @@
-// JSON (RFC 8259) read event by event, so that a hostile text costs no more memory than what its reader keeps.
+// Parses JSON (RFC 8259) by events, so that untrusted text uses no more memory than its reader stores.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace edge {
 
-/// \returns whether it was read to its end: it is JSON, and `events` returned true to each. Compiled once for all
-/// readers: nlohmann/json would make a parser of its own for each.
+/// \returns whether it was read completely: it is JSON, and `events` returned true for all events. Compiled once for
+/// all readers: nlohmann/json would instantiate a parser for each.
 bool parse_events(std::string_view text, nlohmann::json_sax<nlohmann::json>& events);
 
 }  // namespace edge

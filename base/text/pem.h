@@ -1,4 +1,4 @@
-// PEM (RFC 7468) by OpenSSL. All of it is inline, so that base itself links no OpenSSL: who includes this does.
+// PEM (RFC 7468) by OpenSSL. Inline, so that base itself does not link OpenSSL: includers must.
 #pragma once
 
 #include <concepts>
@@ -15,17 +15,16 @@ namespace edge {
 
 using BioPtr = Owned<BIO, BIO_free_all>;
 
-/// Without a callback OpenSSL would ask the terminal for a passphrase.
+/// Without a callback OpenSSL would prompt for a passphrase on the terminal.
 inline int no_passphrase(char*, int, int, void*) { return -1; }
 
-/// Reads from `text`, which must outlive it; of at most 2 GiB, as callers have bounded it. Null without memory.
+/// Reads from `text`, which must outlive the result; at most 2 GiB, limited by callers. Null without memory.
 inline BioPtr pem_reader(std::string_view text) {
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// The first object that `kRead` finds, as `first_in_pem<PEM_read_bio_X509>(text)`: the caller's to free; null when
-/// there is none. Leaves nothing in the thread's queue of errors, where who looks next would take it for an error of
-/// its own.
+/// Returns the first object that `kRead` finds, as `first_in_pem<PEM_read_bio_X509>(text)`, owned by the caller; null
+/// when there is none. Clears the thread's error queue, so that no later code finds these errors.
 template <auto kRead>
 auto first_in_pem(std::string_view text) {
   const BioPtr bio = pem_reader(text);
@@ -34,7 +33,7 @@ auto first_in_pem(std::string_view text) {
   return object;
 }
 
-/// What `write(BIO*)` writes; empty when it returns something else than 1.
+/// Returns the output of `write(BIO*)`; empty unless it returns 1.
 template <std::invocable<BIO*> Write>
 std::string to_pem(Write write) {
   const BioPtr bio(BIO_new(BIO_s_mem()));

@@ -1,5 +1,4 @@
-// Reads messages of protocol buffers field by field, from bytes that nobody vouches for: for messages that we have no
-// generated code for.
+// Parses protocol buffer messages field by field, from untrusted bytes: for messages without generated code.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ class ProtobufReader {
  public:
   explicit ProtobufReader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// nullopt: the end, or `malformed()`.
+  /// Returns the next field; nullopt: the end, or `malformed()`.
   std::optional<ProtobufField> next() {
     if (bytes_.empty() || malformed_) return std::nullopt;
     const std::uint64_t tag = varint();

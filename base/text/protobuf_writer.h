@@ -1,4 +1,4 @@
-// Writes messages of protocol buffers field by field, for messages that we have no generated code for.
+// Writes protocol buffer messages field by field, for messages without generated code.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace edge {
 
 class ProtobufWriter {
  public:
-  /// A message that is being written; it ends with this.
+  /// A nested message being written; its destruction ends it.
   class [[nodiscard]] Message {
    public:
     Message(const Message&) = delete;
@@ -40,7 +40,7 @@ class ProtobufWriter {
     varint(value.size());
     bytes_ += value;
   }
-  /// What is written until the result goes is in a message of this one.
+  /// Begins a nested message: fields belong to it until the result is destroyed.
   Message message(unsigned field) {
     varint(std::uint64_t{field} << 3 | 2);
     return {*this, bytes_.size()};
@@ -58,7 +58,7 @@ class ProtobufWriter {
     char digits[10];
     bytes_.append(digits, encode(value, digits));
   }
-  /// The size of a message stands before it, and is known at its end.
+  /// Inserts the size of a message before it, known only at its end.
   void close(std::size_t begin) {
     char digits[10];
     bytes_.insert(begin, digits, encode(bytes_.size() - begin, digits));

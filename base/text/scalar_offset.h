@@ -1,5 +1,5 @@
-// Where the bytes of a decoded value stand in the source it was written in: through quotes, escapes, folded lines and
-// block indentation. So that a fault in the middle of an expression or a pattern is shown at its own place.
+// Maps bytes of a decoded value to positions in the source: through quotes, escapes, folded lines and block
+// indentation. So that an error inside an expression or a pattern is shown at its position.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace edge {
 
-/// The source offset of byte `decoded` of the YAML or JSON scalar that begins at `begin` (its quote, its block
-/// indicator, or its first byte) and lies before `end`. Past the value's end: the offset after its last byte. Linear.
+/// Returns the source offset of byte `decoded` of the YAML or JSON scalar that begins at `begin` (its quote, its block
+/// indicator, or its first byte) and ends before `end`. Beyond the value's end: the offset after its last byte. Linear.
 std::uint32_t scalar_offset(std::string_view source, std::uint32_t begin, std::uint32_t end, std::size_t decoded);
 
-/// Where the scalar that begins at `begin` ends: after its quote, or after the last byte of the decoded `value`.
+/// Returns where the scalar that begins at `begin` ends: after its quote, or after the last byte of the decoded
+/// `value`.
 std::uint32_t scalar_end(std::string_view source, std::uint32_t begin, std::string_view value);
 
 }  // namespace edge
