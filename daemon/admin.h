@@ -1,5 +1,5 @@
-// The small server of a daemon behind /metrics, the health checks and /debug. Cold: one thread for all of its ports,
-// which gives way to those that serve; a bound on connections, a deadline on each.
+// The admin server of a daemon, for /metrics, health checks and /debug. One low-priority thread for all of its ports; a
+// limit of connections, a deadline on each.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace edge::daemon {
 using AdminRequest = net::server::Request;
 using AdminReply = net::server::Reply;
 
-/// Answers what it knows; nullopt: 404. It must not wait: the thread is that of the health checks.
+/// Answers known paths; nullopt: 404. Must not block: it runs on the thread of the health checks.
 using AdminHandler = std::function<std::optional<AdminReply>(const AdminRequest&)>;
 /// The same, and may wait on the admin thread's loop.
 using WaitingHandler = std::function<net::Task<AdminReply>(net::Loop&, const AdminRequest&)>;
 
 AdminReply text_reply(int status, std::string body);
-/// As a handler that waits: with what is answered to who asks too often (429). Nothing that it says is to be stored.
+/// Converts to a waiting handler, and adds rate limiting (429). Responses are marked as not to be stored.
 WaitingHandler at_once(AdminHandler handler);
 
 struct ListenAddress {
   IpAddress address;
   std::uint16_t port = 0;
 };
-/// `127.0.0.1:9090`, `[::1]:9090`, `:9090` (every address). Port 0: the system chooses.
+/// Parses `127.0.0.1:9090`, `[::1]:9090`, `:9090` (every address). Port 0: chosen by the system.
 std::optional<ListenAddress> parse_listen_address(std::string_view text);
 std::string to_string(const ListenAddress& address);
 bool is_loopback(const IpAddress& address);
@@ -41,21 +41,21 @@ bool is_loopback(const IpAddress& address);
 struct AdminPort {
   ListenAddress listen;
   WaitingHandler handler;
-  std::string flag = {};  ///< what chooses the address, for whoever cannot have it
+  std::string flag = {};  ///< the flag that sets the address, for error messages
 };
 
 class AdminServer {
  public:
-  /// kUnavailable names the address that could not be bound, and its flag. `inherited`: of a process before this one;
-  /// what listens where a port is wanted is taken, the rest is closed.
+  /// kUnavailable names the address that could not be bound, and its flag. `inherited`: from the predecessor; sockets
+  /// that match a port are used, others are closed.
   static Result<std::unique_ptr<AdminServer>> start(std::vector<AdminPort> ports, std::vector<net::Fd> inherited = {});
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
-  /// What was bound, one a port, in the order given.
+  /// Returns the bound addresses, one per port, in the order given.
   const std::vector<ListenAddress>& addresses() const;
-  /// Stops, and gives its listening sockets away: who waits in their queues is answered by whoever listens on.
+  /// Stops, and returns its listening sockets: connections in their queues are answered by the next owner.
   std::vector<net::Fd> give_up();
 
  private:

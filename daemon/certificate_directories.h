@@ -1,4 +1,4 @@
-// The flag `--tls-files`: below which directories listeners may have files of certificates.
+// The flag `--tls-files`: directories in which listeners may refer to certificate files.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace edge::daemon {
 
 cli::Flag certificate_files_flag();
-/// What the flag says, absolute and without `.` and `..`; each has to be a directory that is there.
+/// Returns the flag's values, absolute and without `.` and `..`; each must be an existing directory.
 Result<std::vector<std::string>> certificate_directories(const cli::Arguments& arguments);
 
 }  // namespace edge::daemon

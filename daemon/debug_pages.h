@@ -1,5 +1,5 @@
-// The pages under /debug of a daemon, as one table: what is asked finds its page here, and /debug/ lists them. They
-// tell of the inside, and some change it: they are for whoever is on this machine, never for a page in a browser there.
+// The table of a daemon's pages under /debug: requests are dispatched by it, and /debug/ lists them. They expose
+// internals, and some change them: they are for users of this machine, never for web pages in a browser there.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace edge::daemon {
 struct DebugPage {
   std::string path;     ///< `/debug/log-level`
   std::string verb;     ///< `GET` (HEAD goes with it), `POST` or `PUT`
-  std::string summary;  ///< a line for the index, with the parameters that it takes
+  std::string summary;  ///< a line for the index, with its parameters
   AdminHandler answer;
 };
 
 class DebugPages {
  public:
-  /// A path may have a page a verb. Before anything is asked.
+  /// Adds a page; one per path and verb. Before the first request.
   void add(DebugPage page) { pages_.push_back(std::move(page)); }
-  /// nullopt: nothing under /debug was asked for. From any thread, as far as the pages allow.
+  /// nullopt: not under /debug. Any thread, if the pages allow it.
   std::optional<AdminReply> answer(const AdminRequest& request) const;
 
  private:
@@ -30,16 +30,16 @@ class DebugPages {
   std::vector<DebugPage> pages_;
 };
 
-/// Whether the path is one of those that `foreign` is to be asked about.
+/// Returns whether `foreign` must be called for a path.
 bool is_debug_path(std::string_view path);
 
-/// The refusal of what came from a page in a browser: by a name that somebody else's DNS gave this machine's address
-/// (the Host is neither an address nor `localhost`), or across sites (Origin, Sec-Fetch-Site). nullopt: none of these.
+/// Rejects a request from a web page in a browser: under a name that somebody else's DNS resolves to this machine (the
+/// Host is neither an address nor `localhost`), or cross-site (Origin, Sec-Fetch-Site). nullopt: neither of these.
 std::optional<AdminReply> foreign(const AdminRequest& request);
 
-/// First value of a parameter, percent-decoded; nullopt when it is not there. Without a `=` it is empty.
+/// Returns the first value of a parameter, percent-decoded; nullopt when it is absent. Without a `=` it is empty.
 std::optional<std::string> parameter(std::string_view query, std::string_view name);
-/// The same as a number up to `most`; `fallback` where it is not there; nullopt for what is none.
+/// The same as a number up to `most`; `fallback` when it is absent; nullopt when it is invalid.
 std::optional<std::uint64_t> number_parameter(std::string_view query, std::string_view name, std::uint64_t fallback,
                                               std::uint64_t most);
 

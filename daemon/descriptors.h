@@ -1,12 +1,12 @@
-// How many files and sockets a daemon may have open.
+// The limit of open files and sockets of a daemon.
 #pragma once
 
 #include <cstdint>
 
 namespace edge::daemon {
 
-/// Raises the soft limit to the hard one (RLIMIT_NOFILE): the soft one is low for the sake of programs that use
-/// select(2), which we do not. Call it before other threads are started. \returns the limit now.
+/// Raises the soft limit to the hard one (RLIMIT_NOFILE): the soft one is low for programs that use select(2), unlike
+/// these. To be called before other threads are started. \returns the resulting limit.
 std::uint64_t raise_descriptor_limit();
 
 }  // namespace edge::daemon

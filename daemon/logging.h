@@ -15,10 +15,10 @@ namespace edge::daemon {
 std::vector<cli::Flag> log_flags();
 LogOptions log_options(std::string program, const cli::Arguments& arguments);
 
-/// /debug/logs and /debug/log-level. `log` must outlive the pages.
+/// Adds /debug/logs and /debug/log-level. `log` must outlive the pages.
 void add_log_pages(DebugPages& pages, Log& log);
 
-/// Tells what the daemon could not do and ends for. \returns its exit code.
+/// Logs the error that the daemon exits with. \returns its exit code.
 int failed(Log& log, const Error& error);
 
 }  // namespace edge::daemon

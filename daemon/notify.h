@@ -1,5 +1,5 @@
-// What a service manager is told: the protocol of sd_notify(3), which is a datagram of lines to a Unix socket and is
-// declared stable. Without systemd nothing is sent.
+// Notifies a service manager by the protocol of sd_notify(3), a datagram of lines to a Unix socket, which is declared
+// stable. Without systemd nothing is sent.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@
 
 namespace edge::daemon {
 
-/// From any thread.
+/// Threads: any.
 class Notify {
  public:
-  /// By NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID of the environment.
+  /// From NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID of the environment.
   static Notify of_environment();
-  /// `socket`: a path, or an abstract name behind `@`; empty: nobody is told.
+  /// `socket`: a path, or an abstract name after `@`; empty: nothing is sent.
   explicit Notify(std::string socket, std::optional<std::chrono::microseconds> watchdog = std::nullopt)
       : socket_(std::move(socket)), watchdog_(watchdog) {}
 
@@ -28,7 +28,7 @@ class Notify {
   void status(std::string_view status) const;
   void stopping(std::string_view status) const;
   void alive() const;
-  /// How long the service manager waits for a sign of life; nullopt: it does not.
+  /// Returns the service manager's watchdog interval; nullopt: none.
   std::optional<std::chrono::microseconds> watchdog() const { return watchdog_; }
 
  private:
@@ -37,13 +37,13 @@ class Notify {
   std::optional<std::chrono::microseconds> watchdog_;
 };
 
-/// Signs of life for the service manager, given only while those who do the work answer.
+/// Sends watchdog notifications to the service manager, only while the working threads respond.
 class Watchdog {
  public:
-  /// Whether they all answer within `patience`. Called on the watchdog's thread.
+  /// Returns whether all of them respond within `patience`. Called on the watchdog's thread.
   using Probe = std::function<bool(std::chrono::nanoseconds patience)>;
 
-  /// Without a watchdog of the service manager it does nothing. `notify` must outlive it.
+  /// Does nothing without a watchdog of the service manager. `notify` must outlive this object.
   Watchdog(const Notify& notify, Probe probe, Logger log);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
@@ -57,7 +57,7 @@ class Watchdog {
   const Logger log_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  bool ending_ = false;  ///< under the mutex
+  bool ending_ = false;  ///< guarded by the mutex
   std::thread thread_;
 };
 

@@ -1,6 +1,6 @@
-// Answers /metrics: in the format and coding that are asked for, at a cost that no storm of scrapes raises. Once making
-// texts took its share of a second, or those that are being sent take their share of memory, the last one is given out
-// again, shared by all who are being answered.
+// Serves /metrics in the requested format and coding, at a bounded cost for any number of scrapes: once generating
+// texts has used its share of a second, or texts being sent use their share of memory, the last one is sent again,
+// shared by all responses.
 #pragma once
 
 #include <chrono>
@@ -18,24 +18,24 @@ namespace edge::daemon {
 class Scrapes {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Writes everything. On the thread that asks, one at a time.
+  /// Writes all metrics. On the requesting thread, one at a time.
   using Write = std::function<void(metrics::Exposition& out)>;
 
   explicit Scrapes(Write write, std::function<Clock::time_point()> clock = &Clock::now)
       : write_(std::move(write)), clock_(std::move(clock)) {}
 
-  /// From any thread. 405 for what is neither GET nor HEAD, 429 when too much was asked for within a second.
+  /// Any thread. 405 for methods other than GET and HEAD, 429 when too much was requested within a second.
   AdminReply answer(const AdminRequest& request);
-  /// The same as a whole body, without a coding, for who cannot take a stream.
+  /// The same as a complete body, without a coding, for callers that cannot take a stream.
   AdminReply answer_whole(const AdminRequest& request);
 
  private:
-  /// `coded`: in gzip. One that would not shrink is not, whoever takes it.
+  /// `coded`: compressed with gzip. One that would not shrink is not compressed.
   struct Text {
     std::string body;
     bool coded = false;
   };
-  /// In which texts differ.
+  /// The variants of a text.
   struct Form {
     metrics::Format format;
     bool gzip = false;
@@ -44,8 +44,8 @@ class Scrapes {
   struct Made {
     Form form;
     Clock::time_point at;
-    std::weak_ptr<const Text> text;    ///< gone when the last has taken it
-    std::shared_ptr<const Text> kept;  ///< for whoever comes within this second
+    std::weak_ptr<const Text> text;    ///< expired when the last response has been sent
+    std::shared_ptr<const Text> kept;  ///< for requests within this second
   };
   std::shared_ptr<const Text> text(const Form& form);
   std::shared_ptr<const Text> make(const Form& form, Clock::time_point now);
@@ -56,13 +56,13 @@ class Scrapes {
   const Write write_;
   const std::function<Clock::time_point()> clock_;
   std::mutex mutex_;
-  // Under the mutex, of the second that began then:
+  // Guarded by the mutex; for the second that began at `second_`:
   Clock::time_point second_{};
-  Clock::duration spent_{};  ///< on texts
-  std::size_t bytes_ = 0;    ///< given out
-  // And of all time:
-  std::vector<Made> made_;           ///< what somebody has still to take, or may be given
-  std::size_t last_plain_size_ = 0;  ///< of a text before it was compressed
+  Clock::duration spent_{};  ///< on generating texts
+  std::size_t bytes_ = 0;    ///< sent
+  // Regardless of seconds:
+  std::vector<Made> made_;           ///< texts still being sent, or reusable
+  std::size_t last_plain_size_ = 0;  ///< of a text before compression
 };
 
 }  // namespace edge::daemon

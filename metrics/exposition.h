@@ -1,6 +1,6 @@
-// Writes what /metrics answers: the Prometheus text format 0.0.4 or OpenMetrics 1.0, from the same calls.
+// Writes /metrics in the Prometheus text format 0.0.4 or OpenMetrics 1.0, from the same calls.
 //
-//   begin(family), then its samples; a family's samples stand together, and each family is begun once
+//   begin(family), then its samples; the samples of a family are contiguous, and each family is begun once
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,17 @@ namespace edge::metrics {
 
 enum class Format : std::uint8_t { kText, kOpenMetrics };
 
-/// By an Accept field (RFC 9110 §12.5.1): OpenMetrics where it is named with at least the weight of plain text.
+/// Selects by an Accept field (RFC 9110 §12.5.1): OpenMetrics where it is listed with at least the weight of plain
+/// text.
 Format format_for(std::string_view accept);
-/// The Content-Type of an answer.
+/// Returns the Content-Type of the response.
 std::string_view content_type(Format format);
 
 using Label = std::pair<std::string_view, std::string_view>;
-/// `gateway="default/gw",route="a"`: values are escaped, names are not.
+/// Returns `gateway="default/gw",route="a"`: values are escaped, names are not.
 std::string labels(std::initializer_list<Label> list);
 
-/// A histogram as it is counted: `counts[i]` observations over bound i-1 and up to bound i, one more than bounds.
+/// A histogram as counted: `counts[i]` observations above bound i-1 and up to bound i, one more than bounds.
 struct HistogramView {
   std::span<const double> bounds;
   std::span<const std::uint64_t> counts;
@@ -37,27 +38,27 @@ class Exposition {
  public:
   explicit Exposition(Format format) : format_(format) {}
 
-  /// About so many bytes will be written: none of them is moved then.
+  /// Reserves memory for about so many bytes, to avoid reallocation.
   void reserve(std::size_t bytes) { text_.reserve(bytes); }
 
   void begin(Family family);
-  /// `labels` as `labels()` makes them.
+  /// `labels` as returned by `labels()`.
   void sample(std::uint64_t value, std::string_view labels = {});
   void sample(double value, std::string_view labels = {});
-  /// `every`: only each so-manieth bound is told, counted from the last; the others' observations are in the next that
-  /// is. 0: none but `+Inf`.
+  /// `every`: writes only each n-th bound, counted from the last; other observations are in the next bound. 0: only
+  /// `+Inf`.
   void histogram(const HistogramView& histogram, std::string_view labels = {}, std::size_t every = 1);
 
-  /// A family of one sample.
+  /// Writes a family of one sample.
   template <typename Value>
   void one(Family family, Value value) {
     begin(family);
     sample(value);
   }
 
-  /// Samples so far.
+  /// Returns the number of samples so far.
   std::size_t series() const { return series_; }
-  /// The whole text. Nothing may be written afterwards.
+  /// Returns the complete text. Nothing may be written afterwards.
   std::string finish();
 
  private:

@@ -1,4 +1,4 @@
-// The table of everything that /metrics may say: families.def, which pages, dashboards and alerts are held to as well.
+// The table of all metrics in /metrics: families.def, which pages, dashboards and alerts are checked against.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ enum class Family : std::uint8_t {
 #undef EDGE_SECTION
 };
 
-/// kInfo: what it tells stands in its labels, and its value is 1.
+/// kInfo: the labels have the information, and the value is 1.
 enum class Kind : std::uint8_t { kCounter, kGauge, kHistogram, kInfo };
-/// Who serves it; edge-standalone serves all.
+/// The daemon that serves it; edge-standalone serves all.
 enum class Where : std::uint8_t { kAgent, kController, kBoth };
 
 struct FamilyEntry {
   std::string_view name;  ///< of a counter with its `_total`
   Kind kind;
-  std::string_view labels;  ///< names, as `gateway, route`
+  std::string_view labels;  ///< names, such as `gateway, route`
   Where where;
   std::string_view help;
   std::string_view section;  ///< of docs/metrics.md
@@ -32,7 +32,7 @@ struct FamilyEntry {
 
 std::span<const FamilyEntry> families();
 inline const FamilyEntry& entry(Family family) { return families()[static_cast<std::size_t>(family)]; }
-/// The table of docs/metrics.md, as Markdown.
+/// Returns the table of docs/metrics.md, as Markdown.
 std::string families_page();
 
 }  // namespace edge::metrics

@@ -1,4 +1,4 @@
-// Distributions that are counted from any thread, for the cold paths: a compile, a request of the resource API.
+// Histograms updated from any thread, for infrequent events: a compile, a request of the resource API.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
-// The traffic of the last hour, in bounded memory: what was counted between two readings of counters that only grow, by
+// Traffic statistics of the last hour, in bounded memory: differences between readings of monotonic counters, by
 // gateway, route and backend. docs/last-hour.md.
 //
-// The last five minutes are kept in steps of five seconds and the hour in steps of a minute; the sums over all rows are
-// kept in steps of five seconds for the whole hour. A row without requests takes no room. Of one step the rows with the
-// most requests are kept apart, the others are added up as route `other`.
+// The last five minutes are stored in steps of five seconds and the hour in steps of a minute; totals over all rows are
+// stored in steps of five seconds for the whole hour. Rows without requests use no memory. Of one step the rows with
+// the most requests are stored, the others are added up as route `other`.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct TrafficNames {
 };
 
 struct TrafficCounts {
-  std::array<std::uint64_t, 6> by_class{};  ///< 0: nothing was answered; else the first digit of the status
+  std::array<std::uint64_t, 6> by_class{};  ///< index 0: no response; else the first digit of the status
   std::array<std::uint64_t, std::size(kDurationBounds) + 1> durations{};
   std::uint64_t nanoseconds = 0;
   std::uint64_t request_bytes = 0;
@@ -39,11 +39,11 @@ struct TrafficCounts {
 
   std::uint64_t requests() const;
   void add(const TrafficCounts& more);
-  /// What came since `before`; all of it where a counter went back, since it counts from zero again then.
+  /// Returns the difference to `before`; the whole value where a counter decreased, because it was reset.
   TrafficCounts since(const TrafficCounts& before) const;
 };
 
-/// What happened to a backend. Only ever grows.
+/// Events of a backend. Monotonic.
 struct BackendEvents {
   std::uint64_t retries = 0;
   std::uint64_t ejections = 0;
@@ -56,55 +56,55 @@ struct BackendEvents {
   BackendEvents since(const BackendEvents& before) const;
 };
 
-/// Counters as they stand.
+/// A reading of the counters.
 struct TrafficReading {
   std::map<TrafficNames, TrafficCounts> rows;
   std::map<std::string, BackendEvents> backends;  ///< by `namespace/name`
-  std::uint64_t connections = 0;                  ///< open now
+  std::uint64_t connections = 0;                  ///< currently open
   double cpu_seconds = 0;                         ///< of the process, so far
 };
 
-/// What came in a span of time.
+/// Traffic in a period of time.
 struct TrafficSpan {
-  std::chrono::nanoseconds covered{};  ///< how long it really was
+  std::chrono::nanoseconds covered{};  ///< its actual length
   std::map<TrafficNames, TrafficCounts> rows;
   std::map<std::string, BackendEvents> backends;
   TrafficCounts total;
   double cpu_seconds = 0;
 };
 
-/// One point of a line over time.
+/// One point of a time series.
 struct TrafficPoint {
   std::chrono::nanoseconds ago{};      ///< from its end to now
-  std::chrono::nanoseconds covered{};  ///< 0: nothing is known of this time
+  std::chrono::nanoseconds covered{};  ///< 0: no data for this time
   TrafficCounts counts;
-  std::uint64_t connections = 0;  ///< the most that were seen; of lines of all rows alone
+  std::uint64_t connections = 0;  ///< maximum; only for series over all rows
 };
 
-/// Of one thread at a time.
+/// For one thread at a time.
 class LastHour {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr auto kStep = std::chrono::seconds(5);
   static constexpr auto kFine = std::chrono::minutes(5);
   static constexpr auto kKept = std::chrono::hours(1);
-  static constexpr std::size_t kMostRows = 512;  ///< of one step
+  static constexpr std::size_t kMostRows = 512;  ///< per step
   static constexpr std::size_t kMostPoints = 720;
 
   LastHour(TrafficReading first, Clock::time_point at);
 
   /// Ends a step. To be called every kStep; a longer pause makes a longer step.
   void record(TrafficReading now, Clock::time_point at);
-  /// What came in the last `window`, up to `now`: of as much of it as is kept, and at least of that.
+  /// Returns the traffic of the last `window` up to `now`, as far as it is stored, and at least of that time.
   TrafficSpan span(const TrafficReading& now, Clock::time_point at, std::chrono::nanoseconds window) const;
 
-  /// An empty name stands for every one.
+  /// An empty name selects all.
   struct Line {
     std::chrono::nanoseconds range{};
     std::size_t points = 60;
     TrafficNames names{};
   };
-  /// `line.points` points of equal length, the oldest first; at most kMostPoints.
+  /// Returns `line.points` points of equal length, the oldest first; at most kMostPoints.
   std::vector<TrafficPoint> line(const Line& line, const TrafficReading& now, Clock::time_point at) const;
   Clock::time_point since() const { return began_; }
 
@@ -138,7 +138,7 @@ class LastHour {
   void add_to_minute(const Step& step);
   void end_minute();
   static void keep_most(std::vector<Row>& rows, const Name& other);
-  /// The steps, oldest first, that `window` up to `at` needs, and what is under way.
+  /// Returns the steps, oldest first, needed for `window` up to `at`, including the current one.
   std::vector<const Step*> steps_of(Clock::time_point at, std::chrono::nanoseconds window) const;
 
   Clock::time_point began_;
@@ -146,12 +146,12 @@ class LastHour {
   TrafficReading before_;
   std::deque<Step> fine_;     ///< within kFine
   std::deque<Step> minutes_;  ///< within kKept
-  Step minute_;               ///< steps since the last whole minute
+  Step minute_;               ///< steps since the last complete minute
   std::map<Name, TrafficCounts, ByNames> minute_rows_;
   std::deque<Total> totals_;  ///< within kKept
   std::set<Name, ByNames> names_;
   static constexpr std::size_t kManyNames = 4096;
-  /// Names that no step has are given back once there are this many.
+  /// Unused names are removed once there are this many.
   std::size_t prune_at_ = kManyNames;
   Name other_;
 };

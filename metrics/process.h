@@ -1,4 +1,4 @@
-// What a process says of itself under the names that every exporter uses: process_*, and edge_build_info.
+// Process metrics under the usual names: process_*, and edge_build_info.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace edge::metrics {
 
-/// From /proc; what cannot be read there is left out.
+/// From /proc; unreadable values are omitted.
 void write_process(Exposition& out);
 
-/// Of this process so far; 0 where it cannot be read.
+/// For this process so far; 0 where unreadable.
 double process_cpu_seconds();
 std::uint64_t process_resident_bytes();
 
