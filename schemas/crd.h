@@ -7,13 +7,13 @@
 
 namespace edge::schemas {
 
-/// The manifest of one own kind, in YAML. Precondition: kind.manifest != nullptr.
+/// Returns the manifest of one own kind, in YAML. Precondition: kind.manifest != nullptr.
 std::string crd_manifest(const Kind& kind);
 
 /// The same in JSON.
 std::string crd_json(const Kind& kind);
 
-/// Every own kind's, by name, as one stream of documents.
+/// Returns those of all own kinds, by name, as one stream of documents.
 std::string crd_manifests();
 
 }  // namespace edge::schemas

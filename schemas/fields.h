@@ -1,4 +1,4 @@
-// What a field of a resource is, as plain tables: type, format, bounds, default. One source for validation, CRD
+// Descriptions of resource fields as plain tables: type, format, limits, default. The single source for validation, CRD
 // manifests, documentation and completion.
 #pragma once
 
@@ -17,10 +17,10 @@ enum class Type : std::uint8_t {
   kList,
   kStringMap,
   kIntOrString,  ///< a port by number or name
-  kAny,          ///< not looked into
+  kAny,          ///< not validated
 };
 
-/// What a string (or each string of a list) must look like.
+/// The format of a string (or of each string of a list).
 enum class Format : std::uint8_t {
   kNone,
   kName,            ///< RFC 1123 subdomain: metadata.name and references
@@ -31,7 +31,7 @@ enum class Format : std::uint8_t {
   kCidr,
   kIp,
   kDuration,
-  kSize,  ///< size string; a number of bytes is taken too
+  kSize,  ///< size string; a number of bytes is accepted too
   kTimestamp,
   kUrl,          ///< http or https, absolute
   kPath,         ///< begins with `/`
@@ -40,20 +40,20 @@ enum class Format : std::uint8_t {
   kMethod,       ///< token
   kRateLimitKey,
   kPercent,         ///< `0.5%`
-  kCountOrPercent,  ///< of kIntOrString: the text is a whole percentage
+  kCountOrPercent,  ///< for kIntOrString: the text is a whole percentage
   kHostPort,
   kEndpointAddress,
   kWireGuardKey,  ///< 32 bytes in base64
   kFilePath,      ///< absolute, without `.`, `..` and `:`
   kBgpCommunity,  ///< RFC 1997 `1:2`, RFC 8092 `1:2:3`, or a well-known name
-  kBgpPassword,   ///< of RFC 2385: printable ASCII without `"`, at most 80 bytes
+  kBgpPassword,   ///< as RFC 2385: printable ASCII without `"`, at most 80 bytes
 };
 
 struct Object;
 
-/// Group of every own kind; the CMake option EDGE_API_GROUP is the one place that spells it.
+/// Group of all own kinds; set only by the CMake option EDGE_API_GROUP.
 inline constexpr std::string_view kApiGroup = EDGE_API_GROUP;
-/// The values of a field that names this group.
+/// The values of a field that contains this group.
 inline constexpr std::string_view kOwnGroup[] = {kApiGroup};
 
 inline constexpr std::int64_t kNoMinimum = std::numeric_limits<std::int64_t>::min();
@@ -65,25 +65,25 @@ struct Field {
   /// One sentence for documentation and CRDs.
   std::string_view text{};
   Format format = Format::kNone;
-  /// Of lists: the type of their entries, of which format, values, bounds and object speak too.
+  /// For lists: the type of their entries, which format, values, limits and object apply to.
   Type item = Type::kString;
   const Object* object = nullptr;
-  /// Of strings and whole numbers: all that are taken.
+  /// For strings and integers: the allowed values.
   std::span<const std::string_view> values{};
   std::int64_t minimum = kNoMinimum;
   std::int64_t maximum = kNoMaximum;
-  /// Of lists: entries.
+  /// For lists: the most entries.
   std::uint32_t most = 100'000;
   bool required = false;
-  /// As it would be written, lists in flow style; empty: none. What holds is compiler/link/defaults.cc, and a test
-  /// compares them.
+  /// As it would be written, lists in flow style; empty: none. The effective value is in compiler/link/defaults.cc, and
+  /// a test compares them.
   std::string_view default_value{};
-  /// Path of a second place where the same setting may be written. The two are read into one; both with different
-  /// values are an error, so a cluster must not fill in the default of either.
+  /// Path of an alternative field for the same setting. The two are read into one; different values in both are an
+  /// error, so that a cluster must not fill in the default of either.
   std::string_view other_form{};
-  /// In an object with a field `type`: this field is required with that value of it, and refused with every other.
+  /// In an object with a field `type`: this field is required with that value of it, and rejected with others.
   std::string_view goes_with{};
-  /// Of lists of objects: the field that tells entries apart.
+  /// For lists of objects: the field that identifies entries.
   std::string_view key{};
 
   constexpr Field as(Format value) const {
@@ -134,23 +134,23 @@ struct Field {
   }
 };
 
-/// What holds between the fields of one object, in CEL (`x-kubernetes-validations`), where a structural schema cannot
-/// say it. The decoder asks the same; tests/crds holds the two together.
+/// A rule between the fields of one object, in CEL (`x-kubernetes-validations`), where a structural schema cannot
+/// express it. The decoder checks the same; tests/crds compares the two.
 struct Rule {
-  std::string_view expression;  ///< true: the object is well; `self` is the object, defaults filled in
-  std::string_view text;        ///< what an API server answers when it is not
+  std::string_view expression;  ///< true: the object is valid; `self` is the object with defaults
+  std::string_view text;        ///< the API server's message when it is not
 };
 
 struct Object {
   std::span<const Field> fields;
-  /// Others' kinds have fields that nothing here is about; those are passed over.
+  /// Kinds of others have fields that are irrelevant here; those are ignored.
   bool open = false;
-  /// Others' kinds gain fields: one that is not known here is a warning.
+  /// Kinds of others get new fields: an unknown one is a warning.
   bool lenient = false;
   std::span<const Rule> rules{};
 };
 
-// How the tables below are written.
+// Helpers for the tables below.
 constexpr Field string(std::string_view name, std::string_view text) { return {.name = name, .text = text}; }
 constexpr Field integer(std::string_view name, std::string_view text) {
   return {.name = name, .type = Type::kInteger, .text = text};

@@ -1,4 +1,4 @@
-// JSON Schema (draft 7) for editors: completion, texts and faults while a resource is typed.
+// JSON Schema (draft 7) for editors: completion, descriptions and errors while typing.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace edge::schemas {
 
-/// Of one own kind. Precondition: kind.manifest != nullptr.
+/// For one own kind. Precondition: kind.manifest != nullptr.
 std::string json_schema(const Kind& kind);
-/// Of any own kind, told apart by `kind`: what a folder of resources is checked against.
+/// For any own kind, selected by `kind`: for directories of resources.
 std::string json_schema();
 
 }  // namespace edge::schemas

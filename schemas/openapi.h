@@ -1,4 +1,4 @@
-// A table as JSON: as the structural OpenAPI v3 schema that a cluster takes, and as the JSON Schema that editors take.
+// Converts a table to JSON: a structural OpenAPI v3 schema for clusters, and a JSON Schema for editors.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace edge::schemas {
 enum class Dialect : std::uint8_t {
   /// apiextensions.k8s.io/v1: unknown fields are pruned, defaults filled in.
   kCluster,
-  /// JSON Schema draft 7: unknown fields are faults, as they are for the compiler.
+  /// JSON Schema draft 7: unknown fields are errors, as in the compiler.
   kEditor,
 };
 
-/// The fields of `object`; `status` takes the place of the field of that name where it is given.
+/// Returns the schema of `object`; `status` replaces the field of that name, if given.
 nlohmann::ordered_json object_schema(const Object& object, Dialect dialect, const Object* status = nullptr);
 nlohmann::ordered_json field_schema(const Field& field, Dialect dialect);
 
-/// A value as the tables write it: `5s`, `10`, `false`, `[gzip, br]`.
+/// Parses a value as written in the tables: `5s`, `10`, `false`, `[gzip, br]`.
 nlohmann::ordered_json default_value(const Field& field);
 
 }  // namespace edge::schemas

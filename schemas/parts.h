@@ -1,4 +1,4 @@
-// Objects, fields and columns that the tables of several own kinds share.
+// Objects, fields and columns shared by the tables of several own kinds.
 #pragma once
 
 #include "schemas/schema.h"
@@ -7,13 +7,13 @@ namespace edge::schemas {
 
 /// `name` and `namespace` of a Secret.
 extern const Object kSecretRef;
-/// A condition as Kubernetes words it (metav1.Condition).
+/// A condition as defined by Kubernetes (metav1.Condition).
 extern const Object kCondition;
 /// `ready`, `total` and both as one text.
 extern const Object kReadyCount;
-/// Most delay, jitter and loss that a path may have.
+/// The limits of delay, jitter and loss of a path.
 extern const Object kQualityBounds;
-/// `conditions` and `observedGeneration` alone.
+/// Only `conditions` and `observedGeneration`.
 extern const Object kConditionsStatus;
 
 inline constexpr Field kConditionsField =

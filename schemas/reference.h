@@ -7,9 +7,9 @@
 
 namespace edge::schemas {
 
-/// The page of one own kind. Precondition: kind.manifest != nullptr.
+/// Returns the page of one own kind. Precondition: kind.manifest != nullptr.
 std::string reference_page(const Kind& kind);
-/// README.md beside them: every own kind in one line.
+/// Returns README.md: every own kind in one line.
 std::string reference_index();
 
 }  // namespace edge::schemas

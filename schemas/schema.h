@@ -1,5 +1,5 @@
-// The schemas of all resource kinds: their fields (schemas/fields.h), and how a cluster and the command line know them.
-// Whoever wants to know what a kind or a field is reads it here.
+// The schemas of all resource kinds: their fields (schemas/fields.h), and their properties for a cluster and the
+// command line.
 #pragma once
 
 #include <cstdint>
@@ -12,48 +12,48 @@ namespace edge::schemas {
 
 enum class ColumnType : std::uint8_t { kString, kInteger, kDate };
 
-/// A column of `kubectl get` and `edgectl get` behind NAMESPACE and NAME.
+/// A column of `kubectl get` and `edgectl get` after NAMESPACE and NAME.
 struct Column {
   std::string_view name;
-  /// As kubectl takes it: fields and a filter on `type`. It can neither count nor join, so what is counted or joined
-  /// stands in the status.
+  /// In kubectl's subset: fields and a filter on `type`. It can neither count nor join, so that such values are in the
+  /// status.
   std::string_view json_path;
   ColumnType type = ColumnType::kString;
   /// Only with `-o wide`.
   bool wide = false;
 };
 
-/// What only own kinds have: how a cluster and the command line know them.
+/// For own kinds only: properties for a cluster and the command line.
 struct Manifest {
-  /// A paragraph: what the kind is for.
+  /// A paragraph on the kind's purpose.
   std::string_view text;
-  /// What `edgectl get` takes beside the kind's own names; the last is the short name.
+  /// Names for `edgectl get` in addition to the kind's own; the last is the short name.
   std::span<const std::string_view> aliases;
   std::span<const Column> columns;
   const Object* status;
-  /// A resource that compiles, in YAML.
+  /// A valid resource, in YAML.
   std::string_view example;
 
   constexpr std::string_view short_name() const { return aliases.back(); }
 };
 
-/// One kind of resource. `body` describes the fields beside apiVersion, kind and metadata.
+/// One kind of resource. `body` describes the fields other than apiVersion, kind and metadata.
 struct Kind {
   std::string_view kind;
   std::string_view plural;
   std::string_view api_version;
   const Object* body;
-  /// Of the group of this project, not of Kubernetes.
+  /// In the group of this project, not of Kubernetes.
   bool own = false;
-  /// Of own kinds.
+  /// For own kinds.
   const Manifest* manifest = nullptr;
 };
 
 /// All kinds, by group and name.
 std::span<const Kind> kinds();
-/// nullptr when there is none of this name in any group.
+/// nullptr when no group has this name.
 const Kind* find_kind(std::string_view kind);
-/// An own kind by any of its names, whatever their case: `ProxyRoute`, `proxyroutes`, `routes`, `rt`.
+/// Finds an own kind by any of its names, case-insensitive: `ProxyRoute`, `proxyroutes`, `routes`, `rt`.
 const Kind* find_own_kind(std::string_view name);
 const Object& metadata();
 

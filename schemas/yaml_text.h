@@ -1,4 +1,4 @@
-// JSON as YAML in block style, as people read manifests.
+// Formats JSON as YAML in block style.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace edge::schemas {
 
-/// Keys in the order of the value; strings plain where they read back as the same string, else quoted.
+/// Keys in the order of the value; strings plain where they parse as the same string, else quoted.
 std::string yaml_text(const nlohmann::ordered_json& value);
 
 }  // namespace edge::schemas
