@@ -1,4 +1,4 @@
-// Files as objects of the API: each document that can be handed on, with the place where it stands.
+// Objects of the API in files: each readable document, with its position.
 #pragma once
 
 #include <cstdint>
@@ -14,46 +14,45 @@
 namespace edge::standalone {
 
 struct FileObject {
-  std::string api_version, kind, name_space, name;  ///< no namespace: none was written
-  std::string json;                                 ///< as it is applied
+  std::string api_version, kind, name_space, name;  ///< no namespace: absent in the file
+  std::string json;                                 ///< as applied
   std::uint64_t hash = 0;                           ///< of `json`; never 0
   std::string file;
   std::uint32_t line = 1;
-  std::uint32_t begin = 0, end = 0;  ///< byte places in the file
-  int rank = 0;                      ///< those of a lesser one are applied before
-  bool at_fault = false;             ///< an error points into it, and there is no sound version of its file
+  std::uint32_t begin = 0, end = 0;  ///< byte positions in the file
+  int rank = 0;                      ///< lower ranks are applied first
+  bool at_fault = false;             ///< it has an error, and there is no valid version of its file
 
   /// `ProxyRoute shop/cart`
   std::string text() const { return resource_text(kind, name_space, name); }
-  /// The API's group: empty for the core's.
+  /// Returns the API group: empty for the core group.
   std::string group() const;
-  /// Tells objects of the API apart, as text() does not where two groups have a kind of one name.
+  /// Identifies an object of the API, unlike text() where two groups have a kind of one name.
   std::string key() const { return text() + " " + group(); }
 };
 
-/// Of an object as the API gives it, without what the API itself counts and tells; never 0.
+/// Returns the hash of an API object, without fields that the API sets itself; never 0.
 std::uint64_t content_hash(const std::string& text);
-/// In the directory, or in one below it.
+/// Returns whether a path is in the directory, at any depth.
 bool is_below(std::string_view path, std::string_view directory);
 
-/// What can be read of a file with errors in it.
+/// The readable parts of a file with errors.
 struct FaultyDocuments {
   std::vector<FileObject> at_fault;
-  bool unreadable = false;  ///< an error is in no document that can be told
+  bool unreadable = false;  ///< an error is outside of identifiable documents
 };
 
-/// Keeps what it has read: a document that has not changed is not read again. Not thread-safe.
+/// Caches what it has read: an unchanged document is not read again. Not thread-safe.
 class FileReader {
  public:
-  /// In the order in which they are applied: namespaces, definitions of kinds, what others refer to, the rest; within
-  /// these as they stand in the files. Documents that name no kind or name are left out.
-  /// Files that `skip` names are not looked at.
+  /// Returns objects in the order of application: namespaces, definitions of kinds, what others refer to, the rest;
+  /// within these in the order of the files. Documents without kind or name are skipped, and so are files in `skip`.
   std::vector<FileObject> read(const controller::Update& update, const std::set<std::string>& skip = {});
   static FaultyDocuments read_faulty(const std::string& file, const controller::FaultyFile& faulty);
 
  private:
   using Known = std::map<std::string, std::vector<FileObject>>;
-  /// By file, and by the text of a document, or of several that are not to be parted.
+  /// By file, and by the text of a document, or of several that belong together.
   std::map<std::string, Known> known_;
 };
 

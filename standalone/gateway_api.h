@@ -1,5 +1,5 @@
-// The kinds of Gateway API for an embedded API that does not have them: definitions without a schema, so that what is
-// written is kept as it is and judged by the compiler.
+// Installs the kinds of Gateway API in an embedded API that lacks them: definitions without a schema, so that objects
+// are stored unchanged and validated by the compiler.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace edge::standalone {
 
-/// Kinds that are served already are left as they are: somebody may have installed the official definitions.
+/// Kinds that are served already are left alone: the official definitions may be installed.
 Status install_gateway_api(kube::Config config);
 
 }  // namespace edge::standalone

@@ -1,10 +1,10 @@
-// The parts of edge-standalone, put together over loopback: resource API, controller, agent, and the files that a user
-// follows. Each speaks to the next as it would on machines of their own.
+// Combines the parts of edge-standalone over loopback: resource API, controller, agent, and the user's files. They
+// communicate as they would on separate machines.
 //
 //   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
 //
-// What served last serves at once, from disk; files are read and compared with it while it does. On a full disk it
-// serves by itself, and the other parts start once there is space.
+// The last served program is served at once, from disk, while the files are read and compared with it. On a full disk
+// the agent serves alone, and the other parts start once there is space.
 #pragma once
 
 #include <atomic>
@@ -30,26 +30,26 @@ namespace edge::standalone {
 
 struct StandaloneOptions {
   std::string data_dir;
-  std::vector<std::string> certificate_directories{};  ///< as ControllerOptions
-  std::vector<std::string> files;                      ///< none: the API alone is the configuration
+  std::vector<std::string> certificate_directories{};  ///< as in ControllerOptions
+  std::vector<std::string> files;                      ///< none: only the API is the configuration
   agent::ListenAddress api;
-  std::string agents;        ///< where the controller listens for agents: `127.0.0.1:0`
-  net::SocketAddress peers;  ///< where its agent hears others: port 0: there are none
+  std::string agents;        ///< the controller's address for agents: `127.0.0.1:0`
+  net::SocketAddress peers;  ///< address for messages of other agents: port 0: there are none
   std::string controller_class;
-  Labels labels;            ///< of its own agent
-  std::string group_label;  ///< as ControllerOptions
+  Labels labels;            ///< of the built-in agent
+  std::string group_label;  ///< as in ControllerOptions
   std::vector<std::string> published_addresses;
   Colour colour = Colour::kNo;
-  /// What else is told to administrators, beside the agent's pages; nullopt: that is none of it.
+  /// Further pages for administrators, in addition to the agent's; nullopt: not one of them.
   std::function<std::optional<controller::AgentAnswer>(const controller::AgentQuestion&)> pages{};
 };
 
 class Standalone {
  public:
-  /// `service` must outlive it. Where there is no whole version of the files from a run before, no program is made
-  /// before they are applied, so that the first one is that of all of them.
+  /// `service` must outlive this object. If the previous run left no complete version of the files, no program is made
+  /// before they are applied, so that the first one has all of them.
   static Result<std::unique_ptr<Standalone>> start(StandaloneOptions options, agent::Service& service);
-  /// Ends what follows and what serves the API; the data plane is the service's.
+  /// Ends file watching, controller and API; the data plane belongs to the service.
   ~Standalone();
   Standalone(const Standalone&) = delete;
   Standalone& operator=(const Standalone&) = delete;
@@ -74,12 +74,12 @@ class Standalone {
   std::unique_ptr<controller::Controller> controller_;
   std::unique_ptr<agent::Sync> sync_;
   std::thread following_;
-  std::thread waiting_;  ///< for space
+  std::thread waiting_;  ///< waits for disk space
   std::mutex ending_mutex_;
   std::condition_variable ending_changed_;
   bool ending_ = false;                   ///< guarded by ending_mutex_
-  std::atomic<bool> files_wait_ = false;  ///< for what the API has not got yet
-  std::optional<int> metrics_;            ///< what the service's /metrics holds of us
+  std::atomic<bool> files_wait_ = false;  ///< for what the API has not received yet
+  std::optional<int> metrics_;            ///< number of the metrics added to the service's page
 };
 
 }  // namespace edge::standalone
