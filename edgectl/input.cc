@@ -46,7 +46,7 @@ Result<ReadProgram> compiled_program(const std::vector<std::string>& paths, cons
 cli::Flag controller_class_flag() {
   return {.name = "controller-class",
           .value = "CLASS",
-          .help = "Whose gateways and classes are served (rule D8)",
+          .help = "Controller name of the gateways and classes to serve (rule D8)",
           .fallback = compiler::link::kDefaults.controller_class};
 }
 

@@ -30,58 +30,55 @@ cli::Flag file_flag(std::string_view help, bool required) {
   return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = required, .repeatable = true};
 }
 
-cli::Flag all_namespaces_flag() { return {.name = "all-namespaces", .letter = 'A', .help = "In all namespaces"}; }
+cli::Flag all_namespaces_flag() { return {.name = "all-namespaces", .letter = 'A', .help = "All namespaces"}; }
 
 cli::Flag selector_flag() {
-  return {.name = "selector",
-          .letter = 'l',
-          .value = "LABELS",
-          .help = "Those with these labels, e.g. `app=shop,tier!=db`"};
+  return {.name = "selector", .letter = 'l', .value = "LABELS", .help = "Label selector, e.g. `app=shop,tier!=db`"};
 }
 
-cli::Flag no_headers_flag() { return {.name = "no-headers", .help = "Leave the heads of columns out"}; }
+cli::Flag no_headers_flag() { return {.name = "no-headers", .help = "Omit the column headers"}; }
 
 cli::Flag dry_run_flag(std::vector<std::string_view> choices) {
   return {.name = "dry-run",
           .value = "WHERE",
-          .help = "Say what would be done, and do nothing",
+          .help = "Show what would be done, without doing it",
           .fallback = "none",
           .choices = std::move(choices)};
 }
 
 cli::Flag field_manager_flag() {
-  return {.name = "field-manager", .value = "NAME", .help = "Who writes, in managed fields", .fallback = "edgectl"};
+  return {
+      .name = "field-manager", .value = "NAME", .help = "Field manager, as in managedFields", .fallback = "edgectl"};
 }
 
 cli::Flag check_fields_flag() {
-  return {.name = "validate",
-          .value = "HOW",
-          .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
-          .fallback = "true",
-          .choices = {"true", "warn", "false"}};
+  return {
+      .name = "validate",
+      .value = "HOW",
+      .help = "Check fields locally first, and let the server refuse unknown ones; `warn`: let the server warn of them",
+      .fallback = "true",
+      .choices = {"true", "warn", "false"}};
 }
 
-cli::Flag create_namespaces_flag() {
-  return {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"};
-}
+cli::Flag create_namespaces_flag() { return {.name = "create-namespaces", .help = "Create missing namespaces"}; }
 
 cli::Flag wait_programmed_flag() {
   return {.name = "wait",
           .value = "FOR",
-          .help = "Return when every agent runs what was written",
+          .help = "Return when every agent runs the result",
           .fallback = "none",
           .choices = {"none", "programmed"}};
 }
 
 std::vector<cli::Flag> waiting_flags() {
-  return joined({{.name = "timeout", .value = "DURATION", .help = "Longest that --wait waits", .fallback = "60s"}},
+  return joined({{.name = "timeout", .value = "DURATION", .help = "Timeout of --wait", .fallback = "60s"}},
                 controller_flags());
 }
 
 std::vector<cli::Flag> prometheus_flags() {
   return {{.name = "metrics-url",
            .value = "URL",
-           .help = "A Prometheus server that scrapes the agents",
+           .help = "Prometheus server that scrapes the agents",
            .required = true,
            .environment = "EDGECTL_METRICS_URL"}};
 }
@@ -89,7 +86,7 @@ std::vector<cli::Flag> prometheus_flags() {
 cli::Flag window_flag() {
   return {.name = "window",
           .value = "DURATION",
-          .help = "Time over which rates are taken; several scrapes long",
+          .help = "Time over which rates are computed; several scrape intervals",
           .fallback = "5m"};
 }
 

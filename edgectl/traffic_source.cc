@@ -49,7 +49,7 @@ AgentTraffic::Line AgentTraffic::line(std::string_view range_and_more) {
 std::vector<cli::Flag> traffic_source_flags() {
   std::vector<cli::Flag> flags = prometheus_flags();
   flags.front().required = false;
-  flags.front().help = "A Prometheus server that scrapes the agents; without it they are asked for their last hour";
+  flags.front().help = "Prometheus server that scrapes the agents; default: the last hour, from the agents themselves";
   return joined(std::move(flags), agent_page_flags());
 }
 

@@ -19,8 +19,8 @@ bool is_address(const std::string& agent) { return agent.find(':') != std::strin
 std::vector<cli::Flag> agent_page_flags() {
   std::vector<cli::Flag> flags = {{.name = "agent",
                                    .value = "AGENT",
-                                   .help = "This agent alone: by its name, which the controller knows, or by its "
-                                           "health address on this machine, e.g. 127.0.0.1:9091",
+                                   .help = "Only this agent: its name, as the controller knows it, or its health "
+                                           "address on this machine, e.g. 127.0.0.1:9091",
                                    .complete = complete_agent}};
   for (cli::Flag& flag : controller_flags()) flags.push_back(std::move(flag));
   return flags;

@@ -210,7 +210,7 @@ int dump_of_agent(std::string_view command, const cli::Arguments& arguments, con
 cli::Command agents_list_command() {
   return {.name = "agents list",
           .group = kAgentsGroup,
-          .summary = "List the agents of a controller, and whether each runs what it shall",
+          .summary = "List the agents of a controller, and whether each runs its assigned program",
           .flags = joined(controller_flags(), {form_flag({"table", "wide", "json", "yaml", "name"})}),
           .examples = {"edgectl agents list -o wide"},
           .run = agents_list,
@@ -233,7 +233,7 @@ cli::Command of_agent(std::string_view name, std::string_view summary, int (*run
 cli::Flag group_flag() {
   return {.name = "group",
           .value = "NAME",
-          .help = "Of the agents in this group (edgectl agents list)",
+          .help = "Group of agents, as shown by edgectl agents list",
           .fallback = controller::kDefaultGroup};
 }
 
@@ -252,27 +252,28 @@ std::vector<cli::Command> agent_commands() {
 }
 
 cli::Command agents_token_command() {
-  return {.name = "agents token",
-          .group = kAgentsGroup,
-          .summary = "Make a join file for one agent",
-          .details =
-              "With it an agent of this name joins that has lost its key, or a new machine that takes its "
-              "place; the certificates of the one before are refused from then on. It is good for a day "
-              "and for one machine. The file has a secret in it: --out writes it for you alone.",
-          .flags = joined(controller_flags(), {{.name = "out", .value = "FILE", .help = "Write it there (mode 0600)"}}),
-          .positional = agent_argument(),
-          .examples = {"edgectl agents token edge-1 --out edge-1.join"},
-          .run = agents_token,
-          .global = true};
+  return {
+      .name = "agents token",
+      .group = kAgentsGroup,
+      .summary = "Create a join file for one agent",
+      .details =
+          "An agent of this name that lost its key, or a new machine that replaces it, joins with the file; "
+          "certificates issued to this name before are refused from then on. The file is valid for one day and for one "
+          "machine. It contains a secret: --out writes it readable by you alone.",
+      .flags = joined(controller_flags(), {{.name = "out", .value = "FILE", .help = "Write to this file (mode 0600)"}}),
+      .positional = agent_argument(),
+      .examples = {"edgectl agents token edge-1 --out edge-1.join"},
+      .run = agents_token,
+      .global = true};
 }
 
 cli::Command agents_revoke_command() {
   return {.name = "agents revoke",
           .group = kAgentsGroup,
-          .summary = "Refuse every certificate that an agent has, and end its connections",
+          .summary = "Revoke every certificate of an agent, and close its connections",
           .details =
-              "Whoever has a join file may take the name then: give the agents a new one if the machine is "
-              "not yours any more.",
+              "Afterwards any holder of a join file can join by this name: if you have lost the machine, give the "
+              "agents a new join file.",
           .flags = controller_flags(),
           .positional = agent_argument(),
           .examples = {"edgectl agents revoke edge-1"},
@@ -283,7 +284,7 @@ cli::Command agents_revoke_command() {
 cli::Command history_command() {
   return {.name = "history",
           .group = kAgentsGroup,
-          .summary = "List the last programs of the controller, with the change that made each",
+          .summary = "List the last programs of the controller, with the change that caused each",
           .flags = joined(controller_flags(), {form_flag({"table", "wide", "json", "yaml"}), group_flag()}),
           .examples = {"edgectl history", "edgectl history --group canary"},
           .run = history,
@@ -294,12 +295,12 @@ cli::Command rollback_command() {
   return {
       .name = "rollback",
       .group = kAgentsGroup,
-      .summary = "Have agents run an earlier program until that is released",
-      .details = "The resources stay as they are; what they say is served again after --release.",
-      .flags = joined(controller_flags(), {{.name = "release", .help = "Serve what the resources say"}, group_flag()}),
-      .positional =
-          cli::Positional{
-              .name = "PROGRAM", .help = "First digits of its hash, as `edgectl history` has it", .required = false},
+      .summary = "Pin agents to an earlier program, until --release",
+      .details = "The resources do not change; they are served again after --release.",
+      .flags = joined(controller_flags(), {{.name = "release", .help = "Serve the resources again"}, group_flag()}),
+      .positional = cli::Positional{.name = "PROGRAM",
+                                    .help = "First digits of the program's hash, as `edgectl history` shows it",
+                                    .required = false},
       .examples = {"edgectl rollback 4f2a91", "edgectl rollback --release", "edgectl rollback --group canary 4f2a91"},
       .run = rollback,
       .global = true};

@@ -258,8 +258,8 @@ int apply(const cli::Arguments& arguments) { return Sender(Verb::kApply, argumen
 cli::Command create_command() {
   return {.name = "create",
           .group = kObjectsGroup,
-          .summary = "Create what files say; what is there already is refused",
-          .details = "`create secret tls` and `create secret generic` make Secrets of files.",
+          .summary = "Create objects from files; fail if they exist",
+          .details = "`create secret tls` and `create secret generic` make Secrets from files.",
           .flags = joined(
               {file_flag(kFilesToRead), create_namespaces_flag(), field_manager_flag(),
                dry_run_flag({"none", "client", "server"}), check_fields_flag(), wait_programmed_flag(), result_flag()},
@@ -270,32 +270,33 @@ cli::Command create_command() {
 }
 
 cli::Command apply_command() {
-  return {.name = "apply",
-          .group = kObjectsGroup,
-          .summary = "Create what files say, or bring what is there to it",
-          .details =
-              "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
-              "so that either can go on where the other left off. Every fault of the files is told before "
-              "anything is sent; what the server refuses is shown at its place in the file.",
-          .flags = joined(
-              {file_flag(kFilesToRead),
-               {.name = "server-side", .help = "Let the server merge, by managed fields"},
-               {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
-               {.name = "prune", .help = "Remove what was applied before, has the labels, and is not in the files"},
-               {.name = "all", .help = "With --prune: whatever its labels"},
-               selector_flag(),
-               create_namespaces_flag(),
-               field_manager_flag(),
-               dry_run_flag({"none", "client", "server"}),
-               check_fields_flag(),
-               wait_programmed_flag(),
-               result_flag()},
-              waiting_flags()),
-          .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
-                       "edgectl apply -f shop/ --prune -l app=shop --dry-run server",
-                       "generate | edgectl apply -f - --server-side"},
-          .run = apply,
-          .global = true};
+  return {
+      .name = "apply",
+      .group = kObjectsGroup,
+      .summary = "Create the objects in files, or update them to what the files say",
+      .details =
+          "A three-way merge with the configuration applied last, as `kubectl apply` does it and in the same "
+          "annotation, so that the two can be used on the same objects. All errors in the files are reported before "
+          "anything is sent; an error from the server is shown at its place in the file.",
+      .flags = joined({file_flag(kFilesToRead),
+                       {.name = "server-side", .help = "Merge in the server, by managed fields"},
+                       {.name = "force-conflicts", .help = "With --server-side: take over fields of other managers"},
+                       {.name = "prune",
+                        .help = "Delete objects that were applied before, match the selector and are not in the files"},
+                       {.name = "all", .help = "With --prune: regardless of labels"},
+                       selector_flag(),
+                       create_namespaces_flag(),
+                       field_manager_flag(),
+                       dry_run_flag({"none", "client", "server"}),
+                       check_fields_flag(),
+                       wait_programmed_flag(),
+                       result_flag()},
+                      waiting_flags()),
+      .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
+                   "edgectl apply -f shop/ --prune -l app=shop --dry-run server",
+                   "generate | edgectl apply -f - --server-side"},
+      .run = apply,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -163,27 +163,27 @@ int assert_claims(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command assert_command() {
-  return {.name = "assert",
-          .group = kFilesGroup,
-          .summary = "Prove claims about all requests, or show one that breaks them",
-          .details =
-              "A claim is an expression as routes have them that may also ask for `host`, `gateway`, `listener`, "
-              "`route`, `backend`, `policy`, `status` and `denied`; `A implies B` joins two. It holds when no "
-              "request at all breaks it.",
-          .flags = {file_flag(kFilesOrProgram, /*required=*/false),
-                    controller_class_flag(),
-                    {.name = "claim", .letter = 'c', .value = "CLAIM", .help = "Another claim", .repeatable = true},
-                    {.name = "claims",
-                     .value = "FILE",
-                     .help = "A file with a claim a line; `#` starts a comment",
-                     .repeatable = true},
-                    form_flag({"text", "json", "yaml"})},
-          .positional = cli::Positional{.name = "CLAIM", .help = "What is to hold", .required = false},
-          .second = paths_argument(kPathsOrEdge),
-          .examples = {"edgectl assert -f config/ 'path prefix \"/admin\" implies policy OIDC'",
-                       "edgectl assert -f config/ --claims claims.txt"},
-          .run = assert_claims,
-          .global = true};
+  return {
+      .name = "assert",
+      .group = kFilesGroup,
+      .summary = "Prove claims about all requests, or show a counterexample",
+      .details =
+          "A claim is an expression as in routes that may also use `host`, `gateway`, `listener`, `route`, `backend`, "
+          "`policy`, `status` and `denied`; `A implies B` joins two. It is proved when no request violates it.",
+      .flags = {file_flag(kFilesOrProgram, /*required=*/false),
+                controller_class_flag(),
+                {.name = "claim", .letter = 'c', .value = "CLAIM", .help = "Further claim", .repeatable = true},
+                {.name = "claims",
+                 .value = "FILE",
+                 .help = "File with one claim per line; `#` starts a comment",
+                 .repeatable = true},
+                form_flag({"text", "json", "yaml"})},
+      .positional = cli::Positional{.name = "CLAIM", .help = "Claim to prove", .required = false},
+      .second = paths_argument(kPathsOrEdge),
+      .examples = {"edgectl assert -f config/ 'path prefix \"/admin\" implies policy OIDC'",
+                   "edgectl assert -f config/ --claims claims.txt"},
+      .run = assert_claims,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -152,7 +152,7 @@ int cache_purge(const cli::Arguments& arguments) {
 cli::Command cache_stats_command() {
   return {.name = "cache stats",
           .group = kAgentsGroup,
-          .summary = "Say what the caches of agents hold, and what they were good for",
+          .summary = "Show the contents and hits of the agents' caches",
           .flags = joined(agent_page_flags(), {form_flag({"text", "json", "yaml"})}),
           .examples = {"edgectl cache stats", "edgectl cache stats --agent 127.0.0.1:9091"},
           .run = cache_stats,
@@ -164,13 +164,13 @@ cli::Command cache_purge_command() {
           .group = kAgentsGroup,
           .summary = "Remove stored responses from the caches of agents",
           .details =
-              "Give exactly one of --all, --hostname and --route. What is on its way in is not stored either. "
-              "Of all agents unless --agent names one.",
+              "Give exactly one of --all, --hostname and --route. Matching responses that are being received are not "
+              "stored either. Affects all agents unless --agent names one.",
           .flags = joined(
               agent_page_flags(),
-              {{.name = "all", .help = "Everything"},
-               {.name = "hostname", .value = "PATTERN", .help = "What was asked for by this name, or `*.example.com`"},
-               {.name = "route", .value = "NAME", .help = "What came by this route: `name` or `namespace/name`"}}),
+              {{.name = "all", .help = "All responses"},
+               {.name = "hostname", .value = "PATTERN", .help = "Responses for this host name, or for `*.example.com`"},
+               {.name = "route", .value = "NAME", .help = "Responses of this route: `name` or `namespace/name`"}}),
           .examples = {"edgectl cache purge --hostname shop.example", "edgectl cache purge --route shop/cart"},
           .run = cache_purge,
           .global = true};

@@ -19,7 +19,7 @@ int completion(const cli::Arguments& arguments) {
 cli::Command completion_command() {
   return {.name = "completion",
           .group = kProgramGroup,
-          .summary = "Print the script by which a shell completes edgectl",
+          .summary = "Print the completion script of edgectl for a shell",
           .positional = cli::Positional{.name = "SHELL", .help = "Shell", .choices = {"bash", "zsh", "fish"}},
           .examples = {"source <(edgectl completion bash)", "edgectl completion fish | source"},
           .run = completion};

@@ -143,10 +143,10 @@ int cost(const cli::Arguments& arguments) {
 cli::Command cost_command() {
   return {.name = "cost",
           .group = kFilesGroup,
-          .summary = "Say what a program costs in bytes, and the most that one request can make it do",
+          .summary = "Show the size of a program in bytes, and the upper bounds of its work per request",
           .details =
-              "The bounds are read off the tables: conditions that are evaluated when every rule on the way "
-              "fails but the last, with the path on which they are met.",
+              "The bounds are computed from the tables: the conditions evaluated when every rule on a path fails but "
+              "the last, with the path that costs most.",
           .flags = {file_flag(kFilesOrProgram, /*required=*/false), controller_class_flag(),
                     form_flag({"text", "json", "yaml"})},
           .positional = paths_argument(kPathsOrEdge),

@@ -187,14 +187,14 @@ cli::Positional name_argument() { return {.name = "NAME", .help = "Name of the S
 std::vector<cli::Command> create_secret_commands() {
   return {{.name = "create secret tls",
            .group = kObjectsGroup,
-           .summary = "Make a Secret of a certificate and its key, or renew it",
-           .details = "Checks that both can be read and belong together. `--dry-run client` prints the Secret in YAML "
-                      "and asks nobody; otherwise it is applied to the cluster.",
+           .summary = "Create or update a Secret from a certificate and its key",
+           .details = "Checks that both can be parsed and belong together. `--dry-run client` prints the Secret in "
+                      "YAML without contacting the cluster; otherwise it is applied to the cluster.",
            .flags = joined({{.name = "cert",
                              .value = "FILE",
-                             .help = "Certificate in PEM, then what leads to an authority",
+                             .help = "Certificate in PEM, followed by its intermediate certificates",
                              .required = true},
-                            {.name = "key", .value = "FILE", .help = "Its key in PEM", .required = true}},
+                            {.name = "key", .value = "FILE", .help = "Private key in PEM", .required = true}},
                            secret_flags()),
            .positional = name_argument(),
            .examples = {"edgectl create secret tls site --cert fullchain.pem --key privkey.pem",
@@ -203,14 +203,15 @@ std::vector<cli::Command> create_secret_commands() {
            .global = true},
           {.name = "create secret generic",
            .group = kObjectsGroup,
-           .summary = "Make a Secret of files and texts, or replace its values",
-           .details = "`--dry-run client` prints the Secret in YAML and asks nobody; otherwise it is applied to the "
-                      "cluster. What is typed is seen by who lists processes: passwords come by files.",
+           .summary = "Create a Secret from files and literals, or replace its values",
+           .details =
+               "`--dry-run client` prints the Secret in YAML without contacting the cluster; otherwise it is applied "
+               "to the cluster. Command lines are visible in the list of processes: pass passwords in files.",
            .flags = joined({{.name = "from-file",
                              .value = "[KEY=]FILE",
-                             .help = "What is in this file; its name is the key where none is given",
+                             .help = "Value from this file; the key defaults to the file's name",
                              .repeatable = true},
-                            {.name = "from-literal", .value = "KEY=VALUE", .help = "This text", .repeatable = true},
+                            {.name = "from-literal", .value = "KEY=VALUE", .help = "Literal value", .repeatable = true},
                             {.name = "type", .value = "TYPE", .help = "Type of the Secret", .fallback = "Opaque"}},
                            secret_flags()),
            .positional = name_argument(),

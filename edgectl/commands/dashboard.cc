@@ -234,12 +234,11 @@ cli::Command metrics_dashboard_command() {
       .group = kTrafficGroup,
       .summary = "Show traffic, routes, backends and agents on a live page",
       .details = "`q` quits, the space bar refreshes. Without a terminal, or with --once, the page is printed once.",
-      .flags =
-          joined(traffic_source_flags(),
-                 {window_flag(),
-                  {.name = "interval", .value = "DURATION", .help = "Time between two refreshes", .fallback = "5s"},
-                  {.name = "range", .value = "DURATION", .help = "Time that the lines show", .fallback = "30m"},
-                  {.name = "once", .help = "Print the page and end"}}),
+      .flags = joined(traffic_source_flags(),
+                      {window_flag(),
+                       {.name = "interval", .value = "DURATION", .help = "Refresh interval", .fallback = "5s"},
+                       {.name = "range", .value = "DURATION", .help = "Time span of the graphs", .fallback = "30m"},
+                       {.name = "once", .help = "Print the page and exit"}}),
       .examples = {"edgectl metrics dashboard", "edgectl metrics dashboard --metrics-url http://prometheus:9090"},
       .run = metrics_dashboard,
       .global = true};

@@ -229,18 +229,16 @@ int debug_bundle(const cli::Arguments& arguments) {
 cli::Command debug_bundle_command() {
   return {.name = "debug bundle",
           .group = kTrafficGroup,
-          .summary = "Write an archive for whoever looks into a fault",
+          .summary = "Write an archive for troubleshooting",
           .details =
-              "Status, versions, resources, programs, endpoints, metrics and logs of the controller and "
-              "of agents. Data of secrets, passwords and credentials in header fields are taken out; "
-              "where resources have any of these in their specs, programs are left out too. What could "
-              "not be had is listed in missing.txt.",
-          .flags = joined(controller_flags(),
-                          {{.name = "output",
-                            .letter = 'o',
-                            .value = "FILE",
-                            .help = "Where the archive is written (.tar.gz); readable by its owner alone",
-                            .required = true}}),
+              "Status, versions, resources, programs, endpoints, metrics and logs of the controller and of agents. "
+              "Data of secrets, passwords and credentials in header fields are redacted; if resources have any of "
+              "these in their specs, programs are omitted too. What could not be collected is listed in missing.txt.",
+          .flags = joined(controller_flags(), {{.name = "output",
+                                                .letter = 'o',
+                                                .value = "FILE",
+                                                .help = "Archive to write (.tar.gz); readable by its owner alone",
+                                                .required = true}}),
           .examples = {"edgectl debug bundle -o edge.tar.gz"},
           .run = debug_bundle,
           .global = true};

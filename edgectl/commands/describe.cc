@@ -89,10 +89,10 @@ int describe_objects(const cli::Arguments& arguments) {
 cli::Command describe_command() {
   return {.name = "describe",
           .group = kObjectsGroup,
-          .summary = "Tell all about objects: spec, conditions, events",
+          .summary = "Show objects in detail: spec, conditions, events",
           .details =
-              "Values of Secrets are told by their size alone. With `-o json` and `-o yaml` it is the `object` and its "
-              "`events`, of several objects a list of such.",
+              "Of values of Secrets only the size is shown. With `-o json` and `-o yaml` the output is the `object` "
+              "and its `events`; for several objects, a list of these.",
           .flags = {all_namespaces_flag(), selector_flag(), form_flag({"text", "json", "yaml"})},
           .positional = type_argument(),
           .second = names_argument("Names; all without"),

@@ -166,32 +166,31 @@ int diff(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command diff_command() {
-  return {
-      .name = "diff",
-      .group = kFilesGroup,
-      .summary = "Say which requests a change treats otherwise, whatever its text",
-      .details =
-          "Each class of requests is shown with one of them and with what became and what becomes of it. "
-          "Exit code 0 when both are equal in meaning.",
-      .flags = {file_flag("AFTER, of several files and directories", /*required=*/false),
-                controller_class_flag(),
-                {.name = "names", .help = "Count it as a difference when another rule does the same"},
-                {.name = "access-log",
-                 .value = "FILE",
-                 .help = "Weigh the classes by the requests in this log (JSON, common or combined lines; - for "
-                         "standard input)"},
-                {.name = "log-host", .value = "HOST", .help = "Host of log lines that name none"},
-                form_flag({"text", "json", "yaml"})},
-      .positional =
-          cli::Positional{.name = "BEFORE",
-                          .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster; where it "
-                                  "stands alone it is AFTER, and before is the connected edge",
-                          .required = false},
-      .second = cli::Positional{.name = "AFTER", .help = "The same after the change", .required = false},
-      .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
-                   "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff config/"},
-      .run = diff,
-      .global = true};
+  return {.name = "diff",
+          .group = kFilesGroup,
+          .summary = "Show which requests a change treats differently",
+          .details =
+              "Each class of requests is shown by an example and its outcome before and after the change. Exit code 0 "
+              "when both configurations are equivalent, whatever their texts.",
+          .flags = {file_flag("AFTER, of several files and directories", /*required=*/false),
+                    controller_class_flag(),
+                    {.name = "names", .help = "Report a difference also when another rule has the same outcome"},
+                    {.name = "access-log",
+                     .value = "FILE",
+                     .help = "Weight the classes by the requests in this log (JSON, common or combined lines; - for "
+                             "standard input)"},
+                    {.name = "log-host", .value = "HOST", .help = "Host for log lines without one"},
+                    form_flag({"text", "json", "yaml"})},
+          .positional =
+              cli::Positional{.name = "BEFORE",
+                              .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster; when it "
+                                      "is the only argument it is AFTER, and BEFORE is the connected edge",
+                              .required = false},
+          .second = cli::Positional{.name = "AFTER", .help = "The same after the change", .required = false},
+          .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
+                       "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff config/"},
+          .run = diff,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -245,8 +245,8 @@ cli::Command edit_command() {
           .group = kObjectsGroup,
           .summary = "Change an object in $EDITOR",
           .details =
-              "Only what was changed is sent. What cannot be read or is refused comes back with the reason on "
-              "top; what is given up is kept in a file.",
+              "Only changed fields are sent. An edit that cannot be parsed or is refused reopens with the reason at "
+              "the top; an abandoned edit is saved to a file.",
           .flags = joined({wait_programmed_flag()}, waiting_flags()),
           .positional = type_argument(),
           .second = names_argument("Names"),

@@ -193,33 +193,34 @@ int explain(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command explain_command() {
-  return {.name = "explain",
-          .group = kFilesGroup,
-          .summary = "Say which rule takes a request, and why the others do not",
-          .details =
-              "Shows the way through the match tree, the winner, and for each loser the first condition that "
-              "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
-          .flags = {file_flag(kFilesOrProgram, /*required=*/false),
-                    {.name = "agent",
-                     .value = "ADDR",
-                     .help = "Ask what this agent runs, by its health address, e.g. 127.0.0.1:9091"},
-                    {.name = "header",
-                     .letter = 'H',
-                     .value = "FIELD",
-                     .help = "Header field, `name: value`",
-                     .repeatable = true},
-                    {.name = "source", .value = "IP", .help = "The client's address", .fallback = "127.0.0.1"},
-                    {.name = "port", .value = "PORT", .help = "Port that the request comes in on (default: the URL's)"},
-                    {.name = "all", .help = "List also every rule that another path or an earlier winner ruled out"},
-                    controller_class_flag(),
-                    form_flag({"text", "json", "yaml"})},
-          .positional =
-              cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
-          .second = paths_argument(kPathsOrEdge),
-          .examples = {"edgectl explain 'GET https://shop.example/cart' config/ -H 'x-env: staging'",
-                       "edgectl explain https://shop.example/cart"},
-          .run = explain,
-          .global = true};
+  return {
+      .name = "explain",
+      .group = kFilesGroup,
+      .summary = "Explain which rule matches a request, and why the others do not",
+      .details =
+          "Shows the path through the match tree, the matching rule, and for every other rule the first condition that "
+          "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
+      .flags = {file_flag(kFilesOrProgram, /*required=*/false),
+                {.name = "agent",
+                 .value = "ADDR",
+                 .help = "Use the program that this agent runs, by its health address, e.g. 127.0.0.1:9091"},
+                {.name = "header",
+                 .letter = 'H',
+                 .value = "FIELD",
+                 .help = "Header field, `name: value`",
+                 .repeatable = true},
+                {.name = "source", .value = "IP", .help = "Client address", .fallback = "127.0.0.1"},
+                {.name = "port", .value = "PORT", .help = "Port of the listener (default: the URL's)"},
+                {.name = "all", .help = "Also list every rule that was ruled out by its path or by an earlier match"},
+                controller_class_flag(),
+                form_flag({"text", "json", "yaml"})},
+      .positional =
+          cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
+      .second = paths_argument(kPathsOrEdge),
+      .examples = {"edgectl explain 'GET https://shop.example/cart' config/ -H 'x-env: staging'",
+                   "edgectl explain https://shop.example/cart"},
+      .run = explain,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

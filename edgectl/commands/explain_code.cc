@@ -96,8 +96,8 @@ int explain_code(const cli::Arguments& arguments) {
 cli::Command explain_code_command() {
   return {.name = "explain-code",
           .group = kProgramGroup,
-          .summary = "Tell what a diagnostic's code means, with an example and the remedy",
-          .details = "The same pages are in docs/diagnostics. Without a code: all of them with their titles.",
+          .summary = "Explain a diagnostic's code, with an example and the remedy",
+          .details = "The same pages are in docs/diagnostics. Without a code: lists all codes with their titles.",
           .flags = {{.name = "list", .help = "List every code with its title"}, form_flag({"text", "json", "yaml"})},
           .positional = cli::Positional{.name = "CODE", .help = "`EDGE0104`, or `104`", .required = false},
           .examples = {"edgectl explain-code EDGE0104"},

@@ -232,9 +232,11 @@ std::vector<cli::Command> gateway_api_list_commands() {
 cli::Command conformance_command() {
   return {.name = "conformance",
           .group = kObjectsGroup,
-          .summary = "Print which profiles and features of Gateway API are supported, and live conditions",
+          .summary =
+              "Print which profiles and features of Gateway API are supported, and the conditions of its objects in "
+              "the cluster",
           .flags = {all_namespaces_flag(),
-                    {.name = "offline", .help = "Ask no cluster"},
+                    {.name = "offline", .help = "Do not contact the cluster"},
                     form_flag({"text", "json", "yaml"})},
           .run = conformance,
           .global = true};
@@ -243,7 +245,7 @@ cli::Command conformance_command() {
 cli::Command gateway_api_describe_gateway_command() {
   return {.name = "gateway-api describe-gateway",
           .group = kObjectsGroup,
-          .summary = "Tell all about a Gateway: listeners, conditions, the routes that name it",
+          .summary = "Show a Gateway in detail: listeners, conditions, the routes that refer to it",
           .flags = {form_flag({"text", "json", "yaml"})},
           .positional = cli::Positional{.name = "NAME", .help = "Name of the Gateway"},
           .run = gateway_api_describe,

@@ -79,7 +79,7 @@ int key_replace_administrator(const cli::Arguments& arguments) {
 cli::Command key_generate_command() {
   return {.name = "key generate",
           .group = kProgramGroup,
-          .summary = "Make an Ed25519 key pair that signs and verifies programs",
+          .summary = "Generate an Ed25519 key pair that signs and verifies programs",
           .flags = {{.name = "out",
                      .value = "FILE",
                      .help = "Private key; the public one goes to FILE.pub",
@@ -91,12 +91,12 @@ cli::Command key_generate_command() {
 cli::Command key_replace_administrator_command() {
   return {.name = "key replace-administrator",
           .group = kProgramGroup,
-          .summary = "Refuse the administrator's certificates and token of a data directory, and have new ones made",
+          .summary = "Revoke the administrator's certificates and token of a data directory, and issue new ones",
           .details =
-              "For a kubeconfig or agents/admin.pem that somebody else may have. Run it on the machine of "
-              "edge-standalone or edge-controller, as the user of its data directory. The process there does it "
-              "within seconds and writes kubeconfig, api/token and agents/admin.pem anew; without one, the next "
-              "that starts.",
+              "For a kubeconfig or agents/admin.pem that may be in the wrong hands. Run it on the machine of "
+              "edge-standalone or edge-controller, as the user of its data directory. The running daemon writes "
+              "kubeconfig, api/token and agents/admin.pem anew within seconds; if none runs, the next one does when it "
+              "starts.",
           .flags = {{.name = "data-dir", .value = "DIR", .help = "Data directory of the daemon", .required = true}},
           .examples = {"edgectl key replace-administrator --data-dir /var/lib/edge-standalone"},
           .run = key_replace_administrator};

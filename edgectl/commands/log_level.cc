@@ -73,25 +73,23 @@ int log_level(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command log_level_command() {
-  return {
-      .name = "log-level",
-      .group = kTrafficGroup,
-      .summary = "Show which messages the controller or agents write, or change it while they run",
-      .details =
-          "A change holds until the process ends: --log-level says how it begins. Of all agents unless "
-          "--agent or --node names one. At `debug` what peers bring about is told too.",
-      .flags = joined(agent_page_flags(), {{.name = "node", .value = "NODE", .help = "Of the agent on this node alone"},
-                                           form_flag({"table", "json", "yaml"})}),
-      .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
-      .second = cli::Positional{.name = "LEVEL",
-                                .help = "Least important messages that are written; without it the level "
-                                        "is shown",
-                                .required = false,
-                                .choices = {"debug", "info", "warn", "error"}},
-      .examples = {"edgectl log-level agent", "edgectl log-level agent debug --agent edge-1",
-                   "edgectl log-level controller info"},
-      .run = log_level,
-      .global = true};
+  return {.name = "log-level",
+          .group = kTrafficGroup,
+          .summary = "Show or change the log level of the controller or of agents while they run",
+          .details =
+              "A change lasts until the process ends; --log-level is the level at its start. Affects all agents unless "
+              "--agent or --node names one. At `debug`, events caused by peers are logged too.",
+          .flags = joined(agent_page_flags(), {{.name = "node", .value = "NODE", .help = "Only the agent on this node"},
+                                               form_flag({"table", "json", "yaml"})}),
+          .positional = cli::Positional{.name = "PART", .help = "Daemon", .choices = {"controller", "agent"}},
+          .second = cli::Positional{.name = "LEVEL",
+                                    .help = "Lowest level of messages that are logged; without it the level is shown",
+                                    .required = false,
+                                    .choices = {"debug", "info", "warn", "error"}},
+          .examples = {"edgectl log-level agent", "edgectl log-level agent debug --agent edge-1",
+                       "edgectl log-level controller info"},
+          .run = log_level,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

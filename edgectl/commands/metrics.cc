@@ -266,14 +266,15 @@ int metrics_vips(const cli::Arguments& arguments) {
 namespace {
 
 std::vector<cli::Flag> top_flags() {
-  return joined(traffic_source_flags(), {window_flag(),
-                                         {.name = "limit", .value = "COUNT", .help = "Most rows", .fallback = "10"},
-                                         {.name = "by",
-                                          .value = "WHAT",
-                                          .help = "What comes first",
-                                          .fallback = "requests",
-                                          .choices = {"requests", "errors", "latency"}},
-                                         form_flag({"table", "json", "yaml"})});
+  return joined(traffic_source_flags(),
+                {window_flag(),
+                 {.name = "limit", .value = "COUNT", .help = "Maximum number of rows", .fallback = "10"},
+                 {.name = "by",
+                  .value = "WHAT",
+                  .help = "Sort by",
+                  .fallback = "requests",
+                  .choices = {"requests", "errors", "latency"}},
+                 form_flag({"table", "json", "yaml"})});
 }
 
 }  // namespace
@@ -301,7 +302,7 @@ cli::Command metrics_backends_command() {
 cli::Command metrics_vips_command() {
   return {.name = "metrics vips",
           .group = kTrafficGroup,
-          .summary = "Show the traffic of each address, by the gateways that are served there",
+          .summary = "Show the traffic of each virtual address, by the gateways served there",
           .flags = joined(traffic_source_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
           .examples = {"edgectl metrics vips"},
           .run = metrics_vips,
@@ -311,7 +312,7 @@ cli::Command metrics_vips_command() {
 cli::Command metrics_query_command() {
   return {.name = "metrics query",
           .group = kTrafficGroup,
-          .summary = "Show single series: of the agents by a name and labels, of a Prometheus server by any PromQL",
+          .summary = "Show single series: of the agents by name and labels, of a Prometheus server by any PromQL",
           .flags = joined(traffic_source_flags(), {form_flag({"table", "json", "yaml"})}),
           .positional = cli::Positional{.name = "QUERY", .help = "A series, or PromQL"},
           .examples = {"edgectl metrics query 'edge_requests_total{code=\"5xx\"}'",

@@ -125,17 +125,17 @@ cli::Command patch_command() {
           .group = kObjectsGroup,
           .summary = "Change fields of an object",
           .details =
-              "Strategic merge patches are of built-in kinds alone; for others a merge patch is sent in their "
-              "place, and stderr says so.",
+              "Strategic merge patches exist for built-in kinds only; for other kinds a merge patch is sent instead, "
+              "with a note on stderr.",
           .flags = joined(
-              {{.name = "patch", .letter = 'p', .value = "PATCH", .help = "JSON or YAML"},
-               {.name = "patch-file", .value = "PATH", .help = "The same from a file"},
+              {{.name = "patch", .letter = 'p', .value = "PATCH", .help = "Patch in JSON or YAML"},
+               {.name = "patch-file", .value = "PATH", .help = "File with the patch"},
                {.name = "type",
                 .value = "TYPE",
-                .help = "How it is meant",
+                .help = "Type of the patch",
                 .fallback = "strategic",
                 .choices = {"strategic", "merge", "json"}},
-               {.name = "subresource", .value = "NAME", .help = "Of a subresource", .choices = {"status", "scale"}},
+               {.name = "subresource", .value = "NAME", .help = "Subresource to patch", .choices = {"status", "scale"}},
                field_manager_flag(),
                dry_run_flag({"none", "server"}),
                wait_programmed_flag(),

@@ -50,11 +50,11 @@ cli::Command routes_dump_command() {
   return {.name = "routes dump",
           .group = kFilesGroup,
           .summary = "Print the compiled match tree",
-          .details = "Listeners, hosts and paths in the order in which they are tried, each rule with its conditions.",
+          .details = "Listeners, hosts and paths in the order of matching, each rule with its conditions.",
           .flags = {file_flag(kFilesOrProgram, /*required=*/false),
                     {.name = "agent",
                      .value = "AGENT",
-                     .help = "What this agent runs: by its name, which the controller knows, or by its health "
+                     .help = "The program that this agent runs: its name, as the controller knows it, or its health "
                              "address, e.g. 127.0.0.1:9091",
                      .complete = complete_agent},
                     controller_class_flag(),

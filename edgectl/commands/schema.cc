@@ -136,7 +136,7 @@ std::vector<std::string> complete_field(const cli::Arguments& given, std::string
 cli::Command schema_command() {
   return {.name = "schema",
           .group = kProgramGroup,
-          .summary = "Say what a kind or a field is: type, values, default",
+          .summary = "Show the documentation of a kind or a field: type, values, default",
           .details = "Without an argument it lists the kinds.",
           .flags = {form_flag({"text", "json-schema", "markdown"})},
           .positional = cli::Positional{.name = "KIND[.FIELD]",
@@ -156,7 +156,7 @@ cli::Command crds_command() {
               "One stream of YAML documents, or with `-o json` a List, made from the same tables that validation uses.",
           .flags = {form_flag({"yaml", "json"})},
           .positional = cli::Positional{.name = "KIND",
-                                        .help = "Kind, plural or short name; all without it",
+                                        .help = "Kind, plural or short name; default: all",
                                         .required = false,
                                         .complete = complete_kind},
           .examples = {"edgectl crds | kubectl apply -f -", "edgectl crds routes"},

@@ -25,10 +25,10 @@ int status(const cli::Arguments& arguments) {
 cli::Command status_command() {
   return {.name = "status",
           .group = kTrafficGroup,
-          .summary = "Say how the installation stands: operator, controller, agents, web UI, resources",
+          .summary = "Show the health of the installation: operator, controller, agents, web UI, resources",
           .details =
-              "What cannot be reached is said, and the rest is shown. Exit code 0 when all is healthy, 1 "
-              "when something is not, 3 when nothing could be reached.",
+              "Unreachable parts are reported as such, and the rest is shown. Exit code 0 when all is healthy, 1 when "
+              "something is not, 3 when nothing could be reached.",
           .flags = joined(controller_flags(), {form_flag({"table", "json", "yaml"})}),
           .examples = {"edgectl status", "edgectl status -o json"},
           .run = status,

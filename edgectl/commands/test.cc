@@ -118,26 +118,26 @@ int test(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command test_command() {
-  return {.name = "test",
-          .group = kFilesGroup,
-          .summary = "Run route tests: requests with what is to become of each",
-          .details =
-              "Tests are documents of `kind: RouteTest` in what is named. A failing one is shown with what "
-              "differs and with the way that the request takes.",
-          .flags =
-              {file_flag("Configuration or one .edgeprog, and tests", /*required=*/false),
-               {.name = "generate",
-                .help = "Run nothing; print tests on both sides of every border that the rules draw, which hold "
-                        "what becomes of each request today"},
-               controller_class_flag(),
-               {.name = "coverage", .help = "List the rules that no test reaches"},
-               {.name = "fail-under", .value = "PERCENT", .help = "Fail when fewer rules are covered", .fallback = "0"},
-               form_flag({"text", "json", "yaml", "junit"})},
-          .positional = paths_argument("What -f takes; tests alone are run against the connected edge"),
-          .examples = {"edgectl test config/ tests.yaml --coverage", "edgectl test tests.yaml",
-                       "edgectl test config/ --generate > boundaries.yaml"},
-          .run = test,
-          .global = true};
+  return {
+      .name = "test",
+      .group = kFilesGroup,
+      .summary = "Run route tests: requests with their expected outcomes",
+      .details =
+          "Tests are documents of `kind: RouteTest` in the given files. A failing test is shown with the differences "
+          "and the path of the request through the match tree.",
+      .flags = {file_flag("Configuration or one .edgeprog, and tests", /*required=*/false),
+                {.name = "generate",
+                 .help = "Run nothing; print tests on both sides of every boundary between rules, which expect today's "
+                         "outcome of each request"},
+                controller_class_flag(),
+                {.name = "coverage", .help = "List the rules that no test covers"},
+                {.name = "fail-under", .value = "PERCENT", .help = "Fail if fewer rules are covered", .fallback = "0"},
+                form_flag({"text", "json", "yaml", "junit"})},
+      .positional = paths_argument("What -f takes; tests alone are run against the connected edge"),
+      .examples = {"edgectl test config/ tests.yaml --coverage", "edgectl test tests.yaml",
+                   "edgectl test config/ --generate > boundaries.yaml"},
+      .run = test,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -106,22 +106,21 @@ int top(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command top_command() {
-  return {
-      .name = "top",
-      .group = kTrafficGroup,
-      .summary = "Show the traffic of this moment by route, as the agents count it",
-      .details =
-          "A live page on a terminal; else what came in the last interval. The agents count in steps of five seconds: "
-          "rates are those of the interval and up to five seconds before it.",
-      .flags = joined(agent_page_flags(), {{.name = "interval",
-                                            .value = "DURATION",
-                                            .help = "Time between two refreshes, and over which rates are taken",
-                                            .fallback = "2s"},
-                                           {.name = "once", .help = "Print what came in the last interval, and end"},
-                                           form_flag({"table", "json", "yaml"})}),
-      .examples = {"edgectl top", "edgectl top --once -o json --interval 5s"},
-      .run = top,
-      .global = true};
+  return {.name = "top",
+          .group = kTrafficGroup,
+          .summary = "Show the current traffic by route, as the agents count it",
+          .details =
+              "A live page on a terminal; else the requests of the last interval. The agents count in steps of five "
+              "seconds: rates cover the interval and up to five seconds before it.",
+          .flags = joined(agent_page_flags(), {{.name = "interval",
+                                                .value = "DURATION",
+                                                .help = "Refresh interval, and the time over which rates are computed",
+                                                .fallback = "2s"},
+                                               {.name = "once", .help = "Print the last interval, and exit"},
+                                               form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl top", "edgectl top --once -o json --interval 5s"},
+          .run = top,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -242,7 +242,7 @@ int trace_services(const cli::Arguments& arguments) {
 namespace {
 
 cli::Flag limit_flag() {
-  return {.name = "limit", .value = "COUNT", .help = "Most traces that are shown", .fallback = "20"};
+  return {.name = "limit", .value = "COUNT", .help = "Maximum number of traces", .fallback = "20"};
 }
 
 /// Where traces are asked for, and how they are printed.
@@ -250,8 +250,8 @@ std::vector<cli::Flag> trace_flags() {
   return joined(
       joined({{.name = "trace-endpoint",
                .value = "URL",
-               .help = "The embedded store, Jaeger's query service, or Tempo (default: the context's, else the "
-                       "controller's by the administrator's file, else http://127.0.0.1:16686)",
+               .help = "Endpoint of the embedded store, Jaeger's query service, or Tempo (default: the context's, else "
+                       "that of the controller in the administrator's credentials file, else http://127.0.0.1:16686)",
                .environment = "EDGECTL_TRACE_ENDPOINT"},
               {.name = "trace-token-file",
                .value = "FILE",
@@ -282,34 +282,32 @@ cli::Command trace_get_command() {
           .group = kTrafficGroup,
           .summary = "Show a trace as a tree of spans with their times",
           .flags = trace_flags(),
-          .positional = cli::Positional{.name = "TRACE-ID", .help = "As lists and access logs show it"},
+          .positional = cli::Positional{.name = "TRACE-ID", .help = "Trace id, as lists and access logs show it"},
           .examples = {"edgectl trace get 4bf92f3577b34da6a3ce929d0e0e4736"},
           .run = trace_get,
           .global = true};
 }
 
 cli::Command trace_search_command() {
-  return {.name = "trace search",
-          .group = kTrafficGroup,
-          .summary = "Find traces by what is in them",
-          .details =
-              "A trace is found when one of its spans is what all flags say. Without --start it began in the hour "
-              "before --end.",
-          .flags = joined({{.name = "service", .value = "NAME", .help = "Who made the span"},
-                           {.name = "operation",
-                            .value = "NAME",
-                            .help = "What the span is called, of whatever service without --service"},
-                           {.name = "start", .value = "TIME", .help = "Began at this time or later (RFC 3339)"},
-                           {.name = "end", .value = "TIME", .help = "Began before this time (RFC 3339; default: now)"},
-                           {.name = "min-duration", .value = "DURATION", .help = "Took so long or longer"},
-                           {.name = "max-duration", .value = "DURATION", .help = "Took so long or shorter"},
-                           {.name = "tag", .value = "KEY=VALUE", .help = "Has this tag", .repeatable = true},
-                           limit_flag()},
-                          trace_flags()),
-          .examples = {"edgectl trace search --service edge --tag http.status_code=503",
-                       "edgectl trace search --min-duration 500ms --start 2026-01-31T12:00:00Z"},
-          .run = trace_search,
-          .global = true};
+  return {
+      .name = "trace search",
+      .group = kTrafficGroup,
+      .summary = "Search traces by their spans",
+      .details = "A trace matches when one of its spans matches all flags. --start defaults to one hour before --end.",
+      .flags =
+          joined({{.name = "service", .value = "NAME", .help = "Service that made the span"},
+                  {.name = "operation", .value = "NAME", .help = "Name of the span; of any service without --service"},
+                  {.name = "start", .value = "TIME", .help = "Began at this time or later (RFC 3339)"},
+                  {.name = "end", .value = "TIME", .help = "Began before this time (RFC 3339; default: now)"},
+                  {.name = "min-duration", .value = "DURATION", .help = "Minimum duration"},
+                  {.name = "max-duration", .value = "DURATION", .help = "Maximum duration"},
+                  {.name = "tag", .value = "KEY=VALUE", .help = "Has this tag", .repeatable = true},
+                  limit_flag()},
+                 trace_flags()),
+      .examples = {"edgectl trace search --service edge --tag http.status_code=503",
+                   "edgectl trace search --min-duration 500ms --start 2026-01-31T12:00:00Z"},
+      .run = trace_search,
+      .global = true};
 }
 
 cli::Command trace_services_command() {

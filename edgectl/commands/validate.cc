@@ -74,32 +74,34 @@ int validate(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command validate_command() {
-  return {.name = "validate",
-          .group = kFilesGroup,
-          .summary = "Check configuration and report every fault with its place and remedy",
-          .details =
-              "Runs the whole compiler, its proof included, so that rules that no request reaches are reported "
-              "too. All paths are one configuration: references between them are resolved.",
-          .flags = {file_flag(kFilesToRead, /*required=*/false),
-                    controller_class_flag(),
-                    form_flag({"text", "json", "yaml", "sarif"}),
-                    {.name = "fail-on",
-                     .value = "SEVERITY",
-                     .help = "Least severity that makes the exit code 1",
-                     .fallback = "error",
-                     .choices = {"error", "warning"}},
-                    {.name = "cluster",
-                     .help = "Together with what the cluster holds, as if the files had been applied; tells findings "
-                             "of the files alone"},
-                    {.name = "shadows", .help = "Note also which rules take some of another rule's requests"},
-                    {.name = "conditions",
-                     .help = "Print the conditions of gateways, of Gateway API's resources and of what is not fine"}},
-          .positional = paths_argument("What -f takes; without both, what the cluster holds is checked"),
-          .examples = {"edgectl validate examples/quick-start", "edgectl validate",
-                       "kubectl get -o yaml proxyroutes | edgectl validate -f -",
-                       "edgectl validate -f . -o sarif > edge.sarif", "edgectl validate -f route.yaml --cluster"},
-          .run = validate,
-          .global = true};
+  return {
+      .name = "validate",
+      .group = kFilesGroup,
+      .summary = "Check configuration and report every error with its position and remedy",
+      .details =
+          "Runs the complete compiler, including the proof, so that unreachable rules are reported too. All paths form "
+          "one configuration: references between them are resolved.",
+      .flags = {file_flag(kFilesToRead, /*required=*/false),
+                controller_class_flag(),
+                form_flag({"text", "json", "yaml", "sarif"}),
+                {.name = "fail-on",
+                 .value = "SEVERITY",
+                 .help = "Lowest severity that makes the exit code 1",
+                 .fallback = "error",
+                 .choices = {"error", "warning"}},
+                {.name = "cluster",
+                 .help = "Check together with the objects of the cluster, as if the files had been applied; report "
+                         "only findings in the files"},
+                {.name = "shadows", .help = "Also note rules that partly shadow another rule"},
+                {.name = "conditions",
+                 .help =
+                     "Print the conditions of gateways, of Gateway API's resources and of all that is not healthy"}},
+      .positional = paths_argument("What -f takes; without both, what the cluster holds is checked"),
+      .examples = {"edgectl validate examples/quick-start", "edgectl validate",
+                   "kubectl get -o yaml proxyroutes | edgectl validate -f -",
+                   "edgectl validate -f . -o sarif > edge.sarif", "edgectl validate -f route.yaml --cluster"},
+      .run = validate,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

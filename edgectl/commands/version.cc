@@ -57,9 +57,9 @@ int version(const cli::Arguments& arguments) {
 cli::Command version_command() {
   return {.name = "version",
           .group = kProgramGroup,
-          .summary = "Print the version of this program, of the formats it knows, and of the cluster",
-          .details = "`--version` prints the same without asking the cluster, as it does in every program.",
-          .flags = {{.name = "client", .help = "Ask no cluster"}, form_flag({"text", "json", "yaml"})},
+          .summary = "Print the versions of this program, of the formats it supports, and of the cluster",
+          .details = "`--version` prints the same without the cluster, as in every program.",
+          .flags = {{.name = "client", .help = "Do not contact the cluster"}, form_flag({"text", "json", "yaml"})},
           .run = version,
           .global = true};
 }

@@ -97,39 +97,38 @@ int agents_undrain(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command vip_move_command() {
-  return {
-      .name = "vip move",
-      .group = kAgentsGroup,
-      .summary = "Have another agent hold a virtual address",
-      .details =
-          "The agent that holds it goes on until the other one has it. Without --to the agent takes it that would "
-          "have it if the present one went away. Connections that are open stay with the agent that had the address.",
-      .flags = joined(controller_flags(), {{.name = "to", .value = "AGENT", .help = "The agent that is to hold it"}}),
-      .positional = cli::Positional{.name = "NAME", .help = "[NAMESPACE/]NAME of the ProxyVIP"},
-      .examples = {"edgectl vip move edge-system/public --to edge-2"},
-      .run = vip_move,
-      .global = true};
+  return {.name = "vip move",
+          .group = kAgentsGroup,
+          .summary = "Move a virtual address to another agent",
+          .details =
+              "The present owner keeps serving until the other agent owns the address. Without --to the address moves "
+              "to the agent that would take it over if the present owner failed. Open connections stay with the "
+              "previous owner.",
+          .flags = joined(controller_flags(), {{.name = "to", .value = "AGENT", .help = "Agent to move it to"}}),
+          .positional = cli::Positional{.name = "NAME", .help = "[NAMESPACE/]NAME of the ProxyVIP"},
+          .examples = {"edgectl vip move edge-system/public --to edge-2"},
+          .run = vip_move,
+          .global = true};
 }
 
 cli::Command agents_drain_command() {
-  return {
-      .name = "agents drain",
-      .group = kAgentsGroup,
-      .summary = "Have an agent give its virtual addresses to others, and take none",
-      .details =
-          "It serves on. An address that no other agent can hold stays where it is. This lasts over restarts of the "
-          "agent, until `edgectl agents undrain`.",
-      .flags = controller_flags(),
-      .positional = agent_argument(),
-      .examples = {"edgectl agents drain edge-1"},
-      .run = agents_drain,
-      .global = true};
+  return {.name = "agents drain",
+          .group = kAgentsGroup,
+          .summary = "Drain an agent of virtual addresses: others take over its addresses, and it takes none",
+          .details =
+              "The agent keeps serving. An address that no other agent can take over stays. Draining persists over "
+              "restarts of the agent, until `edgectl agents undrain`.",
+          .flags = controller_flags(),
+          .positional = agent_argument(),
+          .examples = {"edgectl agents drain edge-1"},
+          .run = agents_drain,
+          .global = true};
 }
 
 cli::Command agents_undrain_command() {
   return {.name = "agents undrain",
           .group = kAgentsGroup,
-          .summary = "Let an agent hold virtual addresses again",
+          .summary = "Let an agent take virtual addresses again",
           .flags = controller_flags(),
           .positional = agent_argument(),
           .examples = {"edgectl agents undrain edge-1"},

@@ -156,12 +156,14 @@ Result<std::unique_ptr<controller::InspectClient>> open(const cli::Arguments& ar
 }  // namespace
 
 std::vector<cli::Flag> controller_flags() {
-  return {{.name = "controller",
-           .value = "HOST:PORT",
-           .help = "The controller's gRPC port (default: the context's, else as the credentials say)"},
-          {.name = "credentials",
-           .value = "FILE",
-           .help = "The administrator's file (default: the context's, else agents/admin.pem beside the kubeconfig)"}};
+  return {
+      {.name = "controller",
+       .value = "HOST:PORT",
+       .help = "gRPC address of the controller (default: the context's, else the one in the credentials file)"},
+      {.name = "credentials",
+       .value = "FILE",
+       .help =
+           "Administrator's credentials file (default: the context's, else agents/admin.pem next to the kubeconfig)"}};
 }
 
 std::unique_ptr<controller::InspectClient> open_controller(std::string_view command, const cli::Arguments& arguments,

@@ -30,7 +30,7 @@ cli::Flag form_flag(std::vector<std::string_view> forms) {
   return {.name = "output",
           .letter = 'o',
           .value = "FORM",
-          .help = "Form",
+          .help = "Output format",
           .fallback = forms.front(),
           .choices = std::move(forms),
           .environment = "EDGECTL_OUTPUT",
@@ -54,7 +54,7 @@ cli::Flag result_flag() {
   return {.name = "output",
           .letter = 'o',
           .value = "FORM",
-          .help = "Print the resulting object in this form, not what was done",
+          .help = "Print the resulting object in this format",
           .choices = {"json", "yaml", "name", kJsonPath}};
 }
 

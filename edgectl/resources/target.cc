@@ -23,7 +23,7 @@ std::vector<cli::Flag> target_flags() {
   return {
       {.name = "kubeconfig",
        .value = "PATH",
-       .help = "Kubeconfig (default: of the context, else $KUBECONFIG, else ~/.kube/config)"},
+       .help = "Kubeconfig (default: the context's, else $KUBECONFIG, else ~/.kube/config)"},
       {.name = "context",
        .value = "NAME",
        .help = "Context of ~/.edgectl/config or of the kubeconfig",
@@ -35,13 +35,13 @@ std::vector<cli::Flag> target_flags() {
        .help = "Namespace (default: the context's, else `default`)",
        .environment = "EDGECTL_NAMESPACE",
        .complete = complete_namespace},
-      {.name = "request-timeout", .value = "DURATION", .help = "Most time for one call", .fallback = "30s"},
+      {.name = "request-timeout", .value = "DURATION", .help = "Timeout of one call", .fallback = "30s"},
       {.name = "output",
        .letter = 'o',
        .value = "FORM",
-       .help = "Form, of commands that have forms",
+       .help = "Output format, of commands that have several",
        .passed_on = true},
-      {.name = "all-namespaces", .letter = 'A', .help = "In all namespaces, of commands that list", .passed_on = true},
+      {.name = "all-namespaces", .letter = 'A', .help = "All namespaces, of commands that list", .passed_on = true},
   };
 }
 
