@@ -34,19 +34,18 @@ bool is_name_server(std::string_view text) {
 }  // namespace
 
 std::vector<cli::Flag> call_flags() {
-  return {
-      {.name = "call-authorities",
-       .value = "PEM",
-       .help = "Further authorities whom calls to authorization services and identity providers believe"},
-      {.name = "deny-calls-to",
-       .value = "BLOCKS",
-       .help = "Where calls of policies (ForwardAuth, JWT, OIDC), and requests to backends by name, do not go, after "
-               "name resolution: blocks of addresses with commas between, `local` for loopback and link-local, or "
-               "`none`. With --controller without it `local`, else `none`"},
-      {.name = "name-servers",
-       .value = "ADDRS",
-       .help = "Who is asked for the names of backends and of policies' URLs, in the place of /etc/resolv.conf: "
-               "addresses with commas between, each with a port or without"}};
+  return {{.name = "call-authorities",
+           .value = "PEM",
+           .help = "Further certificate authorities that calls to authorization services and identity providers trust"},
+          {.name = "deny-calls-to",
+           .value = "BLOCKS",
+           .help = "Destinations denied, after name resolution, to calls of policies (ForwardAuth, JWT, OIDC) and to "
+                   "requests to backends by name: CIDR blocks separated by commas, `local` for loopback and "
+                   "link-local, or `none`. Default: `local` with --controller, else `none`"},
+          {.name = "name-servers",
+           .value = "ADDRS",
+           .help = "DNS servers for the names of backends and of policies' URLs, instead of those of /etc/resolv.conf: "
+                   "addresses separated by commas, each with an optional port"}};
 }
 
 Result<std::string> read_name_servers(std::string_view text) {

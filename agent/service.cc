@@ -57,31 +57,32 @@ bool is_get(const AdminRequest& request) { return request.method == "GET" || req
 
 std::vector<cli::Flag> service_flags() {
   std::vector<cli::Flag> flags = {
-      {.name = "threads", .value = "N", .help = "Threads that serve; 0: one a core", .fallback = "0"},
+      {.name = "threads", .value = "N", .help = "Worker threads; 0: one per core", .fallback = "0"},
       {.name = "metrics-listen",
        .value = "ADDR",
-       .help = "Where /metrics is served; port 0 is chosen by the system, `off` serves none",
+       .help = "Address of /metrics; with port 0 the system chooses a port; `off`: not served",
        .fallback = "127.0.0.1:9090"},
       {.name = "metrics-max-series",
        .value = "N",
-       .help = "About how many series /metrics may have; over it they are told in less detail",
+       .help = "Approximate limit of the series of /metrics; above it they are aggregated",
        .fallback = "55000"},
       {.name = "health-listen",
        .value = "ADDR",
-       .help = "Where /healthz, /readyz and, on a loopback address, /debug/program are served; as above",
+       .help = "Address of /healthz, /readyz and, if it is a loopback address, /debug/program; port 0 and `off` as for "
+               "--metrics-listen",
        .fallback = "127.0.0.1:9091"},
       {.name = "drain-timeout",
        .value = "DURATION",
-       .help = "How long SIGTERM waits for open connections",
+       .help = "How long connections are drained after SIGTERM",
        .fallback = "30s"},
       {.name = "buffer-dir",
        .value = "DIR",
-       .help = "Where bodies lie that are held and do not fit into memory; else the one that TMPDIR names, or /tmp"},
+       .help = "Directory for buffered bodies that do not fit into memory; default: TMPDIR, or /tmp"},
       {.name = "upgrade-socket",
        .value = "PATH",
-       .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
-      {.name = "ephemeral-ports",
-       .help = "Replace the port of every listener by one that the system chooses; for tests"}};
+       .help = "Unix socket for hot restarts: take over from the process that listens on it, then listen on it for the "
+               "next"},
+      {.name = "ephemeral-ports", .help = "Let the system choose the port of every listener; for tests"}};
   for (cli::Flag& flag : call_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));

@@ -8,8 +8,8 @@ cli::Flag certificate_files_flag() {
   return {.name = "tls-files",
           .value = "DIR",
           .help =
-              "Directory below which listeners may have certificates and keys in files (tls.certFile, tls.keyFile); "
-              "without it no such file is read",
+              "Directory for listeners' certificates and keys in files (tls.certFile, tls.keyFile); without it no such "
+              "file is read",
           .repeatable = true};
 }
 

@@ -71,12 +71,12 @@ AdminReply lines(const Log& log, const LogQuery& query) {
 std::vector<cli::Flag> log_flags() {
   return {{.name = "log-format",
            .value = "FORMAT",
-           .help = "How messages are written to stderr",
+           .help = "Format of log messages on stderr",
            .fallback = "text",
            .choices = {"text", "json"}},
           {.name = "log-level",
            .value = "LEVEL",
-           .help = "Least important messages that are written; PUT /debug/log-level changes it at run time",
+           .help = "Lowest level of messages that are logged; PUT /debug/log-level changes it at run time",
            .fallback = "info",
            .choices = {"debug", "info", "warn", "error"}}};
 }

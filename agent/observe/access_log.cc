@@ -100,16 +100,16 @@ std::optional<RecentQuery> read_query(std::string_view text) {
 std::vector<cli::Flag> access_log_flags() {
   return {{.name = "access-log",
            .value = "PATH",
-           .help = "Where gateways with an access log write it; `-` is the standard output, `off` keeps the latest "
-                   "lines in memory alone. SIGHUP opens a file anew",
+           .help = "File of the access logs that gateways have; `-`: standard output, `off`: only the latest lines, in "
+                   "memory. SIGHUP reopens the file",
            .fallback = "-"},
           {.name = "access-log-max-size",
            .value = "SIZE",
-           .help = "Rotate the file before it grows over this, such as 100Mi; 0: never",
+           .help = "Size at which the file is rotated, such as 100Mi; 0: never",
            .fallback = "0"},
           {.name = "access-log-keep",
            .value = "N",
-           .help = "Rotated files that are kept, as PATH.1 to PATH.N",
+           .help = "Number of rotated files to keep, as PATH.1 to PATH.N",
            .fallback = "5"}};
 }
 

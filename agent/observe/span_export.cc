@@ -112,10 +112,11 @@ Result<std::unique_ptr<SpanSender>> sender_of(const SpanExportOptions& options) 
 std::vector<cli::Flag> span_export_flags() {
   return {{.name = kEndpoint,
            .value = "URL",
-           .help = "Collector that spans go to: http(s)://HOST:PORT[/PATH] for OTLP over HTTP, grpc(s)://HOST:PORT"},
+           .help = "Collector that spans are exported to: http(s)://HOST:PORT[/PATH] for OTLP over HTTP, "
+                   "grpc(s)://HOST:PORT for OTLP over gRPC"},
           {.name = kHeader,
            .value = "NAME=VALUE",
-           .help = "Header for the collector; a value that begins with @ is the name of a file that holds it",
+           .help = "Header sent to the collector; a value that begins with @ names a file that contains the value",
            .repeatable = true},
           {.name = kService, .value = "NAME", .help = "service.name of the spans", .fallback = "edge-proxy"}};
 }

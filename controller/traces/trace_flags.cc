@@ -55,25 +55,27 @@ Status read_token(const cli::Arguments& arguments, const std::string& flag, cons
 }  // namespace
 
 std::vector<cli::Flag> trace_flags() {
-  return {{.name = kOtlp,
-           .value = "ADDR",
-           .help = "Where traces are taken, by OTLP over HTTP and gRPC; port 0 is chosen by the system, `off`: nowhere",
-           .fallback = "127.0.0.1:4318"},
-          {.name = kQueries,
-           .value = "ADDR",
-           .help = "Where the traces that are kept are asked for, by edgectl, Grafana and Jaeger's UI; `off`: nowhere",
-           .fallback = "127.0.0.1:16686"},
-          {.name = kOtlpToken,
-           .value = "FILE",
-           .help = "Token that whoever sends traces has to bring; needed where --otlp-listen is not loopback"},
-          {.name = kQueryToken,
-           .value = "FILE",
-           .help = "Token that whoever asks for traces has to bring; needed where --traces-listen is not loopback"},
-          {.name = kSize,
-           .value = "SIZE",
-           .help = "How much of traces is kept, the newest; at least 8Mi",
-           .fallback = "256Mi"},
-          {.name = kAge, .value = "DURATION", .help = "For how long traces are kept", .fallback = "24h"}};
+  return {
+      {.name = kOtlp,
+       .value = "ADDR",
+       .help = "Address that receives traces, by OTLP over HTTP and gRPC; with port 0 the system chooses a port; "
+               "`off`: none are received",
+       .fallback = "127.0.0.1:4318"},
+      {.name = kQueries,
+       .value = "ADDR",
+       .help = "Address that serves queries of stored traces to edgectl, Grafana and Jaeger's UI; `off`: not served",
+       .fallback = "127.0.0.1:16686"},
+      {.name = kOtlpToken,
+       .value = "FILE",
+       .help = "Bearer token required of senders of traces; required when --otlp-listen is not a loopback address"},
+      {.name = kQueryToken,
+       .value = "FILE",
+       .help = "Bearer token required for queries of traces; required when --traces-listen is not a loopback address"},
+      {.name = kSize,
+       .value = "SIZE",
+       .help = "Size limit of the trace store, which drops the oldest traces; at least 8Mi",
+       .fallback = "256Mi"},
+      {.name = kAge, .value = "DURATION", .help = "How long traces are stored", .fallback = "24h"}};
 }
 
 Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,
