@@ -251,7 +251,7 @@ std::vector<net::Fd> Service::give_up() {
 void Service::take_back(std::vector<net::Fd> ports) {
   if (draining_) return;
   if (Status status = start_admin(std::move(ports)); !status) log_.error(status.error().text);
-  log_.error("the process that has taken over ended at once: this one serves on");
+  log_.error("the process that took over ended at once: this one keeps serving");
 }
 
 void Service::settle(const std::stop_token& stop) {
@@ -469,7 +469,7 @@ void Service::tell_program(const std::string& hash) {
   }
   const std::string line = (std::exchange(ready_told_, true) ? "programmed program=" : "ready program=") + hash;
   const bool lost = !print_line(line);
-  if (lost && !output_lost_) log_.warn("nobody reads the standard output: it does not take `" + line + "`");
+  if (lost && !output_lost_) log_.warn("the standard output is not read: it does not take `" + line + "`");
   output_lost_ = lost;
 }
 
@@ -573,7 +573,8 @@ int Service::run() {
   message(drains);
   std::thread([] { ::_exit(128 + daemon::await_ending_signal_of_others()); }).detach();
   leave_addresses();
-  if (!server_->drain(options_.drain_timeout)) log_.warn("the time is up; connections that were left are reset");
+  if (!server_->drain(options_.drain_timeout))
+    log_.warn("the drain timeout has expired; the remaining connections are reset");
   // Now, as long as the process is sure to go on: who ends the rest of it may have to be left behind.
   if (exporter_) exporter_->stop();
   return exit_code_;

@@ -156,7 +156,8 @@ class Cluster::Impl {
                             .deposed = [this] { lead(false); },
                             .leader =
                                 [this](const std::string& identity) {
-                                  if (!identity.empty()) options_.log.info(identity + " leads and writes statuses");
+                                  if (!identity.empty())
+                                    options_.log.info(identity + " is the leader and writes statuses");
                                 }});
     elector_->start();
   }
@@ -200,7 +201,8 @@ class Cluster::Impl {
         missing += (missing.empty() ? "" : ", ") + name;
       }
     }
-    if (!missing.empty() && missing != missing_) options_.log.warn("no program is made while the API lacks " + missing);
+    if (!missing.empty() && missing != missing_)
+      options_.log.warn("no program is compiled while the API lacks " + missing);
     missing_ = missing;
     // Kinds that come later are caught up with while programs are made.
     if (first_.empty() && !synced_ && missing_.empty()) {
@@ -351,7 +353,7 @@ class Cluster::Impl {
     }
     if (was && !now) {
       options_.log.warn("the API at " + options_.config.cluster.server.origin() + " does not answer for " + what +
-                        " (" + failure.text() + "); what is known of it stays in force");
+                        " (" + failure.text() + "); the last known state stays in force");
     }
     if (!was && now) options_.log.info("the API answers again");
   }

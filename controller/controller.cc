@@ -270,7 +270,7 @@ class Controller::Impl {
     if (!text) return {};
     auto versions = read_sound_versions(*text);
     if (versions) return std::move(*versions);
-    options_.log.warn("resources at fault are left out: " + versions.error().text);
+    options_.log.warn("the stored valid versions are ignored: " + versions.error().text);
     return {};
   }
 
@@ -278,7 +278,7 @@ class Controller::Impl {
     metrics_.held_back(sound.size());
     const std::string text = write_sound_versions(sound);
     Status status = write_file(options_.data_dir + kSoundFile, std::string_view(text), FileAccess::kOwnerOnly);
-    if (!status) options_.log.warn("sound versions could not be stored: " + status.error().text);
+    if (!status) options_.log.warn("the last valid versions could not be stored: " + status.error().text);
   }
 
   void reconciled(const ReconcileResult& result) {
@@ -308,7 +308,7 @@ class Controller::Impl {
       return;
     }
     if (databases_logged_ != std::chrono::steady_clock::time_point()) {
-      options_.log.info("databases are made of " + std::to_string(progress.made) + " of " +
+      options_.log.info("regex databases are compiled: " + std::to_string(progress.made) + " of " +
                         std::to_string(progress.asked) + " patterns");
     }
     databases_logged_ = now;

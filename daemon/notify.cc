@@ -90,8 +90,9 @@ void Watchdog::run(std::chrono::microseconds limit) {
     lock.unlock();
     const bool answers = probe_(limit / 4);
     if (answers) notify_.alive();
-    if (answered && !answers) log_.error("a thread does not answer: the service manager gets no sign of life");
-    if (!answered && answers) log_.warn("all threads answer again");
+    if (answered && !answers)
+      log_.error("a thread does not respond: the service manager is not sent its watchdog message");
+    if (!answered && answers) log_.warn("all threads respond again");
     answered = answers;
     lock.lock();
     ended_.wait_for(lock, limit / 4, [this] { return ending_; });

@@ -48,8 +48,8 @@ Status Applier::read_inventory(const Logger& log) {
   if (!json.is_object()) {
     const auto aside = set_aside(path_);
     if (!aside) return aside.error();
-    log.warn("what came from files cannot be read: it is set aside as " + *aside +
-             "; an object that has left the files since stays until it is deleted by hand");
+    log.warn("the inventory of applied files cannot be read: it is renamed to " + *aside +
+             "; an object removed from the files since then stays until it is deleted by hand");
     return {};
   }
   // Once it was the objects alone.

@@ -100,7 +100,7 @@ void Standalone::start_when_there_is_space(const Error& why) {
     }
     if (!has_space(options_.data_dir)) continue;
     const Status status = start_all();
-    if (status) return service_.log().info("there is space again: changes are taken");
+    if (status) return service_.log().info("there is space again: changes are accepted");
     if (status.error().text != reported) service_.log().error(status.error().text);
     reported = status.error().text;
   }
@@ -172,13 +172,13 @@ void Standalone::take(controller::Update update) {
   // Where nothing could be read nothing is known to be mended.
   if (!update.texts.empty()) controller_->compile_beside(std::move(apply_result.denials));
   if (!controller_->resume(std::move(apply_result.writes))) {
-    service_.log().warn("the controller has not seen all that was applied: a program may be made of a part");
+    service_.log().warn("the controller has not received all applied objects: the program may be incomplete");
   }
   for (const std::string& fault : apply_result.faults) service_.log().error(fault);
   for (const std::string& restored : apply_result.restored) service_.log().warn(restored);
   for (const std::string& mended : update.mended) service_.message(mended);
   if (update.report_of_errors || !apply_result.faults.empty()) {
-    service_.log().warn("serves what works; correct the faults above");
+    service_.log().warn("serves the valid part of the configuration; correct the errors above");
   }
 }
 

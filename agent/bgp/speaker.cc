@@ -158,7 +158,7 @@ void Speaker::Impl::run() {
   ::sigaddset(&pipe, SIGPIPE);
   ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   if (auto adopted = Process::adopt(directory.get())) {
-    options.log.info("goes on with the BIRD of the process before");
+    options.log.info("continues with the BIRD that the previous process started");
     process.emplace(std::move(*adopted));
     began = Clock::now();
   }

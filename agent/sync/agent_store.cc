@@ -40,8 +40,8 @@ Result<AgentStore> AgentStore::open(const std::string& directory, const std::str
   if (!key && key.error().code == ErrorCode::kDataLoss && seal_key_file.empty()) {
     const auto aside = set_aside(own_key);
     if (!aside) return aside.error();
-    log.warn("the key that seals secrets cannot be used: it is set aside as " + *aside +
-             " and replaced; secrets that it sealed come anew from the controller");
+    log.warn("the key that encrypts secrets cannot be used: it is renamed to " + *aside +
+             " and replaced; the controller sends the secrets again");
     key = seal_key(own_key);
   }
   if (!key) return key.error();

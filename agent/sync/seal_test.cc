@@ -55,7 +55,7 @@ TEST_F(SealTest, AKeyThatIsNoneIsSetAsideAndReplaced) {
   ASSERT_TRUE(write_file(path, std::string_view(""), FileAccess::kOwnerOnly));
   TestLog log;
   EXPECT_TRUE(AgentStore::open(directory_, "edge-1", "", log.logger()));
-  EXPECT_NE(log.text().find("set aside as " + path + ".broken and replaced"), std::string::npos) << log.text();
+  EXPECT_NE(log.text().find("renamed to " + path + ".broken and replaced"), std::string::npos) << log.text();
   EXPECT_EQ(seal_key(path)->size(), kSealKeyBytes);
   EXPECT_EQ(seal_key(path + ".broken").error().code, ErrorCode::kDataLoss);
   // One that somebody gave is not ours to replace.

@@ -155,7 +155,7 @@ void Sync::Impl::tell(const std::string& text, LogLevel level) {
 void Sync::Impl::trust_key(const std::string& pem) {
   if (options.key) return;
   auto key = program::VerifyKey::from_pem(pem);
-  if (!key) return tell("the controller's key of programs: " + key.error().text);
+  if (!key) return tell("the controller's key that verifies programs: " + key.error().text);
   service.trust(std::move(*key));
   verifies = true;
 }
@@ -165,12 +165,12 @@ void Sync::Impl::restore() {
   std::string fault;
   auto kept = store.last(fault);
   if (!kept) {
-    if (kept.error().code != ErrorCode::kNotFound) tell("no program from before: " + kept.error().text);
+    if (kept.error().code != ErrorCode::kNotFound) tell("the stored program cannot be used: " + kept.error().text);
     return;
   }
-  if (!fault.empty()) tell("of what served before there are " + fault);
+  if (!fault.empty()) tell("the stored program has " + fault);
   // Programs are native code: without a key the service would take any.
-  if (!verifies) return tell("no program from before: there is no key to verify it by");
+  if (!verifies) return tell("the stored program cannot be used: there is no key to verify it");
   if (Status status = service.restore(kept->program, kept->endpoints, kept->secrets); !status) return;
   running = std::move(kept->program);
   program = hash_of(running);
@@ -230,7 +230,7 @@ bool Sync::Impl::join_anew(const Status& why) {
   const std::string before = identity->certificate;
   if (Status status = first_identity(); !status && identity->certificate == before) return false;
   trust_key(identity->program_key);
-  tell("the controller did not take the agent's certificate (" + why.error().text + "); the agent has joined anew");
+  tell("the controller refused the agent's certificate (" + why.error().text + "); the agent has joined again");
   return true;
 }
 
@@ -328,7 +328,7 @@ Status Sync::Impl::work(SyncSession& session) {
       if (values && values->version != values_applied) content.values->replace(*values);
       values = std::move(content.values);
       values_came = Steady::now();
-      tell("follows " + options.controller, LogLevel::kInfo);
+      tell("connected to controller " + options.controller, LogLevel::kInfo);
     }
     if (Status status = put_to_work(session); !status) return status;
     if (content.ended) return *content.ended;
@@ -498,7 +498,7 @@ void Sync::Impl::run() {
       fault += "; " + options.token_file + " is of another authority than the certificate in " + options.data_dir +
                ": " + other.error().text;
     }
-    tell(fault + (running ? "; serves on" : ""));
+    tell(fault + (running ? "; keeps serving the last program" : ""));
     if (Steady::now() - began >= kStable) pause = kFirstPause;
     // Another process has our name: it is not to be driven out at once.
     if (status.error().code == ErrorCode::kAborted) pause = kLongestPause;
@@ -532,14 +532,14 @@ Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) 
   auto identity = store->identity();
   if (!identity && identity.error().code != ErrorCode::kNotFound) {
     if (!options.rejoins) return identity.error();
-    service.log().warn(identity.error().text + "; the agent joins anew");
+    service.log().warn(identity.error().text + "; the agent joins again");
   }
   auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
   if (identity) impl->identity = std::move(*identity);
   impl->begin();
   // The rest is served without.
   if (Status status = impl->start_holder(); !status)
-    impl->service.log().error("holds no address: " + status.error().text);
+    impl->service.log().error("takes no virtual address: " + status.error().text);
   return std::unique_ptr<Sync>(new Sync(std::move(impl)));
 }
 

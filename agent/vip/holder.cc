@@ -223,7 +223,7 @@ void Holder::Impl::apply(const Move& move, Time time) {
   ++moves[static_cast<std::size_t>(move.cause)];
   const VirtualAddress* const address = find(move.id);
   const std::string name = address == nullptr ? std::string() : address->name_space + "/" + address->name;
-  options.log.info(move.held ? "takes a virtual address" : "lets go of a virtual address",
+  options.log.info(move.held ? "takes a virtual address" : "releases a virtual address",
                    {{"vip", name},
                     {"address", address == nullptr ? std::string() : to_string(address->address)},
                     {"epoch", std::to_string(move.epoch)},

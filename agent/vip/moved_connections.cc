@@ -38,7 +38,7 @@ Nftables* MovedConnections::nftables() {
 
 void MovedConnections::tell_missing(const std::string& why) {
   if (std::exchange(told_, true)) return;
-  log_.warn("connections to a virtual address are not kept when it moves: " + why);
+  log_.warn("connections to a virtual address break when it moves: " + why);
 }
 
 bool MovedConnections::keep(std::uint64_t id, const IpAddress& address, const Link& link, Netlink& netlink, Time now) {
@@ -125,8 +125,8 @@ void MovedConnections::refresh(Netlink& netlink, Time now) {
   for (auto& [id, sent] : sent_on_) {
     if (sent.full || !nftables_ || !nftables_->is_full(id)) continue;
     sent.full = true;
-    log_.warn("too many new connections to a virtual address: those of the node before, " + sent.node +
-              ", are not kept any more");
+    log_.warn("too many new connections to a virtual address: those of its previous node, " + sent.node +
+              ", are no longer preserved");
   }
 }
 

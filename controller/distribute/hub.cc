@@ -158,7 +158,7 @@ void Hub::take(const std::string& group, Pending pending) {
   Current next;
   if (pending.program != nullptr) {
     auto made = Publication::make(std::move(pending.program), pending.program_version);
-    if (!made) return log_.error("the program is given to no agent", {{"reason", made.error().text}});
+    if (!made) return log_.error("the program is not sent to agents", {{"reason", made.error().text}});
     next.program = std::move(*made);
   }
   if (pending.values) {
@@ -301,7 +301,7 @@ void Hub::loop() {
       const auto tended = authority_->tend();
       std::string fault = tended ? std::string() : tended.error().text;
       if (!fault.empty() && fault != reported) {
-        log_.error("the authority of agents cannot be renewed", {{"reason", fault}});
+        log_.error("the agents' certificate authority cannot be renewed", {{"reason", fault}});
       }
       reported = std::move(fault);
       wake_all();
@@ -413,7 +413,7 @@ void Hub::log_refusal(const std::string& peer, const std::string& reason) {
     if (++refusals_ > kRefusalsASecond) return;
   }
   if (before > kRefusalsASecond) {
-    log_.warn("more were refused than told", {{"count", std::to_string(before - kRefusalsASecond)}});
+    log_.warn("further refusals were not logged", {{"count", std::to_string(before - kRefusalsASecond)}});
   }
   log_.warn("a call is refused", {{"from", peer}, {"reason", reason}});
 }

@@ -143,7 +143,7 @@ class InspectService final : public Inspect::CallbackService {
     return answer(context, [&]() -> Status {
       auto text = hub_.authority().join_file_for(request->name());
       if (!text) return text.error();
-      hub_.log().info("a join file is made", {{"agent", request->name()}, {"for", peer_address(*context)}});
+      hub_.log().info("a join file was created", {{"agent", request->name()}, {"for", peer_address(*context)}});
       reply->set_text(std::move(*text));
       return {};
     });

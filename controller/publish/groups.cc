@@ -79,7 +79,7 @@ void Groups::restore() {
     const std::string name = folder->path().filename().string();
     if (!is_group_name(name) || all_.contains(name) || all_.size() >= kMostGroups) continue;
     if (Status status = open_locked(name); !status) {
-      log_.error("what is kept of a group of agents cannot be read: " + status.error().text, {{"group", name}});
+      log_.error("the stored state of a group of agents cannot be read: " + status.error().text, {{"group", name}});
     } else if (all_.at(name)->history->pinned().empty()) {
       all_.erase(name);  // read when an agent of it comes
     }
@@ -105,7 +105,7 @@ void Groups::take(const ReconcileResult& result) {
 
 void Groups::came(const std::string& group) {
   const auto found = find_or_open(group);
-  if (!found) log_.error("agents of a group are given nothing: " + found.error().text, {{"group", group}});
+  if (!found) log_.error("agents of a group are sent no program: " + found.error().text, {{"group", group}});
 }
 
 /// It catches up with what the others were given.

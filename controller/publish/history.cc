@@ -72,9 +72,9 @@ Status History::read(const Logger& log) {
     const auto aside = set_aside(directory_ + "/index.json");
     if (!aside) return aside.error();
     recover();
-    log.warn("the history's index cannot be read: it is set aside as " + *aside + " and made anew from the " +
+    log.warn("the history's index cannot be read: it is renamed to " + *aside + " and rebuilt from the " +
              std::to_string(entries_.size()) +
-             " programs beside it; what made them, and whether a rollback held, is lost");
+             " programs next to it; what caused them, and whether a rollback was in force, is lost");
     if (Status kept = write_index(); !kept) log.warn(kept.error().text);
     return {};
   }

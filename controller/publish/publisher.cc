@@ -60,17 +60,17 @@ void Publisher::restore() {
       newest_hash_ = program::to_hex(view->hash());
       newest_ = std::move(*last);
     } else {
-      log_.error("the last program is not given out: " + view.error().text);
+      log_.error("the last program is not sent to agents: " + view.error().text);
     }
   } else if (last.error().code != ErrorCode::kNotFound) {
-    log_.error("the last program is not given out: " + last.error().text);
+    log_.error("the last program is not sent to agents: " + last.error().text);
   }
   pinned_hash_ = history_.pinned();
   if (!pinned_hash_.empty()) {
     auto past = history_.find(pinned_hash_);
     if (past) {
       pinned_ = std::move(*past);
-      log_.info("a rollback holds agents to the program " + pinned_hash_);
+      log_.info("a rollback pins agents to the program " + pinned_hash_);
     } else {
       log_.error("the pinned program cannot be read: " + past.error().text);
       pinned_hash_.clear();
@@ -237,7 +237,7 @@ Status Publisher::rollback(const std::string& program) {
   pinned_ = std::move(*past);
   pinned_hash_ = *hash;
   publish_locked(true, true);
-  log_.info("rolled back to the program " + *hash + "; changes are compiled and wait until it is released");
+  log_.info("rolled back to the program " + *hash + "; changes are compiled, and sent once it is released");
   return {};
 }
 

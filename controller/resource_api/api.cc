@@ -127,7 +127,7 @@ bool Api::State::guarded(const std::string& what, const Work& work) {
     work();
     return true;
   } catch (const std::exception& fault) {
-    options.log.error("resource api: a request could not be worked on", {{"request", what}, {"reason", fault.what()}});
+    options.log.error("resource api: a request failed", {{"request", what}, {"reason", fault.what()}});
     return false;
   }
 }

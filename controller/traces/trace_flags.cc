@@ -101,14 +101,14 @@ Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& ar
   if (fs::create_directories(data_dir, error)) fs::permissions(data_dir, fs::perms::owner_all, error);
   auto server = TraceServer::start(std::move(options));
   if (server) {
-    if (!(*server)->otlp_url().empty()) log.info("takes traces on " + (*server)->otlp_url());
-    if (!(*server)->query_url().empty()) log.info("tells of traces on " + (*server)->query_url());
+    if (!(*server)->otlp_url().empty()) log.info("receives traces on " + (*server)->otlp_url());
+    if (!(*server)->query_url().empty()) log.info("serves queries of traces on " + (*server)->query_url());
     return server;
   }
   const bool asked_for = arguments.has(kOtlp) || arguments.has(kQueries);
   const bool may_be_done_without = server.error().code == ErrorCode::kUnavailable && !asked_for;
   if (!may_be_done_without && has_space(data_dir)) return server.error();
-  log.warn("traces are not kept", {{"reason", server.error().text}});
+  log.warn("traces are not stored", {{"reason", server.error().text}});
   return std::unique_ptr<TraceServer>();
 }
 

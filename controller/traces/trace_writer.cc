@@ -32,7 +32,7 @@ void put_aside(const std::string& path) {
 Result<std::unique_ptr<TraceWriter>> TraceWriter::start(TraceWriterOptions options) {
   auto file = TraceFile::open(options.path, options.limits);
   if (!file && file.error().code == ErrorCode::kDataLoss) {
-    options.log.warn("the file is no database of traces; it is kept beside, as *.broken", {{"file", options.path}});
+    options.log.warn("the file is not a database of traces; it is renamed to *.broken", {{"file", options.path}});
     put_aside(options.path);
     file = TraceFile::open(options.path, options.limits);
   }
@@ -141,7 +141,7 @@ void TraceWriter::write(const std::vector<IncomingSpan>& spans) {
 void TraceWriter::note(const Status& status) {
   if (status.ok() != failing_) return;
   failing_ = !status.ok();
-  if (!failing_) return options_.log.info("traces are kept again");
+  if (!failing_) return options_.log.info("traces are stored again");
   options_.log.warn("traces are dropped", {{"reason", status.error().text}});
 }
 

@@ -48,8 +48,8 @@ ProxyProcess::ProxyProcess(std::vector<std::string> command)
 
 std::string ProxyProcess::wait_ready() {
   if (keeps_traces_) {
-    otlp_port = port_at_end(process.wait_err("takes traces on "));
-    traces_port = port_at_end(process.wait_err("tells of traces on "));
+    otlp_port = port_at_end(process.wait_err("receives traces on "));
+    traces_port = port_at_end(process.wait_err("serves queries of traces on "));
   }
   metrics_port = port_at_end(process.wait_err("metrics on "));
   health_port = port_at_end(process.wait_err("health on "));

@@ -64,7 +64,7 @@ TEST_F(Standalone, ABrokenFileKeepsWhatWorksAndSaysSo) {
   dir_.put("config/a.yaml", "kind: [broken\n");
   EXPECT_TRUE(proxy.process.wait_err("error["));
   EXPECT_TRUE(proxy.process.wait_err("stays in force"));
-  EXPECT_TRUE(proxy.process.wait_err("correct the faults"));
+  EXPECT_TRUE(proxy.process.wait_err("correct the errors"));
   EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
 
   dir_.put("config/b.yaml", route_config("b", "/b"));

@@ -220,7 +220,7 @@ TEST_F(Upgrade, ASuccessorThatIsKilledAsItServesGivesEverythingBack) {
     next->process.send_signal(SIGKILL);
     EXPECT_EQ(next->process.wait_exit(), 128 + SIGKILL);
   }
-  ASSERT_TRUE(running->process.wait_err("this one serves on")) << running->process.err_text();
+  ASSERT_TRUE(running->process.wait_err("this one keeps serving")) << running->process.err_text();
   EXPECT_EQ(curl(running->port, "/a"), "200 one got GET /a");
   EXPECT_THAT(curl(port, "/readyz"), HasSubstr("200 ready"));
   // Nor is the next one held up.

@@ -144,7 +144,7 @@ TEST_F(Control, WhatLeavesTheFilesLeavesTheApiAndNothingElse) {
   EXPECT_TRUE(api.get("ProxyRoute", "by-hand").is_object());
   EXPECT_TRUE(answers(proxy->port, "/by-hand", "200"));
   std::filesystem::rename(dir_ / "config", dir_ / "elsewhere");
-  EXPECT_TRUE(proxy->process.wait_err("correct the faults above")) << proxy->process.err_text();
+  EXPECT_TRUE(proxy->process.wait_err("correct the errors above")) << proxy->process.err_text();
   EXPECT_TRUE(api.get("ProxyBackend", "be").is_object());
   EXPECT_THAT(curl(proxy->port, "/by-hand"), StartsWith("200"));
 }
@@ -372,7 +372,7 @@ TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
 
   server->send_signal(SIGKILL);
   server->wait_exit();
-  EXPECT_TRUE(control->wait_err("what is known of it stays in force")) << control->err_text();
+  EXPECT_TRUE(control->wait_err("the last known state stays in force")) << control->err_text();
   EXPECT_THAT(curl(port, "/a"), StartsWith("200"));
   server = serve_api();
   api.apply(route("b", "/b"));

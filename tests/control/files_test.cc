@@ -393,7 +393,7 @@ TEST_F(Files, FilesMayReferToWhatTheApiHas) {
   text.replace(text.rfind("name: be"), 8, "name: theirs");
   dir_.put("config/routes.yaml", text);
   EXPECT_TRUE(answers(proxy_->port, "/open", "200")) << proxy_->process.err_text();
-  EXPECT_THAT(proxy_->process.err_text(), Not(HasSubstr("correct the faults")));
+  EXPECT_THAT(proxy_->process.err_text(), Not(HasSubstr("correct the errors")));
 }
 
 /// The last program serves while files are still being read, here one that has nothing to say until it is written to.

@@ -168,7 +168,7 @@ TEST_F(Daemons, ServeAndEndThoughNobodyReadsTheirOutput) {
     command += " '" + word + "'";
   }
   Process process({"sh", "-c", command + " > '" + pipe + "'"});
-  EXPECT_TRUE(process.wait_err("nobody reads the standard output: it does not take `ready program="))
+  EXPECT_TRUE(process.wait_err("the standard output is not read: it does not take `ready program="))
       << process.err_text();
   process.send_signal(SIGTERM);
   EXPECT_EQ(process.wait_exit(), 0) << process.err_text();

@@ -234,7 +234,7 @@ TEST_F(Store, RefusesAnothersFileAndPutsABrokenOneAside) {
   auto writer = TraceWriter::start({.path = path(), .log = log.logger()});
   ASSERT_TRUE(writer.ok()) << writer.error().text;
   EXPECT_THAT(log.lines(),
-              ElementsAre("warn the file is no database of traces; it is kept beside, as *.broken file=" + path()));
+              ElementsAre("warn the file is not a database of traces; it is renamed to *.broken file=" + path()));
   EXPECT_TRUE(std::filesystem::exists(path() + ".broken"));
 }
 
@@ -266,7 +266,7 @@ TEST_F(Store, ASlowDiskDropsAndCounts) {
   ASSERT_TRUE((*writer)->wait_until_idle(20s));
   EXPECT_EQ((*writer)->counts().spans_taken, 1u);
   EXPECT_EQ((*writer)->counts().traces, 1u);
-  EXPECT_THAT(log.lines(), ElementsAre(StartsWith("warn traces are dropped reason="), "info traces are kept again"));
+  EXPECT_THAT(log.lines(), ElementsAre(StartsWith("warn traces are dropped reason="), "info traces are stored again"));
 }
 
 TEST_F(Store, WhatComesMakesRoomForItself) {

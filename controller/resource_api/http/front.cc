@@ -189,7 +189,7 @@ void Front::refused(LogLevel level, const std::string& what, const std::function
 
 void Front::count_refusals() {
   if (loop_.now() - told_since_ < kRefusalsToldIn) return;
-  if (untold_ > 0) log_.warn("resource api: more were refused than told", {{"count", std::to_string(untold_)}});
+  if (untold_ > 0) log_.warn("resource api: further refusals were not logged", {{"count", std::to_string(untold_)}});
   told_since_ = loop_.now();
   told_ = untold_ = 0;
 }
@@ -241,7 +241,7 @@ std::optional<Reply> Front::guarded(const Work& work) const {
   try {
     return work();
   } catch (const std::exception& fault) {
-    log_.error("resource api: a request could not be worked on", {{"reason", fault.what()}});
+    log_.error("resource api: a request failed", {{"reason", fault.what()}});
     return reply_of(objects::internal_error("the request could not be worked on"));
   }
 }

@@ -177,7 +177,7 @@ TEST_F(FrontTest, TellsManyRefusalsByTheirNumber) {
   clock_.advance(std::chrono::minutes(2));
   loop_.poll();
   ASSERT_EQ(log_.lines().size(), 21U);
-  EXPECT_EQ(log_.lines().back(), "warn resource api: more were refused than told count=80");
+  EXPECT_EQ(log_.lines().back(), "warn resource api: further refusals were not logged count=80");
   admit("GET", "/api");
   EXPECT_THAT(log_.lines().back(), StartsWith("warn resource api: a request is refused status=401 user= "));
 }

@@ -131,7 +131,7 @@ WatchStream::Next Watch::next(std::string& out) {
   try {
     return tell(out);
   } catch (const std::exception& fault) {
-    home_->log_.error("resource api: a watch cannot go on", {{"of", op_.type->plural}, {"reason", fault.what()}});
+    home_->log_.error("resource api: a watch failed", {{"of", op_.type->plural}, {"reason", fault.what()}});
     out.resize(begin);
     append_line(out, "ERROR", objects::internal_error("the watch cannot go on").text());
     ended_ = true;

@@ -234,7 +234,7 @@ TEST_F(WatchTest, WhatCannotBeToldEndsTheStream) {
   EXPECT_EQ(last_event_["object"]["code"], 500);
   std::string text;
   EXPECT_EQ(stream->next(text), WatchStream::Next::kEnd);
-  EXPECT_EQ(log_.lines().back(), "error resource api: a watch cannot go on of=configmaps reason=no clock");
+  EXPECT_EQ(log_.lines().back(), "error resource api: a watch failed of=configmaps reason=no clock");
   api_.reset();
 }
 

@@ -169,8 +169,9 @@ TEST_F(DatabaseTest, ARowThatIsNoObjectIsLeftOutAndTold) {
   sqlite3_close(other);
   start();
   EXPECT_THAT(names(get(kMaps).body), ElementsAre("b"));
-  EXPECT_THAT(log_.lines(), testing::Contains("warn resource api: the database holds what is no object; it is left out "
-                                              "collection=/configmaps name=default/a"));
+  EXPECT_THAT(log_.lines(),
+              testing::Contains("warn resource api: the database contains an invalid object; it is left out "
+                                "collection=/configmaps name=default/a"));
 }
 
 TEST_F(DatabaseTest, TheHistoryOnTheDiskIsBounded) {

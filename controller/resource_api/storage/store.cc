@@ -59,8 +59,8 @@ Status keep_damaged(const std::string& path, const WalLoss& loss, const Logger& 
     if (error) return Error{ErrorCode::kUnavailable, to + suffix + ": " + error.message()};
   }
   log.error(
-      "resource api: the log of the database is damaged in the middle, changes behind the damage are lost; the files "
-      "as they were found are kept",
+      "resource api: the log of the database is damaged in the middle, changes after the damage are lost; the damaged "
+      "files are kept",
       {{"log", path + "-wal"},
        {"changes_lost", std::to_string(loss.lost)},
        {"changes_before", std::to_string(loss.kept)},
@@ -112,7 +112,7 @@ Status Store::load(const Logger& log) {
   Status status = database_->each_object([&](const Database::ObjectRow& row) {
     const ObjectPtr object = read_object_text(std::string(row.text));
     if (object) return replace(mutable_named(row.collection), nullptr, object);
-    log.warn("resource api: the database holds what is no object; it is left out",
+    log.warn("resource api: the database contains an invalid object; it is left out",
              {{"collection", std::string(row.collection)},
               {"name", std::string(row.name_space) + "/" + std::string(row.name)}});
   });
