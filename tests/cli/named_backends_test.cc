@@ -282,6 +282,76 @@ TEST_F(NamedBackends, AUrlNamesItsHost) {
   EXPECT_EQ(until_answer("200 three shop", "/api"), "200 three shop.example");
 }
 
+/// Answers over TLS with its own name and the Host that it was asked for.
+constexpr const char* kTlsSite = R"(
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = ('secure ' + self.headers['Host']).encode()
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *arguments):
+        pass
+server = http.server.ThreadingHTTPServer(('127.0.0.4', int(sys.argv[2])), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1] + '.crt', sys.argv[1] + '.key')
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print('listens on', server.server_port, flush=True)
+server.serve_forever()
+)";
+
+class TlsSites : public NamedBackends {
+ protected:
+  /// Signed by itself, for `host`.
+  void make(const std::string& name, const std::string& host) {
+    const Finished made =
+        run_command({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                     "-days", "30", "-keyout", dir_ / (name + ".key"), "-out", dir_ / (name + ".crt"), "-subj",
+                     "/CN=" + host, "-addext", "subjectAltName=DNS:" + host});
+    ASSERT_EQ(made.code, 0) << made.err;
+  }
+  void serve(const std::string& name, const std::string& at_port) {
+    site_.reset();
+    site_ = std::make_unique<Process>(std::vector<std::string>{"python3", "-c", kTlsSite, dir_ / name, at_port});
+    const auto line = site_->wait_out("listens on ");
+    ASSERT_TRUE(line) << site_->err_text();
+    site_port_ = line->substr(line->rfind(' ') + 1);
+  }
+  /// The certificate `name` as a Secret of an authority.
+  std::string authority(const std::string& name) {
+    const Finished encoded = run_command({"base64", "-w0", dir_ / (name + ".crt")});
+    return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\ndata: {ca.crt: " + encoded.out + "}\n";
+  }
+  std::string site(const std::string& name, const std::string& host, const std::string& tls = {}) const {
+    return route(name) + backend(name, "url: \"https://" + host + ":" + site_port_ + "\"" + tls);
+  }
+
+  std::unique_ptr<Process> site_;
+  std::string site_port_;
+};
+
+TEST_F(TlsSites, AreVerifiedByTheNameOfTheirUrl) {
+  make("site", "site.test");
+  make("imposter", "site.test");
+  serve("site", "0");
+  for (const char* name : {"site.test", "other.test"}) names_.set(name, {.addresses = {"127.0.0.4"}});
+  const auto believing = [](const std::string& host) {
+    return ", tls: {hostname: " + host + ", caCertificateRefs: [{name: site}]}";
+  };
+  start(authority("site") + site("api", "site.test", believing("site.test")) +
+        site("other", "other.test", believing("other.test")) + site("stranger", "site.test"));
+  EXPECT_EQ(get("/api"), "200 secure site.test:" + site_port_);
+  EXPECT_THAT(get("/other"), StartsWith("502")) << "the certificate has another name";
+  EXPECT_THAT(get("/stranger"), StartsWith("502")) << "no authority of the system has signed it";
+  // Another key by the same name, in the same place.
+  serve("imposter", site_port_);
+  EXPECT_THAT(until("502", [&] { return get("/api"); }), StartsWith("502"));
+  serve("site", site_port_);
+  EXPECT_EQ(until_answer("200", "/api"), "200 secure site.test:" + site_port_);
+}
+
 TEST_F(NamedBackends, DeniedAddressesAreLeftOut) {
   names_.set("inner.test", {.addresses = {"127.0.0.2", "127.0.0.3"}});
   start(named("api", "inner.test:" + port_), {"--deny-calls-to", "127.0.0.2/32"});

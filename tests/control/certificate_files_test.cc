@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 
 #include "tests/control/world.h"
@@ -14,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class CertificateFiles : public Control {
+class CertificateFiles : public Parts {
  protected:
   void SetUp() override {
     std::filesystem::create_directories(dir_ / "tls");
@@ -141,8 +142,14 @@ TEST_F(CertificateFiles, APairAtFaultAtAStartClosesItsHostAlone) {
   EXPECT_TRUE(eventually([&] { return get({}) == "error 35"; })) << get({}) << log();
   EXPECT_EQ(get("two", "other.example"), "200") << log();
   EXPECT_TRUE(said(dir_ / "tls/site.crt with the key of " + (dir_ / "tls/site.key cannot be used"))) << log();
+  Api api(dir_ / "data/kubeconfig");
+  ASSERT_TRUE(api.says("ProxyGateway", "gw", "Ready", "False")) << api.get("ProxyGateway", "gw").dump();
+  const Json ready = api.condition("ProxyGateway", "gw", "Ready");
+  EXPECT_EQ(ready["reason"], "InvalidCertificateRef");
+  EXPECT_THAT(ready["message"].get<std::string>(), HasSubstr("listener https: "));
   copy("one.key", "site.key");
   EXPECT_TRUE(eventually([&] { return get("one") == "200"; })) << log();
+  EXPECT_TRUE(api.says("ProxyGateway", "gw", "Ready", "True")) << api.get("ProxyGateway", "gw").dump();
 }
 
 TEST_F(CertificateFiles, WhatLeadsOutOfTheDirectoriesIsNotRead) {
@@ -206,6 +213,33 @@ TEST_F(CertificateFiles, AreReadByAnAgentWithoutAController) {
   EXPECT_EQ(get("one"), "200") << log();
   rewrite("two.key", "site.key");
   EXPECT_TRUE(becomes("two")) << log();
+}
+
+/// The machine of the controller has the files; its agents are given what is in them.
+TEST_F(CertificateFiles, AreReadByAController) {
+  copy("one.crt", "site.crt");
+  copy("one.key", "site.key");
+  auto server = serve_api();
+  auto control = controller("controller", {"--tls-files", dir_ / "tls"});
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.apply(route("all", "/all"));
+  api.apply(own("ProxyGateway", "gw",
+                {{"listeners",
+                  {{{"name", "http"}, {"port", 8080}, {"protocol", "HTTP"}},
+                   {{"name", "https"},
+                    {"port", 8443},
+                    {"protocol", "HTTPS"},
+                    {"tls", {{"certFile", dir_ / "tls/site.crt"}, {"keyFile", dir_ / "tls/site.key"}}}}}}}));
+  proxy_ = agent();
+  const auto line = proxy_->process.wait_err("listener https on ");
+  ASSERT_TRUE(line) << log() << control->err_text();
+  port_ = line->substr(line->rfind(':') + 1);
+  EXPECT_TRUE(eventually([&] { return get("one") == "200"; })) << log() << control->err_text();
+  rewrite("two.crt", "site.crt");
+  rewrite("two.key", "site.key");
+  EXPECT_TRUE(eventually([&] { return get("two") == "200"; })) << log() << control->err_text();
+  EXPECT_TRUE(control->wait_err("site.crt was replaced")) << control->err_text();
 }
 
 }  // namespace

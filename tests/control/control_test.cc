@@ -149,6 +149,31 @@ TEST_F(Control, WhatLeavesTheFilesLeavesTheApiAndNothingElse) {
   EXPECT_THAT(curl(proxy->port, "/by-hand"), StartsWith("200"));
 }
 
+TEST_F(Control, ListenersAreLoggedWhenTheyChangeOnly) {
+  const auto gateway = [&](const std::string& more) {
+    const std::string base = base_config(backend_.port);
+    dir_.put("config/base.yaml",
+             "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: gw}\nspec:\n  listeners:\n"
+             "    - {name: http, port: 8080, protocol: HTTP}\n" +
+                 more + base.substr(base.find("---\n")));
+  };
+  std::filesystem::create_directories(dir_ / "config");
+  gateway({});
+  dir_.put("config/routes.yaml", route_config("a", "/a"));
+  auto proxy = standalone({"--config", dir_ / "config"});
+  ASSERT_NE(proxy->wait_ready(), "") << proxy->process.err_text();
+  for (const char* name : {"b", "c"}) {
+    dir_.put("config/routes.yaml", route_config(name, std::string("/") + name));
+    EXPECT_TRUE(answers(proxy->port, std::string("/") + name, "200"));
+  }
+  gateway("    - {name: more, port: 8081, protocol: HTTP}\n");
+  ASSERT_TRUE(proxy->process.wait_err("listener more on ")) << proxy->process.err_text();
+  const std::string log = proxy->process.err_text();
+  const std::size_t first = log.find("listener http on ");
+  EXPECT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("listener http on ", first + 1), std::string::npos) << log;
+}
+
 /// What an older version kept, read by one with another format: it is compiled anew, and meanwhile nothing ends.
 TEST_F(Control, StartsOverWhatAnotherVersionKept) {
   dir_.put("config/base.yaml", base_config(backend_.port));
