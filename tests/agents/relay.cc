@@ -38,8 +38,11 @@ bool forward(int from, int to) {
 
 }  // namespace
 
-Relay::Relay(std::uint16_t port) : to_(port), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = loopback(0);
+Relay::Relay(std::uint16_t port, std::uint16_t at)
+    : to_(port), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const int again = 1;
+  ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
+  sockaddr_in address = loopback(at);
   socklen_t size = sizeof address;
   ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
   ::listen(listener_, 16);

@@ -10,8 +10,9 @@ namespace edge::test {
 
 class Relay {
  public:
-  /// Listens on a port of 127.0.0.1 that the system chooses, and connects to `port` there for every connection.
-  explicit Relay(std::uint16_t port);
+  /// Listens on `at`, a port of 127.0.0.1 (0: one that the system chooses), and connects to `port` there for every
+  /// connection.
+  explicit Relay(std::uint16_t port, std::uint16_t at = 0);
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;

@@ -42,14 +42,15 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 func TestManagerReconcilesRoutes(t *testing.T) {
-	config := startServer(t).config(t)
+	api := startServer(t)
+	config := api.config(t)
 	ctx, end := context.WithCancel(within(t))
 	ctrl.SetLogger(logr.Discard())
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Metrics:                       metrics.Options{BindAddress: "0"},
 		LeaderElection:                true,
 		LeaderElectionID:              "routes.test.example",
-		LeaderElectionNamespace:       "default",
+		LeaderElectionNamespace:       api.namespace,
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -66,7 +67,7 @@ func TestManagerReconcilesRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := route("managed")
+	made := route(api.namespace, "managed")
 	if err := direct.Create(ctx, made); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,6 @@
 // Package client_go holds the embedded resource API against what Kubernetes' own client libraries expect of a server.
-// script/check-client-go runs it; EDGE_RESOURCE_API names the server (bin/serve_resource_api).
+// script/check-client-go runs it; EDGE_RESOURCE_API names the server (bin/serve_resource_api). On a cluster, which
+// EDGE_TEST_KUBECONFIG leads to, script/check-cluster runs the same: it shows that the tests are right.
 package client_go
 
 import (
@@ -20,15 +21,20 @@ import (
 
 const patience = 30 * time.Second
 
-// server is one run of the API over a data directory that outlives it.
+// server is one run of the API over a data directory that outlives it, or a way to that of a cluster.
 type server struct {
-	data    string
-	port    string
-	command *exec.Cmd
-	stdin   io.WriteCloser
+	data      string
+	port      string
+	namespace string // of the test alone
+	command   *exec.Cmd
+	stdin     io.WriteCloser
+	cluster   *relay
 }
 
 func (s *server) start() error {
+	if s.cluster != nil {
+		return s.cluster.open()
+	}
 	port := s.port
 	if port == "" {
 		port = "0"
@@ -64,16 +70,23 @@ func (s *server) start() error {
 
 // kill ends it as a crash would.
 func (s *server) kill() {
+	if s.cluster != nil {
+		s.cluster.cut()
+		return
+	}
 	_ = s.command.Process.Kill()
 	_ = s.command.Wait()
 }
 
 func startServer(t *testing.T) *server {
 	t.Helper()
+	if path := os.Getenv("EDGE_TEST_KUBECONFIG"); path != "" {
+		return startRelay(t, path)
+	}
 	if os.Getenv("EDGE_RESOURCE_API") == "" {
 		t.Skip("EDGE_RESOURCE_API is not set")
 	}
-	s := &server{data: filepath.Join(t.TempDir(), "data")}
+	s := &server{data: filepath.Join(t.TempDir(), "data"), namespace: "default"}
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +96,16 @@ func startServer(t *testing.T) *server {
 
 func (s *server) config(t *testing.T) *rest.Config {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(s.data, "kubeconfig"))
+	path := filepath.Join(s.data, "kubeconfig")
+	if s.cluster != nil {
+		path = s.cluster.kubeconfig
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s.cluster != nil {
+		config.Host = "https://" + s.cluster.address
 	}
 	// The tests ask more than a careful client would.
 	config.QPS, config.Burst = 1000, 1000

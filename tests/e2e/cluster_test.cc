@@ -1,17 +1,19 @@
 // From a resource in the API to a request served: the API, edge-controller and edge-agent, each on its own, and what
-// becomes of the others when one of them goes.
+// becomes of the others when one of them goes. The API is the product's own, or that of a cluster
+// (tests/e2e/test_api.h).
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "controller/kube/blocking_client.h"
-#include "controller/resource_api/http/resource_api_server.h"
 #include "tests/e2e/process.h"
+#include "tests/e2e/test_api.h"
 #include "tests/kube/fake_api.h"
 #include "tests/support/lasting_port.h"
 
@@ -19,7 +21,6 @@ namespace edge::test {
 namespace {
 
 using kube::PatchType;
-using resource_api::http::ResourceApiServer;
 
 constexpr char kGateway[] = R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyGateway",
   "metadata":{"name":"edge","namespace":"default"},
@@ -29,10 +30,10 @@ constexpr char kService[] = R"({"apiVersion":"v1","kind":"Service","metadata":{"
 constexpr char kBackend[] = R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyBackend",
   "metadata":{"name":"shop","namespace":"default"},"spec":{"serviceRef":{"name":"shop","port":80}}})";
 
-std::string slice(int port) {
+std::string slice(const std::string& address, int port) {
   return R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"shop-1","namespace":"default",
     "labels":{"kubernetes.io/service-name":"shop"}},"addressType":"IPv4","ports":[{"name":"http","port":)" +
-         std::to_string(port) + R"(}],"endpoints":[{"addresses":["127.0.0.1"]}]})";
+         std::to_string(port) + R"(}],"endpoints":[{"addresses":[")" + address + R"("]}]})";
 }
 
 std::string route(const std::string& name, const std::string& match) {
@@ -48,12 +49,15 @@ class ClusterTest : public testing::Test {
     std::string pattern = testing::TempDir() + "cluster.XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
+    api_ = std::make_unique<TestApi>(directory_);
+    upstream_ =
+        std::make_unique<FakeApi>([](Exchange& exchange) { exchange.json(200, "\"upstream\""); }, api_->node_address());
     start_api();
     start_controller();
     apply(kGateway);
     apply(kService);
     apply(kBackend);
-    apply(slice(upstream_.port()));
+    apply(slice(api_->node_address(), upstream_->port()));
     apply(route("first", kAnyPath));
     start_agent();
     ASSERT_TRUE(serves("first"));
@@ -62,15 +66,14 @@ class ClusterTest : public testing::Test {
     if (HasFailure()) std::cout << controller_->log() << "\n" << agent_->log() << "\n";
     agent_.reset();
     controller_.reset();
+    if (api_->is_cluster()) clean();
     client_.reset();
     api_.reset();
     std::filesystem::remove_all(directory_);
   }
 
   void start_api() {
-    auto started = ResourceApiServer::start({.data_dir = directory_ + "/api", .port = api_port_});
-    ASSERT_TRUE(started.ok()) << started.error().text;
-    api_ = std::move(*started);
+    ASSERT_EQ(api_->start(), "");
     kube::ConfigSources sources;
     sources.kubeconfig = api_->kubeconfig();
     auto config = kube::Config::resolve(sources);
@@ -88,12 +91,25 @@ class ClusterTest : public testing::Test {
     ASSERT_NE(controller_->after("agents on port "), "") << controller_->log();
   }
   void start_agent() {
-    agent_ = std::make_unique<Process>(
-        std::vector<std::string>{
-            EDGE_BIN "/edge-agent", "--controller", "127.0.0.1:" + std::to_string(controller_port_), "--name", "one",
-            "--token-file", directory_ + "/controller/agents/join", "--data-dir", directory_ + "/agent",
-            "--metrics-listen", "off", "--health-listen", "off", "--ephemeral-ports", "--threads", "1"},
-        directory_ + "/agent.log");
+    std::vector<std::string> words = {EDGE_BIN "/edge-agent",
+                                      "--controller",
+                                      "127.0.0.1:" + std::to_string(controller_port_),
+                                      "--name",
+                                      "one",
+                                      "--token-file",
+                                      directory_ + "/controller/agents/join",
+                                      "--data-dir",
+                                      directory_ + "/agent",
+                                      "--metrics-listen",
+                                      "off",
+                                      "--health-listen",
+                                      "off",
+                                      "--ephemeral-ports",
+                                      "--threads",
+                                      "1"};
+    // The upstream server has an address of this node.
+    if (api_->is_cluster()) words.insert(words.end(), {"--deny-calls-to", "none"});
+    agent_ = std::make_unique<Process>(std::move(words), directory_ + "/agent.log");
     const std::string bound = agent_->after("listener http on ");
     ASSERT_NE(bound, "") << agent_->log();
     port_ = std::atoi(bound.c_str() + bound.rfind(':') + 1);
@@ -112,6 +128,14 @@ class ClusterTest : public testing::Test {
     const auto reply =
         client_->patch(*found.resource, "default", read->name, PatchType::kApply, text, {.field_manager = "test"});
     ASSERT_TRUE(reply.ok()) << reply.failure.text();
+    applied_.emplace(found.resource->qualified(), read->name);
+  }
+  /// Another test finds none of this one's objects.
+  void clean() {
+    for (const auto& [kind, name] : applied_) {
+      const auto found = client_->find(kind);
+      if (found.resource) client_->remove(*found.resource, "default", name);
+    }
   }
   bool until(const std::function<bool()>& holds) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -152,13 +176,13 @@ class ClusterTest : public testing::Test {
     EXPECT_TRUE(client_->remove(*client_->find("proxyroutes").resource, "default", name).ok());
   }
 
-  FakeApi upstream_{[](Exchange& exchange) { exchange.json(200, "\"upstream\""); }};
   std::string directory_;
-  std::unique_ptr<ResourceApiServer> api_;
+  std::unique_ptr<TestApi> api_;
+  std::unique_ptr<FakeApi> upstream_;
+  std::set<std::pair<std::string, std::string>> applied_;  ///< kinds and names
   std::unique_ptr<kube::BlockingClient> client_;
   std::unique_ptr<Process> controller_;
   std::unique_ptr<Process> agent_;
-  const std::uint16_t api_port_ = test::lasting_port();
   const std::uint16_t controller_port_ = test::lasting_port();
   int port_ = 0;
 };
@@ -191,7 +215,7 @@ TEST_F(ClusterTest, GoesOnWithoutTheApi) {
   apply(route("second", kAnyPath));
   ASSERT_TRUE(serves("second"));
   client_.reset();
-  api_.reset();
+  api_->stop();
   EXPECT_EQ(ask("second").status, 200);
   EXPECT_TRUE(controller_->running());
   start_api();
@@ -219,8 +243,8 @@ TEST_F(ClusterTest, ServesOnWithoutTheController) {
 
 TEST_F(ClusterTest, FollowsEndpointsWithoutAnotherProgram) {
   ASSERT_TRUE(says("first", R"("reason":"Programmed","status":"True")"));
-  FakeApi other([](Exchange& exchange) { exchange.json(200, "\"other\""); });
-  apply(slice(other.port()));
+  FakeApi other([](Exchange& exchange) { exchange.json(200, "\"other\""); }, api_->node_address());
+  apply(slice(api_->node_address(), other.port()));
   EXPECT_TRUE(until([&] { return ask("first").body == "\"other\""; }));
 }
 

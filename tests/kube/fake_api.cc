@@ -99,11 +99,11 @@ void Exchange::wait_for_end() {
   cut_ = true;
 }
 
-FakeApi::FakeApi(Handler handler) : handler_(std::move(handler)) {
+FakeApi::FakeApi(Handler handler, const std::string& at) : handler_(std::move(handler)) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::inet_pton(AF_INET, at.c_str(), &address.sin_addr);
   socklen_t size = sizeof address;
   auto* const raw = reinterpret_cast<sockaddr*>(&address);
   if (::bind(listener_, raw, size) != 0 || ::listen(listener_, 64) != 0 || ::getsockname(listener_, raw, &size) != 0) {

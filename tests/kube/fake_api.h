@@ -49,8 +49,8 @@ class FakeApi {
  public:
   using Handler = std::function<void(Exchange&)>;
 
-  /// Called from several threads, one call at a time each.
-  explicit FakeApi(Handler handler);
+  /// Called from several threads, one call at a time each. `address`: where it listens.
+  explicit FakeApi(Handler handler, const std::string& address = "127.0.0.1");
   ~FakeApi();
   FakeApi(const FakeApi&) = delete;
   FakeApi& operator=(const FakeApi&) = delete;
