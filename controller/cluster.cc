@@ -13,6 +13,7 @@
 
 #include "base/labels.h"
 #include "base/text/json.h"
+#include "controller/access.h"
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
@@ -193,7 +194,7 @@ class Cluster::Impl {
     std::string missing;
     for (const schemas::Kind& kind : schemas::kinds()) {
       const std::string name(kind.kind);
-      if (informers_.contains(name) || (name == "Endpoints" && !options_.embedded)) continue;
+      if (informers_.contains(name) || !follows(kind, options_.embedded)) continue;
       const kube::Resource* resource = find(reply.table, kind);
       if (resource != nullptr) {
         follow(name, *resource);

@@ -14,17 +14,18 @@
 #include "controller/kube/time_text.h"
 
 namespace edge::kube {
+
+const Resource& event_resource() {
+  static const Resource kEvent{.group = {}, .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
+  return kEvent;
+}
+
 namespace {
 
 constexpr std::size_t kMaxMessage = 1024;
 constexpr int kTries = 3;
 constexpr net::Duration kFirstDelay = std::chrono::seconds(1);
 constexpr net::Duration kLongestDelay = std::chrono::seconds(10);
-
-const Resource& event_resource() {
-  static const Resource kEvent{.group = {}, .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
-  return kEvent;
-}
 
 std::string object_key(const Regarding& of) {
   return of.api_version + "|" + of.kind + "|" + of.name_space + "|" + of.name + "|" + of.uid;

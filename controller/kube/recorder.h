@@ -31,6 +31,9 @@ struct RecorderOptions {
 
 enum class EventLevel : std::uint8_t { kNormal, kWarning };
 
+/// Of the core group, as events.k8s.io has its objects, too.
+const Resource& event_resource();
+
 /// For the client's loop. An event that cannot be delivered is dropped and counted.
 class Recorder {
  public:

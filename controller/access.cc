@@ -1,0 +1,119 @@
+#include "controller/access.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "controller/kube/elector.h"
+#include "controller/kube/lease.h"
+#include "controller/kube/recorder.h"
+#include "controller/status/desired_status.h"
+#include "schemas/yaml_text.h"
+
+namespace edge::controller {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr const char* kName = "edge-controller";
+constexpr const char* kRbac = "rbac.authorization.k8s.io";
+
+std::string api_group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string() : std::string(api_version.substr(0, slash));
+}
+
+OrderedJson named(const char* kind, const char* api_version, bool namespaced) {
+  OrderedJson object;
+  object["apiVersion"] = api_version;
+  object["kind"] = kind;
+  object["metadata"]["name"] = kName;
+  if (namespaced) object["metadata"]["namespace"] = kube::ElectorOptions{}.name_space;
+  return object;
+}
+
+OrderedJson role(const char* kind, bool namespaced, const std::vector<AccessRule>& rules) {
+  OrderedJson object = named(kind, "rbac.authorization.k8s.io/v1", namespaced);
+  for (const AccessRule& rule : rules) {
+    OrderedJson entry;
+    entry["apiGroups"] = {rule.group};
+    entry["resources"] = rule.resources;
+    if (!rule.names.empty()) entry["resourceNames"] = rule.names;
+    entry["verbs"] = rule.verbs;
+    object["rules"].push_back(std::move(entry));
+  }
+  return object;
+}
+
+OrderedJson binding(const char* kind, const char* role_kind, bool namespaced) {
+  OrderedJson object = named(kind, "rbac.authorization.k8s.io/v1", namespaced);
+  object["roleRef"] = {{"apiGroup", kRbac}, {"kind", role_kind}, {"name", kName}};
+  object["subjects"] = OrderedJson::array(
+      {OrderedJson{{"kind", "ServiceAccount"}, {"name", kName}, {"namespace", kube::ElectorOptions{}.name_space}}});
+  return object;
+}
+
+}  // namespace
+
+bool follows(const schemas::Kind& kind, bool embedded) {
+  // Kubernetes mirrors Endpoints to EndpointSlices.
+  return embedded || kind.kind != "Endpoints";
+}
+
+std::vector<AccessRule> cluster_access() {
+  struct Of {
+    std::vector<std::string> read{};     ///< listed and watched
+    std::vector<std::string> told{};     ///< of them, those with a status, which is read anew after a conflict
+    std::vector<std::string> written{};  ///< the statuses
+  };
+  std::map<std::string, Of> groups;
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (!follows(kind, /*embedded=*/false)) continue;
+    Of& of = groups[api_group_of(kind.api_version)];
+    const std::string plural(kind.plural);
+    if (!has_status(kind.kind)) {
+      of.read.push_back(plural);
+      continue;
+    }
+    of.told.push_back(plural);
+    of.written.push_back(plural + "/status");
+  }
+  groups[{}].read.emplace_back("nodes");
+  std::vector<AccessRule> rules;
+  for (auto& [group, of] : groups) {
+    if (!of.read.empty()) rules.push_back({group, std::move(of.read), {"list", "watch"}});
+    if (of.told.empty()) continue;
+    rules.push_back({group, std::move(of.told), {"get", "list", "watch"}});
+    rules.push_back({group, std::move(of.written), {"patch"}});
+  }
+  const kube::Resource& event = kube::event_resource();
+  rules.push_back({event.group, {event.plural}, {"create", "patch"}});
+  return rules;
+}
+
+std::vector<AccessRule> lease_access() {
+  const kube::Resource& lease = kube::lease_resource();
+  return {{lease.group, {lease.plural}, {"create"}},
+          {lease.group, {lease.plural}, {"get", "update"}, {kube::ElectorOptions{}.name}}};
+}
+
+std::string access_manifest() {
+  OrderedJson name_space;
+  name_space["apiVersion"] = "v1";
+  name_space["kind"] = "Namespace";
+  name_space["metadata"]["name"] = kube::ElectorOptions{}.name_space;
+  const OrderedJson objects[] = {std::move(name_space),
+                                 named("ServiceAccount", "v1", /*namespaced=*/true),
+                                 role("ClusterRole", /*namespaced=*/false, cluster_access()),
+                                 binding("ClusterRoleBinding", "ClusterRole", /*namespaced=*/false),
+                                 role("Role", /*namespaced=*/true, lease_access()),
+                                 binding("RoleBinding", "Role", /*namespaced=*/true)};
+  std::string text =
+      "# What edge-controller asks of the Kubernetes API, and nothing else; made from what it follows and writes.\n";
+  for (const OrderedJson& object : objects) text += "---\n" + schemas::yaml_text(object);
+  return text;
+}
+
+}  // namespace edge::controller

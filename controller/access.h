@@ -1,0 +1,33 @@
+// What edge-controller asks of the Kubernetes API, as the rules of RBAC that allow it and nothing else. deploy/rbac is
+// made of it; on a real API server script/check-cluster fails when a call is refused, and when a rule allows what
+// nobody asks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schemas/schema.h"
+
+namespace edge::controller {
+
+/// One rule of a role.
+struct AccessRule {
+  std::string group;  ///< empty: core
+  std::vector<std::string> resources{};
+  std::vector<std::string> verbs{};
+  std::vector<std::string> names{};  ///< empty: every object
+  friend bool operator==(const AccessRule&, const AccessRule&) = default;
+};
+
+/// Whether the controller lists and watches the kind. `embedded`: the API is the product's own, which mirrors no
+/// Endpoints.
+bool follows(const schemas::Kind& kind, bool embedded);
+
+/// In every namespace, for an API of Kubernetes.
+std::vector<AccessRule> cluster_access();
+/// In the namespace of the Lease.
+std::vector<AccessRule> lease_access();
+/// Namespace, service account, roles and bindings, in YAML.
+std::string access_manifest();
+
+}  // namespace edge::controller

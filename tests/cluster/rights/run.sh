@@ -1,0 +1,10 @@
+#!/bin/bash
+# Within a cluster of the bed with --audit: the controller's rights against its calls. Called by script/check-cluster.
+set -euo pipefail
+# shellcheck source=tests/cluster/product.sh
+source "$(dirname "$0")/../product.sh"
+install_product
+start_controller --leader-elect
+start_agent node-1
+kubectl apply -f "$root/tests/cluster/rights/world.yaml" >/dev/null
+"$root/tests/cluster/rights/rights.py" "$logs/audit.log" 60
