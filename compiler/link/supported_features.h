@@ -1,7 +1,9 @@
-// The contents of a GatewayClass's status.supportedFeatures: the official names of the features of Gateway API whose
-// conformance tests have a counterpart here. docs/gateway-api.md has the table of tests; a test compares the two.
+// What a GatewayClass of ours says of itself in status.supportedFeatures: the features of Gateway API, by their
+// official names, whose official tests pass (docs/conformance) and are held by a case of ours. docs/gateway-api.md has
+// the table of tests; a test holds the three together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -53,5 +55,20 @@ inline constexpr std::array<std::string_view, 43> kSupportedFeatures = {
     "TLSRouteModeMixed",
     "TLSRouteModeTerminate",
 };
+
+/// A profile of the official tests, and the kind without which it is not claimed.
+struct ConformanceProfile {
+  std::string_view name;
+  std::string_view route;
+};
+inline constexpr std::array<ConformanceProfile, 5> kConformanceProfiles = {{{"GATEWAY-GRPC", "GRPCRoute"},
+                                                                            {"GATEWAY-HTTP", "HTTPRoute"},
+                                                                            {"GATEWAY-TCP", "TCPRoute"},
+                                                                            {"GATEWAY-TLS", "TLSRoute"},
+                                                                            {"GATEWAY-UDP", "UDPRoute"}}};
+
+constexpr bool is_supported(std::string_view feature) {
+  return std::ranges::binary_search(kSupportedFeatures, feature);
+}
 
 }  // namespace edge::compiler::link

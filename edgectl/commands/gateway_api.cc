@@ -11,6 +11,7 @@
 #include "compiler/link/supported_features.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
+#include "edgectl/reports/conformance_report.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/describe.h"
 #include "edgectl/resources/output.h"
@@ -66,32 +67,66 @@ int list(std::string_view command, const cli::Arguments& arguments, const kube::
   return cli::write_text(stdout, *text) ? exit : cli::kExitFindings;
 }
 
-/// `HTTPRoute` of `HTTPRouteHostRewrite`: the profile whose test a feature belongs to.
-std::string profile_of(std::string_view feature) {
-  for (const std::string_view kind : {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "BackendTLSPolicy"}) {
+/// `HTTPRoute` of `HTTPRouteHostRewrite`: the kind that a feature belongs to.
+std::string kind_of(std::string_view feature) {
+  for (const std::string_view kind :
+       {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute", "BackendTLSPolicy"}) {
     if (feature.starts_with(kind)) return std::string(kind);
   }
   return "Gateway";
 }
 
-constexpr std::array<std::string_view, 3> kProfiles = {"GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS"};
-
-Json supported_json() {
-  Json features = Json::array();
-  for (const std::string_view feature : compiler::link::kSupportedFeatures) {
-    features.push_back({{"name", feature}, {"of", profile_of(feature)}});
-  }
-  return {{"profiles", kProfiles}, {"features", std::move(features)}};
+std::string counts_text(const ConformanceReport::Tests& tests) {
+  std::string text = std::to_string(tests.passed) + " passed";
+  if (tests.failed > 0) text += ", " + std::to_string(tests.failed) + " failed";
+  if (tests.skipped > 0) text += ", " + std::to_string(tests.skipped) + " skipped";
+  return text;
 }
 
-std::string supported_text() {
-  std::string out = "Profiles:\n";
-  for (const std::string_view profile : kProfiles) out += "  " + std::string(profile) + "\n";
-  TextTable table({"  FEATURE", "OF"});
-  for (const std::string_view feature : compiler::link::kSupportedFeatures) {
-    table.add({"  " + std::string(feature), profile_of(feature)});
+Json tests_json(const ConformanceReport::Tests& tests) {
+  return {{"result", tests.result}, {"passed", tests.passed}, {"failed", tests.failed}, {"skipped", tests.skipped}};
+}
+
+/// What the report has of a profile that is claimed; nullptr: nothing.
+const ConformanceReport::Profile* reported(const ConformanceReport& report, std::string_view name) {
+  const auto found = std::ranges::find(report.profiles, name, &ConformanceReport::Profile::name);
+  return found == report.profiles.end() ? nullptr : &*found;
+}
+
+Json supported_json(const ConformanceReport& report) {
+  Json profiles = Json::array();
+  for (const auto& profile : compiler::link::kConformanceProfiles) {
+    if (!compiler::link::is_supported(profile.route)) continue;
+    Json entry = {{"name", profile.name}};
+    if (const auto* told = reported(report, profile.name)) {
+      entry["core"] = tests_json(told->core);
+      entry["extended"] = tests_json(told->extended);
+    }
+    profiles.push_back(std::move(entry));
   }
-  return out + "Features:\n" + table.take(/*with_heads=*/true);
+  Json features = Json::array();
+  for (const std::string_view feature : compiler::link::kSupportedFeatures) {
+    features.push_back({{"name", feature}, {"of", kind_of(feature)}});
+  }
+  return {{"report", {{"version", report.version}, {"channel", report.channel}, {"date", report.date}}},
+          {"profiles", std::move(profiles)},
+          {"features", std::move(features)}};
+}
+
+std::string supported_text(const ConformanceReport& report) {
+  TextTable profiles({"  PROFILE", "CORE", "EXTENDED"});
+  for (const auto& profile : compiler::link::kConformanceProfiles) {
+    if (!compiler::link::is_supported(profile.route)) continue;
+    const auto* told = reported(report, profile.name);
+    profiles.add({"  " + std::string(profile.name), told == nullptr ? "not run" : counts_text(told->core),
+                  told == nullptr ? "not run" : counts_text(told->extended)});
+  }
+  TextTable features({"  FEATURE", "OF"});
+  for (const std::string_view feature : compiler::link::kSupportedFeatures) {
+    features.add({"  " + std::string(feature), kind_of(feature)});
+  }
+  return "Official tests of Gateway API " + report.version + " (" + report.channel + "), " + report.date + ":\n" +
+         profiles.take(/*with_heads=*/true) + "Features:\n" + features.take(/*with_heads=*/true);
 }
 
 struct Conditions {
@@ -182,9 +217,14 @@ int gateway_api_describe(const cli::Arguments& arguments) {
 int conformance(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl conformance";
   const bool data = wants_data(arguments);
-  Json supported = supported_json();
+  const auto report = read_conformance_report(conformance_report_text());
+  if (!report) {
+    cli::print_error(kCommand, report.error().text);
+    return cli::kExitFindings;
+  }
+  Json supported = supported_json(*report);
   // The cluster may be away: what is supported is told all the same.
-  if (!data && !cli::write_text(stdout, supported_text())) return cli::kExitFindings;
+  if (!data && !cli::write_text(stdout, supported_text(*report))) return cli::kExitFindings;
   const auto print_data = [&] { return print(data_text(arguments, indented_json(supported))); };
   if (arguments.has("offline")) return data ? print_data() : cli::kExitOk;
   int exit = cli::kExitOk;
@@ -232,9 +272,7 @@ std::vector<cli::Command> gateway_api_list_commands() {
 cli::Command conformance_command() {
   return {.name = "conformance",
           .group = kObjectsGroup,
-          .summary =
-              "Print which profiles and features of Gateway API are supported, and the conditions of its objects in "
-              "the cluster",
+          .summary = "Print the report of Gateway API's official tests, the supported features, and live conditions",
           .flags = {all_namespaces_flag(),
                     {.name = "offline", .help = "Do not contact the cluster"},
                     form_flag({"text", "json", "yaml"})},

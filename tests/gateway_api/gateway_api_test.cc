@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/link/supported_features.h"
+#include "edgectl/reports/conformance_report.h"
 
 namespace edge {
 namespace {
@@ -101,6 +102,35 @@ TEST(GatewayApi, FeaturesAreSupportedWhoseTestsAreHeld) {
     });
     EXPECT_EQ(tested.contains(feature), asked) << feature;
   }
+}
+
+/// script/check-conformance writes the report anew; it is to be run when a feature is added, or its tests.
+TEST(GatewayApi, TheReportHasWhatIsSupportedAndNoFault) {
+  const auto report = edgectl::read_conformance_report(edgectl::conformance_report_text());
+  ASSERT_TRUE(report) << report.error().text;
+  EXPECT_EQ(report->version, suite().at("version").get<std::string>());
+  EXPECT_EQ(report->channel, "experimental");
+  std::vector<std::string> claimed;
+  for (const auto& profile : compiler::link::kConformanceProfiles) {
+    if (compiler::link::is_supported(profile.route)) claimed.emplace_back(profile.name);
+  }
+  std::vector<std::string> told;
+  std::set<std::string, std::less<>> features;
+  for (const auto& profile : report->profiles) {
+    told.push_back(profile.name);
+    features.insert(profile.supported.begin(), profile.supported.end());
+    for (const auto* tests : {&profile.core, &profile.extended}) {
+      EXPECT_EQ(tests->result, "success") << profile.name;
+      EXPECT_GT(tests->passed, 0U) << profile.name;
+      EXPECT_EQ(tests->failed, 0U) << profile.name;
+      EXPECT_EQ(tests->skipped, 0U) << profile.name;
+    }
+    for (const std::string& feature : profile.unsupported) {
+      EXPECT_FALSE(compiler::link::is_supported(feature)) << feature << " was not tested";
+    }
+  }
+  EXPECT_EQ(told, claimed);
+  for (const std::string& feature : features) EXPECT_TRUE(compiler::link::is_supported(feature)) << feature;
 }
 
 }  // namespace
