@@ -10,11 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/resource_api/objects/pattern.h"
 #include "controller/resource_api/objects/status.h"
-
-namespace re2 {
-class RE2;
-}
 
 namespace edge::resource_api::objects {
 
@@ -45,8 +42,7 @@ struct NumberBound {
 struct ValueRules {
   std::shared_ptr<const Json> values;  ///< enum, an array
   std::string format;
-  std::shared_ptr<const re2::RE2> pattern;
-  std::string pattern_text;
+  std::shared_ptr<const Pattern> pattern;
   std::optional<NumberBound> minimum;
   std::optional<NumberBound> maximum;
   std::optional<double> multiple_of;
@@ -83,10 +79,13 @@ struct Schema {
   bool open() const { return preserve_unknown || any_additional || (type == SchemaType::kAny && properties.empty()); }
 };
 
-/// Compiles an `openAPIV3Schema`. Violations of the rules for structural schemas are added to `causes` with paths below
-/// `path`; nullptr if there was any. Limits: depth 64, 100,000 nodes. apiVersion, kind and metadata are added to the
-/// root.
-SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes);
+/// kWithoutPatterns: patterns are known to be regular expressions.
+enum class Checks : std::uint8_t { kAll, kWithoutPatterns };
+
+/// Compiles an `openAPIV3Schema`. What no structural schema may say, or says wrongly, is added to `causes` with paths
+/// below `path`; nullptr when there was any. Bounded: depth 64, 100,000 nodes. apiVersion, kind and metadata of the
+/// root are put in as every resource has them.
+SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes, Checks checks = Checks::kAll);
 
 /// Returns the schema of an unknown kind: all fields are preserved, lists are atomic.
 SchemaPtr schemaless();

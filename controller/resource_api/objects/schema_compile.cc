@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <nlohmann/json.hpp>
-#include <re2/re2.h>
 
 #include "controller/resource_api/objects/cel.h"
 #include "controller/resource_api/objects/schema.h"
@@ -16,7 +15,6 @@ namespace {
 
 constexpr int kMaxSchemaDepth = 64;
 constexpr std::size_t kMaxNodes = 100'000;
-constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;
 
 /// Where a schema stands: what it must say depends on it.
 enum class SchemaPosition : std::uint8_t { kRoot, kField, kItems, kValues, kLogic, kLogicOfIntOrString };
@@ -34,7 +32,7 @@ constexpr std::array kForbiddenInLogic = {"description", "title", "default", "nu
 
 class Compiler {
  public:
-  Compiler(Causes& causes, bool trusted) : causes_(causes), trusted_(trusted) {}
+  Compiler(Causes& causes, bool trusted, Checks checks) : causes_(causes), trusted_(trusted), checks_(checks) {}
 
   SchemaPtr compile(const Json& source, const std::string& path, SchemaPosition position, int depth);
 
@@ -58,6 +56,7 @@ class Compiler {
   void read_rules(const Json& source, const std::string& path, int depth, Schema& out);
   void read_bounds(const Json& source, const std::string& path, ValueRules& rules);
   void read_texts(const Json& source, const std::string& path, ValueRules& rules);
+  void read_pattern(const std::string& regex, const std::string& path, ValueRules& rules);
   void read_logic(const Json& source, const std::string& path, int depth, bool int_or_string, ValueRules& rules);
   void read_cel(const Json& source, const std::string& path, ValueRules& rules);
   void read_default(const Json& source, const std::string& path, Schema& out);
@@ -67,7 +66,9 @@ class Compiler {
 
   Causes& causes_;
   bool trusted_;
+  Checks checks_;
   std::size_t nodes_ = 0;
+  std::map<std::string, std::shared_ptr<const Pattern>> patterns_;  ///< by their text
 };
 
 bool Compiler::flag(const Json& source, const char* name, const std::string& path) {
@@ -313,19 +314,7 @@ void Compiler::read_bounds(const Json& source, const std::string& path, ValueRul
 
 void Compiler::read_texts(const Json& source, const std::string& path, ValueRules& rules) {
   rules.format = text(source, "format", path);
-  rules.pattern_text = text(source, "pattern", path);
-  if (!rules.pattern_text.empty()) {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(kPatternMemory);
-    auto pattern = std::make_shared<re2::RE2>(rules.pattern_text, options);
-    if (!pattern->ok()) {
-      fault(value_invalid(below(path, "pattern"), rules.pattern_text,
-                          words({"must be a valid regular expression, but isn't: ", pattern->error()})));
-    } else {
-      rules.pattern = std::move(pattern);
-    }
-  }
+  if (const std::string regex = text(source, "pattern", path); !regex.empty()) read_pattern(regex, path, rules);
   if (const Json* values = find(source, "enum"); values != nullptr) {
     if (values->is_array() && !values->empty()) {
       rules.values = std::make_shared<const Json>(*values);
@@ -339,6 +328,17 @@ void Compiler::read_texts(const Json& source, const std::string& path, ValueRule
       if (name.is_string()) rules.required.push_back(name.get<std::string>());
     }
   }
+}
+
+void Compiler::read_pattern(const std::string& regex, const std::string& path, ValueRules& rules) {
+  std::shared_ptr<const Pattern>& known = patterns_[regex];
+  if (known == nullptr) known = std::make_shared<const Pattern>(regex);
+  rules.pattern = known;
+  const std::string error = checks_ == Checks::kAll ? known->fault() : std::string();
+  if (error.empty()) return;
+  fault(
+      value_invalid(below(path, "pattern"), regex, words({"must be a valid regular expression, but isn't: ", error})));
+  rules.pattern.reset();
 }
 
 void Compiler::read_logic(const Json& source, const std::string& path, int depth, bool int_or_string,
@@ -485,16 +485,16 @@ SchemaPtr with_resource_fields(SchemaPtr compiled) {
 
 }  // namespace
 
-SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes) {
+SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes, Checks checks) {
   const std::size_t before = causes.size();
-  SchemaPtr compiled = Compiler(causes, false).compile(open_api, std::string(path), SchemaPosition::kRoot, 0);
+  SchemaPtr compiled = Compiler(causes, false, checks).compile(open_api, std::string(path), SchemaPosition::kRoot, 0);
   if (causes.size() != before) return nullptr;
   return with_resource_fields(std::move(compiled));
 }
 
 SchemaPtr compile_trusted(const Json& open_api) {
   Causes causes;
-  SchemaPtr compiled = Compiler(causes, true).compile(open_api, "", SchemaPosition::kRoot, 0);
+  SchemaPtr compiled = Compiler(causes, true, Checks::kWithoutPatterns).compile(open_api, "", SchemaPosition::kRoot, 0);
   assert(causes.empty());
   return with_resource_fields(std::move(compiled));
 }
@@ -543,7 +543,7 @@ const SchemaPtr& metadata_schema() {
           {"managedFields",
            {{"type", "array"}, {"items", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}}};
     Causes causes;
-    SchemaPtr compiled = Compiler(causes, true).compile(source, "", SchemaPosition::kRoot, 0);
+    SchemaPtr compiled = Compiler(causes, true, Checks::kWithoutPatterns).compile(source, "", SchemaPosition::kRoot, 0);
     assert(causes.empty());
     return compiled;
   }();

@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include <nlohmann/json.hpp>
-#include <re2/re2.h>
 
 #include "base/text/json.h"
 #include "controller/resource_api/objects/cel.h"
@@ -170,8 +169,8 @@ void Validator::text(const ValueRules& rules, const Json& value, const std::stri
       in_body(path, value, {"should be at least ", std::to_string(*rules.min_length), " chars long"});
     }
   }
-  if (rules.pattern != nullptr && !re2::RE2::PartialMatch(text, *rules.pattern)) {
-    in_body(path, value, {"should match '", rules.pattern_text, "'"});
+  if (rules.pattern != nullptr && !rules.pattern->is_in(text)) {
+    in_body(path, value, {"should match '", rules.pattern->text(), "'"});
   }
   if (!rules.format.empty() && !has_format(text, rules.format)) {
     in_body(path, value, {"must be of type ", rules.format, ": ", in_quotes(text.substr(0, 128))});
