@@ -103,12 +103,17 @@ Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path, Trac
   if (Status status = check_owner(path, file); !status) return status.error();
   // NORMAL: a crash of the process loses nothing that was committed, one of the machine the last seconds. Traces are
   // worth no more, and the disk has no more to do than once every some thousand pages.
-  const std::string set_up = "PRAGMA page_size=" + std::to_string(kPageBytes) +
-                             "; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+  // Of an empty file there is nothing to be lost yet.
+  const auto tables = file.number("SELECT count(*) FROM sqlite_master");
+  if (!tables) return tables.error();
+  const std::string set_up = std::string("PRAGMA synchronous=") + (*tables == 0 ? "OFF" : "NORMAL") +
+                             "; PRAGMA page_size=" + std::to_string(kPageBytes) +
+                             "; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; "
                              "PRAGMA journal_size_limit=4194304; PRAGMA application_id=" +
                              std::to_string(kApplicationId) + "; PRAGMA user_version=" + std::to_string(kFormat);
   if (Status status = file.run(set_up); !status) return status.error();
   if (Status status = file.run(kSchema); !status) return status.error();
+  if (Status status = file.run("PRAGMA synchronous=NORMAL"); !status) return status.error();
   for (std::size_t i = 0; i < kTexts; ++i) {
     auto statement = file.prepare(kStatements[i]);
     if (!statement) return statement.error();

@@ -20,7 +20,6 @@ constexpr int kFormat = 1;
 constexpr int kBusyMilliseconds = 250;
 
 constexpr const char* kSchema = R"(
-  BEGIN IMMEDIATE;
   CREATE TABLE IF NOT EXISTS objects(collection TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
     version INTEGER NOT NULL, text BLOB NOT NULL, PRIMARY KEY(collection, namespace, name));
   CREATE TABLE IF NOT EXISTS history(version INTEGER PRIMARY KEY, collection TEXT NOT NULL, namespace TEXT NOT NULL,
@@ -28,7 +27,7 @@ constexpr const char* kSchema = R"(
   CREATE TABLE IF NOT EXISTS floors(collection TEXT PRIMARY KEY, version INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value INTEGER NOT NULL);
   INSERT OR IGNORE INTO facts VALUES('version', 0);
-  COMMIT;)";
+)";
 
 enum Statement : std::size_t { kPut, kRemove, kRemember, kForget, kFloor, kVersion, kStatements };
 constexpr std::array<const char*, kStatements> kTexts = {
@@ -89,6 +88,20 @@ struct Database::Handles {
     const int result = sqlite3_exec(file, text, nullptr, nullptr, nullptr);
     return result == SQLITE_OK ? Status{} : error(result);
   }
+  /// `empty`: nothing was acknowledged yet. Such a file reaches the disk once, when all of this is done.
+  Status set_up(bool names_it, bool empty) {
+    // FULL: a commit returns when the log is on the disk. That is what an acknowledged write rests on.
+    std::string text = empty ? "PRAGMA synchronous=OFF; " : "";
+    text += "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; BEGIN IMMEDIATE; ";
+    if (names_it) {
+      text += "PRAGMA application_id=" + std::to_string(kApplicationId) +
+              "; PRAGMA user_version=" + std::to_string(kFormat) + "; ";
+    }
+    text += kSchema;
+    text += "COMMIT; ";
+    if (empty) text += "PRAGMA wal_checkpoint(TRUNCATE)";
+    return run(text.c_str());
+  }
   Status step(sqlite3_stmt* statement) {
     const int result = sqlite3_step(statement);
     const Status status = result == SQLITE_DONE || result == SQLITE_ROW ? Status{} : error(result);
@@ -146,12 +159,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
                  path + ": was written by a newer version (format " + std::to_string(*format) +
                      ", this one reads up to " + std::to_string(kFormat) + "); run that version, or an empty folder"};
   }
-  // FULL: a commit returns when the log is on the disk. That is what an acknowledged write rests on.
-  const std::string set_up =
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA application_id=" + std::to_string(kApplicationId) +
-      "; PRAGMA user_version=" + std::to_string(kFormat) + ";";
-  if (Status status = handles->run(set_up.c_str()); !status) return status.error();
-  if (Status status = handles->run(kSchema); !status) return status.error();
+  if (Status status = handles->set_up(*application != kApplicationId || *format != kFormat, *tables == 0); !status) {
+    return status.error();
+  }
   for (std::size_t i = 0; i < kStatements; ++i) {
     const int result =
         sqlite3_prepare_v3(handles->file, kTexts[i], -1, SQLITE_PREPARE_PERSISTENT, &handles->statements[i], nullptr);
