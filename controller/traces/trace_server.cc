@@ -130,20 +130,35 @@ struct TraceServer::Impl {
   std::unique_ptr<QueryApi> queries;
   std::mutex asking;
   std::unique_ptr<QueryApi> asked;  ///< guarded by it
-  // They end before what they use.
-  std::unique_ptr<ServerThread> query_server;
-  std::unique_ptr<ServerThread> otlp_server;
+  // It ends before what it uses.
+  std::unique_ptr<ServerThread> servers;
 
   /// Starts a server that `answer` answers; tells where it is.
-  Result<std::unique_ptr<ServerThread>> serve(const TraceListen& listen, net::server::ServerOptions options,
-                                              std::function<Reply(const Request&)> answer, const char* flag,
-                                              std::string& url) {
-    auto server = ServerThread::start(std::move(options), [&](net::Loop&) -> Result<net::server::Handler> {
-      return net::server::Handler([answer](const Request& request) { return net::Task<Reply>(answer(request)); });
-    });
-    if (!server) return Error{server.error().code, server.error().text + " (" + flag + ")"};
-    url = url_of(listen, (*server)->address().port);
-    return server;
+  Status serve(const TraceListen& listen, net::server::ServerOptions options,
+               std::function<Reply(const Request&)> answer, const char* flag, std::string& url) {
+    const net::server::Handler handler([answer](const Request& request) { return net::Task<Reply>(answer(request)); });
+    std::uint16_t port = 0;
+    Status started;
+    if (servers == nullptr) {
+      auto first =
+          ServerThread::start(std::move(options), [&](net::Loop&) -> Result<net::server::Handler> { return handler; });
+      if (first) {
+        servers = std::move(*first);
+        port = servers->address().port;
+      } else {
+        started = first.error();
+      }
+    } else {
+      const auto bound = servers->add(std::move(options), handler);
+      if (bound) {
+        port = bound->port;
+      } else {
+        started = bound.error();
+      }
+    }
+    if (!started) return Error{started.error().code, started.error().text + " (" + flag + ")"};
+    url = url_of(listen, port);
+    return {};
   }
 };
 
@@ -168,22 +183,20 @@ Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions optio
     if (!server) return server.error();
     server->gzip_from = kGzipFrom;
     server->max_body = 0;
-    auto started = impl->serve(
+    const Status started = impl->serve(
         *options.queries, std::move(*server), [raw](const Request& request) { return raw->queries->answer(request); },
         "--traces-listen", impl->query_url);
     if (!started) return started.error();
-    impl->query_server = std::move(*started);
   }
   if (options.otlp) {
     auto server = server_options(*options.otlp, options.otlp_token, "taken");
     if (!server) return server.error();
     server->max_body = options.receiver.body;
     server->max_bodies = options.receiver.body * 8;
-    auto started = impl->serve(
+    const Status started = impl->serve(
         *options.otlp, std::move(*server), [raw](const Request& request) { return raw->receiver->answer(request); },
         "--otlp-listen", impl->otlp_url);
     if (!started) return started.error();
-    impl->otlp_server = std::move(*started);
     impl->otlp_token = std::move(options.otlp_token);
   }
   return std::unique_ptr<TraceServer>(new TraceServer(std::move(impl)));

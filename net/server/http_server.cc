@@ -4,9 +4,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <latch>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "net/server/acceptor.h"
 #include "net/server/conversation.h"
@@ -110,8 +113,19 @@ std::size_t HttpServer::connections() const { return impl_->host().connections()
 struct ServerThread::Impl {
   Loop loop;
   std::unique_ptr<HttpServer> server;
+  std::vector<std::unique_ptr<HttpServer>> others;  ///< of the loop's thread
+  std::size_t running = 0;                          ///< servers that are being stopped
   std::function<void()> stopped;
   std::thread thread;
+
+  void stop() {
+    running = 1 + others.size();
+    const auto ended = [this] {
+      if (--running == 0) loop.stop();
+    };
+    server->stop(kPatience, ended);
+    for (const auto& other : others) other->stop(kPatience, ended);
+  }
 };
 
 ServerThread::ServerThread(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -134,14 +148,29 @@ Result<std::unique_ptr<ServerThread>> ServerThread::start(ServerOptions options,
   return std::unique_ptr<ServerThread>(new ServerThread(std::move(impl)));
 }
 
+Result<SocketAddress> ServerThread::add(ServerOptions options, Handler handler) {
+  std::latch added(1);
+  std::optional<Result<SocketAddress>> bound;
+  impl_->loop.post([&] {
+    auto server = HttpServer::start(impl_->loop, std::move(options), std::move(handler));
+    bound = server ? Result<SocketAddress>((*server)->address()) : Result<SocketAddress>(server.error());
+    if (server) impl_->others.push_back(std::move(*server));
+    added.count_down();
+  });
+  added.wait();
+  return *std::move(bound);
+}
+
 ServerThread::~ServerThread() {
-  impl_->loop.post([this] { impl_->server->stop(kPatience, [this] { impl_->loop.stop(); }); });
+  impl_->loop.post([this] { impl_->stop(); });
   impl_->thread.join();
+  impl_->others.clear();
   impl_->server.reset();
   if (impl_->stopped) impl_->stopped();
 }
 
 SocketAddress ServerThread::address() const { return impl_->server->address(); }
+Loop& ServerThread::loop() { return impl_->loop; }
 
 Result<Fd> ServerThread::dial() {
   int ends[2];

@@ -111,10 +111,15 @@ class ServerThread {
   ServerThread(const ServerThread&) = delete;
   ServerThread& operator=(const ServerThread&) = delete;
 
+  /// Another server on the same loop. Fails as HttpServer::start.
+  Result<SocketAddress> add(ServerOptions options, Handler handler);
+  /// Of the first server, as what follows.
   SocketAddress address() const;
   /// Opens a connection to the server within this process, without TCP or TLS. Any thread.
   Result<Fd> dial();
-  /// Runs `work` on the loop's thread. Any thread.
+  /// Runs until the thread is destroyed; what else lives on it ends before that.
+  Loop& loop();
+  /// From any thread; runs `work` on the loop's.
   void post(std::function<void(HttpServer&)> work);
 
  private:
