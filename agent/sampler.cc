@@ -1,7 +1,6 @@
 #include "agent/sampler.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "metrics/last_hour.h"
@@ -9,18 +8,22 @@
 namespace edge::agent {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr Clock::duration kBetween = std::chrono::seconds(1);
+constexpr auto kBetween = std::chrono::seconds(1);
 /// Of a core's time, that looking takes at most.
 constexpr int kShare = 100;
+constexpr auto kFirstRecheck = std::chrono::milliseconds(100);
+/// Also how soon is told that an address has come, or has gone.
+constexpr auto kLongestRecheck = std::chrono::seconds(10);
 
 }  // namespace
 
-Sampler::Sampler(std::function<void()> look, std::function<void()> record)
-    : look_(std::move(look)), record_(std::move(record)) {
-  thread_ = std::thread([this] { run(); });
-}
+Sampler::Sampler(SamplerTasks tasks)
+    : tasks_(std::move(tasks)),
+      next_look_(Clock::now() + kBetween),
+      next_record_(Clock::now() + metrics::LastHour::kStep),
+      next_recheck_(Clock::now() + kLongestRecheck),
+      pause_(kLongestRecheck),
+      thread_([this] { run(); }) {}
 
 Sampler::~Sampler() {
   {
@@ -31,26 +34,47 @@ Sampler::~Sampler() {
   thread_.join();
 }
 
+void Sampler::recheck_soon() {
+  {
+    const std::lock_guard lock(mutex_);
+    soon_ = true;
+  }
+  changed_.notify_all();
+}
+
 void Sampler::run() {
-  Clock::time_point next_look = Clock::now() + kBetween;
-  Clock::time_point next_record = Clock::now() + metrics::LastHour::kStep;
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (changed_.wait_until(lock, std::min(next_look, next_record), [this] { return stopping_; })) return;
+    const Clock::time_point next = std::min({next_look_, next_record_, next_recheck_});
+    changed_.wait_until(lock, next, [this] { return stopping_ || soon_; });
+    if (stopping_) return;
+    const bool soon = std::exchange(soon_, false);
     lock.unlock();
     const Clock::time_point began = Clock::now();
-    if (began >= next_record) {
-      record_();
-      next_record = began + metrics::LastHour::kStep;
+    if (soon) {
+      pause_ = kFirstRecheck;
+      next_recheck_ = began + pause_;
     }
-    const Clock::time_point looks = Clock::now();
-    if (looks >= next_look) {
-      look_();
-      const Clock::time_point ended = Clock::now();
-      next_look = ended + std::max<Clock::duration>(kBetween, (ended - looks) * kShare);
+    if (began >= next_record_) {
+      tasks_.record();
+      next_record_ = began + metrics::LastHour::kStep;
     }
+    if (began >= next_recheck_) recheck();
+    if (began >= next_look_) look(Clock::now());
     lock.lock();
   }
+}
+
+void Sampler::recheck() {
+  const bool left = tasks_.recheck();
+  pause_ = left ? std::min<Clock::duration>(pause_ * 2, kLongestRecheck) : kLongestRecheck;
+  next_recheck_ = Clock::now() + pause_;
+}
+
+void Sampler::look(Clock::time_point began) {
+  tasks_.look();
+  const Clock::time_point ended = Clock::now();
+  next_look_ = ended + std::max<Clock::duration>(kBetween, (ended - began) * kShare);
 }
 
 }  // namespace edge::agent

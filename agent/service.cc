@@ -135,7 +135,6 @@ Service::~Service() {
     settling_.join();
   }
   sampler_.reset();
-  listener_retry_.reset();
   upgrade_.reset();
   watchdog_.reset();
   profile_.end();
@@ -172,10 +171,10 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
       service->notify_, [server = service->server_.get()](auto patience) { return server->answers(patience); },
       service->log_);
-  service->listener_retry_ =
-      std::make_unique<ListenerRetry>([raw = service.get()] { return raw->recheck_listeners(); });
-  service->sampler_ = std::make_unique<Sampler>([raw = service.get()] { raw->look_at_health(); },
-                                                [raw = service.get()] { raw->last_hour_->record(); });
+  service->sampler_ =
+      std::make_unique<Sampler>(SamplerTasks{.look = [raw = service.get()] { raw->look_at_health(); },
+                                             .record = [raw = service.get()] { raw->last_hour_->record(); },
+                                             .recheck = [raw = service.get()] { return raw->recheck_listeners(); }});
   service->notify_.status("waits for its first program");
   if (!service->options_.upgrade_socket.empty()) {
     auto predecessor = Predecessor::find(service->options_.upgrade_socket);
@@ -489,7 +488,7 @@ void Service::tell_unbound() {
   const bool tries =
       std::ranges::any_of(unbound, [](const auto& one) { return one.fault != runtime::ListenFault::kCertificate; });
   unbound_told_ = std::move(unbound);
-  if (tries && listener_retry_) listener_retry_->soon();
+  if (tries && sampler_) sampler_->recheck_soon();
 }
 
 // A port that cannot be opened: often it is this.

@@ -18,7 +18,6 @@
 #include "agent/health_log.h"
 #include "agent/install.h"
 #include "agent/last_hour_pages.h"
-#include "agent/listener_retry.h"
 #include "agent/observe/metrics_page.h"
 #include "agent/observe/span_export.h"
 #include "agent/sampler.h"
@@ -189,8 +188,7 @@ class Service {
   daemon::DebugPages debug_pages_;              ///< complete before the first request
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;
-  std::unique_ptr<UpgradeSocket> upgrade_;  ///< may end the predecessor
-  std::unique_ptr<ListenerRetry> listener_retry_;
+  std::unique_ptr<UpgradeSocket> upgrade_;  ///< it ends the one before
   std::unique_ptr<Sampler> sampler_;
   std::jthread settling_;
 };

@@ -20,7 +20,7 @@ std::vector<vip::ServedAddress> Service::served() const {
 }
 
 void Service::addresses_moved() {
-  if (listener_retry_) listener_retry_->soon();
+  if (sampler_) sampler_->recheck_soon();
 }
 
 void Service::set_holder(std::shared_ptr<vip::Holder> holder) {

@@ -363,9 +363,7 @@ Result<std::unique_ptr<Holder>> Holder::start(HolderOptions options) {
   impl->assignment.set_drained(impl->state.drained);
   impl->announcer.begin();
   impl->wake = net::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  std::unique_ptr<Holder> holder(new Holder(std::move(impl)));
-  holder->impl_->thread = std::thread([own = holder->impl_.get()] { own->run(); });
-  return holder;
+  return std::unique_ptr<Holder>(new Holder(std::move(impl)));
 }
 
 Holder::~Holder() {
@@ -404,6 +402,9 @@ void Holder::set_addresses(Addresses addresses) {
     }
     std::erase_if(impl_->facts, [&](const auto& fact) { return impl_->find(fact.first) == nullptr; });
     impl_->look = true;
+    // Where there was never an address there is nobody to hear.
+    const bool starts = !impl_->thread.joinable() && !impl_->addresses.addresses.empty() && !impl_->stopping;
+    if (starts) impl_->thread = std::thread([own = impl_.get()] { own->run(); });
   }
   impl_->wake_up();
 }
