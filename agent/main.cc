@@ -48,12 +48,20 @@ struct Files {
   }
 };
 
+/// Whether --tls-files names any.
+enum class Directories : std::uint8_t { kNone, kSome };
+
 /// Adds to `secrets` what the program has in files of certificates. What is no program is refused where it is applied.
 void add_certificates(std::shared_ptr<const std::vector<std::byte>> program, net::tls::CertificateFiles& files,
-                      program::SecretSet& secrets, const Logger& log) {
+                      Directories directories, program::SecretSet& secrets, const Logger& log) {
   const auto view = program::read(std::move(program));
   if (!view) return;
   std::vector<program::NamedSecret> named = program::file_secrets(*view);
+  // `edgectl compile --secrets-out --tls-files` has written them beside the others.
+  const auto is_given = [&](const program::NamedSecret& secret) {
+    return secrets.find(secret.name_space, secret.name, program::kCertificateKey) != nullptr;
+  };
+  if (directories == Directories::kNone) std::erase_if(named, is_given);
   std::set<net::tls::CertificateFiles::Names> pairs;
   for (const program::NamedSecret& secret : named) {
     auto pair = program::files_of_secret(secret.name);
@@ -68,6 +76,9 @@ void add_certificates(std::shared_ptr<const std::vector<std::byte>> program, net
     const auto names = program::files_of_secret(secret.name);
     const auto* const pair = files.find({names->certificate, names->key});
     if (pair == nullptr) continue;
+    std::erase_if(secrets.secrets, [&](const program::NamedSecret& given) {
+      return given.name_space == secret.name_space && given.name == secret.name;
+    });
     secret.values = {{std::string(program::kCertificateKey), pair->certificate},
                      {std::string(program::kPrivateKeyKey), pair->key}};
     secrets.secrets.push_back(std::move(secret));
@@ -92,7 +103,8 @@ Status load(Service& service, const Files& files, net::tls::CertificateFiles& ce
     secrets = std::move(*read);
   }
   const auto program = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
-  add_certificates(program, certificates, secrets, service.log());
+  const Directories directories = files.certificate_directories.empty() ? Directories::kNone : Directories::kSome;
+  add_certificates(program, certificates, directories, secrets, service.log());
   return service.apply(program, *endpoints, secrets);
 }
 

@@ -1,6 +1,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/os/file.h"
@@ -10,7 +13,10 @@
 #include "edgectl/input.h"
 #include "edgectl/reports/diagnostics_output.h"
 #include "edgectl/shared_flags.h"
+#include "net/tls/certificate_files.h"
+#include "program/read.h"
 #include "program/session_secret.h"
+#include "program/values/certificate_file.h"
 
 namespace edge::edgectl {
 namespace {
@@ -47,6 +53,47 @@ std::string default_cache_dir() {
   if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/edge";
   const char* const home = std::getenv("HOME");
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/edge" : std::string();
+}
+
+/// Adds the certificates and keys that listeners have in files, which without `--tls-files` are left to the agent.
+Status add_file_pairs(const std::shared_ptr<const std::vector<std::byte>>& program, const cli::Arguments& arguments,
+                      program::SecretSet& secrets) {
+  const auto view = program::read(program);
+  if (!view) return view.error();
+  std::vector<program::NamedSecret> named = program::file_secrets(*view);
+  if (named.empty()) return {};
+  if (!arguments.has("tls-files")) {
+    cli::write_text(stderr, "note: certificates in files are not written without --tls-files DIR\n");
+    return {};
+  }
+  std::vector<std::string> directories;
+  for (const std::string& path : arguments.all("tls-files")) {
+    std::error_code error;
+    directories.push_back(std::filesystem::canonical(path, error).string());
+    if (error) return Error{ErrorCode::kInvalidArgument, "--tls-files: `" + path + "`: " + error.message()};
+  }
+  std::set<net::tls::CertificateFiles::Names> pairs;
+  for (const program::NamedSecret& secret : named) {
+    auto pair = program::files_of_secret(secret.name);
+    pairs.insert({std::move(pair->certificate), std::move(pair->key)});
+  }
+  net::tls::CertificateFiles files(std::move(directories));
+  files.follow(pairs);
+  // A fault is told when two looks have seen it.
+  files.look();
+  files.look();
+  for (const auto& line : files.take_lines()) {
+    if (line.warning) return Error{ErrorCode::kFailedPrecondition, line.text};
+  }
+  for (program::NamedSecret& secret : named) {
+    const auto names = program::files_of_secret(secret.name);
+    const auto* const pair = files.find({names->certificate, names->key});
+    if (pair == nullptr) return Error{ErrorCode::kFailedPrecondition, names->certificate + ": cannot be used"};
+    secret.values = {{std::string(program::kCertificateKey), pair->certificate},
+                     {std::string(program::kPrivateKeyKey), pair->key}};
+    secrets.secrets.push_back(std::move(secret));
+  }
+  return {};
 }
 
 int compile(const cli::Arguments& arguments) {
@@ -92,6 +139,9 @@ int compile(const cli::Arguments& arguments) {
     if (key) {
       if (auto sessions = program::session_secret(*key)) secrets.secrets.push_back(std::move(*sessions));
     }
+    if (Status status = add_file_pairs(result.artifact->bytes, arguments, secrets); !status) {
+      return failed(kCompile, status.error().text);
+    }
     secrets.sort();
     const std::string text = program::write_secrets(secrets);
     if (Status status = write_file(arguments.one("secrets-out"), std::string_view(text), FileAccess::kOwnerOnly);
@@ -131,6 +181,11 @@ cli::Command compile_command() {
                  .value = "FILE",
                  .help = "Also write the values of the referenced secrets and, with --sign-key, the key of client "
                          "sessions, for edge-agent --secrets; readable by the owner alone"},
+                {.name = "tls-files",
+                 .value = "DIR",
+                 .help = "Directory below which --secrets-out reads the certificates and keys that listeners have in "
+                         "files (tls.certFile, tls.keyFile)",
+                 .repeatable = true},
                 {.name = "target",
                  .value = "CPU",
                  .help = "Target CPU of the native code",

@@ -215,6 +215,42 @@ TEST_F(CertificateFiles, AreReadByAnAgentWithoutAController) {
   EXPECT_TRUE(becomes("two")) << log();
 }
 
+TEST_F(CertificateFiles, AreWrittenBesideSecretsForAnAgentThatHasThemNot) {
+  put_gateway(listener("https", 8443, dir_ / "tls/one.crt", dir_ / "tls/one.key"));
+  const auto compile = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"edgectl",
+                                      "compile",
+                                      "-f",
+                                      dir_ / "config",
+                                      "-o",
+                                      dir_ / "site.edgeprog",
+                                      "--endpoints-out",
+                                      dir_ / "endpoints.json",
+                                      "--secrets-out",
+                                      dir_ / "secrets.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  const Finished without = compile({});
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.err, HasSubstr("certificates in files are not written without --tls-files"));
+  EXPECT_THAT(dir_.get("secrets.json"), Not(HasSubstr("tls.key")));
+  std::filesystem::create_directories(dir_ / "elsewhere");
+  EXPECT_EQ(compile({"--tls-files", dir_ / "elsewhere"}).code, 1);
+  EXPECT_EQ(compile({"--tls-files", dir_ / "nowhere"}).code, 1);
+  const Finished compiled = compile({"--tls-files", dir_ / "tls"});
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  std::filesystem::remove_all(dir_ / "tls/one.key");
+  proxy_ = std::make_unique<ProxyProcess>(std::vector<std::string>{"edge-agent", "--program", dir_ / "site.edgeprog",
+                                                                   "--endpoints", dir_ / "endpoints.json", "--secrets",
+                                                                   dir_ / "secrets.json", "--allow-unsigned"});
+  ASSERT_NE(proxy_->wait_ready(), "") << log();
+  const auto line = proxy_->process.wait_err("listener https on ");
+  ASSERT_TRUE(line) << log();
+  port_ = line->substr(line->rfind(':') + 1);
+  EXPECT_EQ(get("one"), "200") << log();
+}
+
 /// The machine of the controller has the files; its agents are given what is in them.
 TEST_F(CertificateFiles, AreReadByAController) {
   copy("one.crt", "site.crt");
