@@ -142,6 +142,13 @@ std::string hint_of(const std::string& word) {
   }
   std::error_code code;
   if (std::filesystem::exists(word, code)) return "; that is a file: the request stands before the paths";
+  // A field without its kind: the first that has it.
+  for (const std::string& path : {word, "spec." + word}) {
+    for (const schemas::Kind& kind : schemas::kinds()) {
+      if (!kind.own || path == "spec." || !schemas::describe(kind, path)) continue;
+      return "; `edgectl schema " + std::string(kind.kind) + "." + path + "` tells what that is";
+    }
+  }
   return {};
 }
 
