@@ -71,31 +71,37 @@ bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
 
 class Cluster::Impl {
  public:
-  Impl(ClusterOptions options, ClusterEvents events) : options_(std::move(options)), events_(std::move(events)) {}
+  Impl(ClusterOptions options, ClusterEvents events)
+      : options_(std::move(options)),
+        events_(std::move(events)),
+        own_loop_(options_.loop == nullptr ? std::make_unique<net::Loop>() : nullptr),
+        loop_(options_.loop == nullptr ? *own_loop_ : *options_.loop) {}
 
   Status start() {
     net::ignore_sigpipe();
-    auto client = kube::Client::make(loop_, options_.config);
-    if (!client) return client.error();
-    client_ = std::move(*client);
-    discovery_ = std::make_unique<kube::Discovery>(*client_);
-    StatusWriter::Callbacks callbacks{.counted =
-                                          [this](const StatusCounts& counts) {
-                                            const std::lock_guard lock(mutex_);
-                                            statuses_ = counts;
-                                          },
-                                      .wrote = events_.wrote};
-    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
-    thread_ = std::thread([this] {
-      begin();
-      loop_.run();
+    if (own_loop_) {
+      if (Status status = prepare(); !status) return status;
+      thread_ = std::thread([this] {
+        begin();
+        loop_.run();
+      });
+      return {};
+    }
+    const auto prepared = std::make_shared<std::promise<Status>>();
+    auto status = prepared->get_future();
+    loop_.post([this, prepared] {
+      Status result = prepare();
+      if (result) begin();
+      prepared->set_value(std::move(result));
     });
-    return {};
+    return status.get();
   }
 
   void stop() {
+    auto ended = ended_->get_future();
     loop_.post([this] { end(); });
-    thread_.join();
+    ended.wait();
+    if (thread_.joinable()) thread_.join();
   }
 
   void set_desired(std::vector<DesiredStatus> desired_statuses) {
@@ -137,6 +143,22 @@ class Cluster::Impl {
     std::vector<WrittenObject> writes;
     std::promise<void> seen;
   };
+
+  /// On the loop's thread, or before it runs.
+  Status prepare() {
+    auto client = kube::Client::make(loop_, options_.config);
+    if (!client) return client.error();
+    client_ = std::move(*client);
+    discovery_ = std::make_unique<kube::Discovery>(*client_);
+    StatusWriter::Callbacks callbacks{.counted =
+                                          [this](const StatusCounts& counts) {
+                                            const std::lock_guard lock(mutex_);
+                                            statuses_ = counts;
+                                          },
+                                      .wrote = events_.wrote};
+    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
+    return {};
+  }
 
   void begin() {
     if (options_.elect) {
@@ -398,13 +420,19 @@ class Cluster::Impl {
     loop_.post([this] {
       elector_.reset();
       writer_.reset();
-      loop_.stop();
+      discovery_.reset();
+      client_.reset();
+      if (own_loop_) loop_.stop();
+      const auto ended = ended_;
+      ended->set_value();
     });
   }
 
   ClusterOptions options_;
   ClusterEvents events_;
-  net::Loop loop_;
+  std::unique_ptr<net::Loop> own_loop_;  ///< null: the loop is somebody else's
+  net::Loop& loop_;
+  const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<StatusWriter> writer_;

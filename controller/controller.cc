@@ -139,7 +139,8 @@ class Controller::Impl {
     return {};
   }
 
-  const Distributor& distributor() const { return *distributor_; }
+  Distributor& distributor() { return *distributor_; }
+  std::string program_key() const { return key_.public_pem(); }
   bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
   void pause() { reconcile_loop_->pause(); }
@@ -188,6 +189,7 @@ class Controller::Impl {
                         .pinned = [this] { return groups_->pinned(); }};
     options.own_pages = options_.own_pages;
     options.replace_early = options_.embedded;
+    options.accept_on = options_.loop;
     auto distributor = Distributor::start(std::move(options));
     if (!distributor) return distributor.error();
     distributor_ = std::move(*distributor);
@@ -238,6 +240,7 @@ class Controller::Impl {
     options.identity = options_.identity;
     options.lease_namespace = options_.lease_namespace;
     options.embedded = options_.embedded;
+    options.loop = options_.loop;
     options.node_label = options_.group_label;
     options.log = options_.log;
     auto cluster = Cluster::start(
@@ -443,9 +446,11 @@ Controller::~Controller() = default;
 std::string Controller::address() const { return impl_->distributor().address(); }
 std::uint16_t Controller::port() const { return impl_->distributor().port(); }
 std::string Controller::join_file() const { return impl_->distributor().join_file(); }
-Result<std::string> Controller::own_join_file(const std::string& name) {
-  return impl_->distributor().own_join_file(name);
+Result<std::unique_ptr<LocalAgent>> Controller::connect(std::string name, const std::string& hello,
+                                                        LocalAgentEvents events) {
+  return impl_->distributor().connect(std::move(name), hello, std::move(events));
 }
+std::string Controller::program_key() const { return impl_->program_key(); }
 std::string Controller::behind(const std::string& agent, const std::string& program) const {
   return impl_->distributor().behind(agent, program);
 }

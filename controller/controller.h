@@ -19,9 +19,14 @@
 #include "base/result.h"
 #include "controller/cluster.h"
 #include "controller/distribute/agent_answer.h"
+#include "controller/distribute/local_agent.h"
 #include "controller/kube/config.h"
 #include "metrics/exposition.h"
 #include "program/format/format.h"
+
+namespace edge::net {
+class Loop;
+}
 
 namespace edge::controller {
 
@@ -44,6 +49,8 @@ struct ControllerOptions {
   std::string listen_flag = "--agents-listen";  ///< the flag that sets `listen`, for error messages
   /// The API is the embedded one.
   bool embedded = false;
+  /// Where the API is spoken with and connections of agents are accepted: as ClusterOptions and DistributorOptions.
+  net::Loop* loop = nullptr;
   bool elect = false;
   std::string identity;
   std::string lease_namespace = "edge-system";
@@ -84,8 +91,6 @@ class Controller {
   /// Returns the address for clients on this machine, `HOST:PORT`.
   std::string address() const;
   std::string join_file() const;
-  /// Distributor::own_join_file.
-  Result<std::string> own_join_file(const std::string& name);
   std::string admin_file() const;
   /// Distributor::behind.
   std::string behind(const std::string& agent, const std::string& program) const;
@@ -95,7 +100,11 @@ class Controller {
   /// Waits until the controller has seen all of `writes`. \returns false: it did not within some seconds, and compiles
   /// what it has.
   bool resume(std::vector<WrittenObject> writes);
-  /// Replaces the extra documents of the last call.
+  /// Distributor::connect. The agent must be gone before the controller is.
+  Result<std::unique_ptr<LocalAgent>> connect(std::string name, const std::string& hello, LocalAgentEvents events);
+  /// PEM, of the key that programs are signed with.
+  std::string program_key() const;
+  /// All of them, in place of those of the last call.
   void compile_beside(std::vector<ExtraDocument> documents);
   /// Returns whether the cluster's thread responds within `patience`.
   bool answers(std::chrono::nanoseconds patience) const;

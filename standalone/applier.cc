@@ -60,9 +60,9 @@ void for_each_at_once(std::size_t count, Work work) {
 
 }  // namespace
 
-Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, std::string inventory,
+Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, net::Loop* loop, std::string inventory,
                                                  std::string controller_class, const Logger& log) {
-  auto client = kube::BlockingClient::make(std::move(config));
+  auto client = kube::BlockingClient::make(std::move(config), {}, loop);
   if (!client) return client.error();
   std::unique_ptr<Applier> applier(new Applier(std::move(*client), std::move(inventory), std::move(controller_class)));
   if (Status status = applier->read_inventory(log); !status) return status.error();

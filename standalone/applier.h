@@ -31,9 +31,10 @@ namespace edge::standalone {
 /// Not thread-safe, except `lost`.
 class Applier {
  public:
-  /// `inventory`: path of the record of applied objects; an unreadable one is set aside with a message in `log`.
-  /// `controller_class`: rule D8.
-  static Result<std::unique_ptr<Applier>> create(kube::Config config, std::string inventory,
+  /// `inventory`: path of the file that says what came from files; one that cannot be read is set aside with a line in
+  /// `log`. `controller_class`: rule D8.
+  /// `loop`: as of BlockingClient.
+  static Result<std::unique_ptr<Applier>> create(kube::Config config, net::Loop* loop, std::string inventory,
                                                  std::string controller_class, const Logger& log);
   ~Applier();
 

@@ -48,8 +48,8 @@ Json definition(const schemas::Kind& kind) {
 
 }  // namespace
 
-Status install_gateway_api(kube::Config config) {
-  auto client = kube::BlockingClient::make(std::move(config));
+Status install_gateway_api(kube::Config config, net::Loop* loop) {
+  auto client = kube::BlockingClient::make(std::move(config), {}, loop);
   if (!client) return client.error();
   const kube::DiscoveryReply served = (*client)->discover();
   if (!served.ok()) return served.failure.as_error();

@@ -7,7 +7,8 @@
 
 namespace edge::standalone {
 
-/// Kinds that are served already are left alone: the official definitions may be installed.
-Status install_gateway_api(kube::Config config);
+/// Kinds that are served already are left as they are: somebody may have installed the official definitions.
+/// `loop`: as of BlockingClient.
+Status install_gateway_api(kube::Config config, net::Loop* loop);
 
 }  // namespace edge::standalone

@@ -1,9 +1,9 @@
 #include "standalone/standalone.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "agent/sync/questions.h"
 #include "base/os/file.h"
 #include "compiler/yaml/read.h"
 #include "controller/kube/config.h"
@@ -14,6 +14,9 @@ namespace {
 
 constexpr const char* kAgentName = "standalone";
 constexpr auto kLookForSpace = std::chrono::seconds(2);
+/// Beside the controller's own, which makes it.
+constexpr const char* kProgramKey = "/signing.key.pub";
+constexpr std::size_t kMaxKeyBytes = std::size_t{64} << 10;
 
 Result<kube::Config> config_of(resource_api::http::ResourceApiServer& api) {
   kube::ConfigSources sources;
@@ -31,16 +34,8 @@ Result<kube::Config> config_of(resource_api::http::ResourceApiServer& api) {
   return config;
 }
 
-/// One process: what the controller says of itself stands on the agent's pages.
-controller::AgentAnswer own_page(const agent::Service& service, const controller::AgentQuestion& question) {
-  agent::AdminRequest request;
-  request.method = question.method;
-  const std::size_t mark = std::min(question.target.find('?'), question.target.size());
-  request.path = question.target.substr(0, mark);
-  request.query = question.target.substr(std::min(mark + 1, question.target.size()));
-  auto reply = service.answer(request);
-  if (!reply || reply->stream) return {404, "text/plain", "not found\n"};
-  return {reply->status, std::move(reply->content_type), std::move(reply->body)};
+controller::AgentAnswer answer_of(daemon::AdminReply reply) {
+  return {reply.status, std::move(reply.content_type), std::move(reply.body)};
 }
 
 }  // namespace
@@ -119,15 +114,15 @@ Status Standalone::start_api() {
   service_.message("resource API on " + api_->url() + ", kubeconfig " + api_->kubeconfig());
   auto config = config_of(*api_);
   if (!config) return config.error();
-  return install_gateway_api(std::move(*config));
+  return install_gateway_api(std::move(*config), &api_->loop());
 }
 
 Status Standalone::start_files() {
   if (options_.files.empty()) return {};
   auto config = config_of(*api_);
   if (!config) return config.error();
-  auto applier =
-      Applier::create(std::move(*config), options_.data_dir + "/files.json", options_.controller_class, service_.log());
+  auto applier = Applier::create(std::move(*config), &api_->loop(), options_.data_dir + "/files.json",
+                                 options_.controller_class, service_.log());
   if (!applier) return applier.error();
   applier_ = std::move(*applier);
   compiler::CompileOptions compile;
@@ -195,10 +190,14 @@ Status Standalone::start_controller() {
   options.listen_flag = "--agents-listen";
   options.group_label = options_.group_label;
   options.embedded = true;
+  options.loop = &api_->loop();
   options.status_rate = 1000;
   options.own_pages = [this](const controller::AgentQuestion& question) {
     auto reported = options_.pages ? options_.pages(question) : std::nullopt;
-    return reported ? std::move(*reported) : own_page(service_, question);
+    if (reported) return std::move(*reported);
+    // One process: what the controller says of itself stands on the agent's pages.
+    return answer_of(agent::reply_to(question.method, question.target,
+                                     [this](const agent::AdminRequest& request) { return service_.answer(request); }));
   };
   options.log = service_.log();
   options.paused = applier_ != nullptr && !applier_->complete();
@@ -223,8 +222,12 @@ Status Standalone::open_sync() {
   options.name = kAgentName;
   options.labels = options_.labels;
   options.data_dir = options_.data_dir + "/agent";
-  options.rejoins = true;
+  options.without_certificate = true;
   options.peer_listen = options_.peers;
+  // Of a run before, when the controller cannot start: what is on disk was verified by the key beside it.
+  if (const auto pem = read_file(options_.data_dir + kProgramKey, kMaxKeyBytes)) {
+    if (auto key = program::VerifyKey::from_pem(*pem)) options.key = std::move(*key);
+  }
   auto sync = agent::Sync::open(std::move(options), service_);
   if (!sync) return sync.error();
   sync_ = std::move(*sync);
@@ -232,11 +235,33 @@ Status Standalone::open_sync() {
 }
 
 Status Standalone::start_agent() {
-  // Its name is its own whatever became of its files: a key that was lost keeps it out of nothing.
-  auto token_file = controller_->own_join_file(kAgentName);
-  if (!token_file) return token_file.error();
   if (Status status = open_sync(); !status) return status;
-  return sync_->connect(controller_->address(), std::move(*token_file));
+  auto key = program::VerifyKey::from_pem(controller_->program_key());
+  if (!key) return key.error();
+  sync_->connect(
+      [this](const std::string& hello, agent::FromLocalController from) { return connect(hello, std::move(from)); },
+      std::move(*key));
+  return {};
+}
+
+Result<agent::ToLocalController> Standalone::connect(const std::string& hello, agent::FromLocalController from) {
+  controller::LocalAgentEvents events;
+  events.program = std::move(from.program);
+  events.values = std::move(from.values);
+  events.addresses = std::move(from.addresses);
+  events.ended = std::move(from.ended);
+  events.answer = [answer = std::move(from.answer)](const controller::AgentQuestion& question) {
+    return answer_of(answer(question.method, question.target));
+  };
+  auto connected = controller_->connect(kAgentName, hello, std::move(events));
+  if (!connected) return connected.error();
+  const std::shared_ptr<controller::LocalAgent> agent = std::move(*connected);
+  agent::ToLocalController to;
+  to.applied = [agent](const std::string& message) { agent->applied(message); };
+  to.refused = [agent](const program::Hash& program, const std::string& reason) { agent->refused(program, reason); };
+  to.values_applied = [agent](std::uint64_t version) { agent->values_applied(version); };
+  to.report = [agent](const std::string& message) { agent->report(message); };
+  return to;
 }
 
 }  // namespace edge::standalone

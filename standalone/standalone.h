@@ -1,5 +1,5 @@
-// Combines the parts of edge-standalone over loopback: resource API, controller, agent, and the user's files. They
-// communicate as they would on separate machines.
+// The parts of edge-standalone: resource API, controller, agent, and the files that a user follows. Each speaks to the
+// next as it would on machines of their own, but for the agent, which calls its controller (decision 0152).
 //
 //   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
 //
@@ -63,6 +63,7 @@ class Standalone {
   Status start_controller();
   Status open_sync();
   Status start_agent();
+  Result<agent::ToLocalController> connect(const std::string& hello, agent::FromLocalController from);
   void follow();
   void take(controller::Update update);
 

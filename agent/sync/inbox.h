@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "agent/sync/received_program.h"
 #include "agent/sync/received_values.h"
@@ -17,7 +19,8 @@ class SyncInbox {
   struct Content {
     std::optional<ReceivedProgram> program;
     std::optional<ReceivedValues> values;
-    /// Why a stream has ended (kCancelled: by this side).
+    std::optional<std::string> addresses;  ///< a message with virtual addresses
+    /// A stream has ended, and why (kCancelled: by ourselves).
     std::optional<Error> ended;
     bool stopping = false;
   };
@@ -31,7 +34,10 @@ class SyncInbox {
       content.values = std::move(values);
     });
   }
-  /// Ends; the first reason is kept.
+  void put_addresses(std::string message) {
+    change([&](Content& content) { content.addresses = std::move(message); });
+  }
+  /// The first reason stays.
   void end(const Error& why) {
     change([&](Content& content) {
       if (!content.ended) content.ended = why;
@@ -44,8 +50,9 @@ class SyncInbox {
   /// Takes the content; waits for it up to `patience`. Ends and stops are returned repeatedly.
   Content take(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience,
-                      [this] { return content_.program || content_.values || content_.ended || content_.stopping; });
+    changed_.wait_for(lock, patience, [this] {
+      return content_.program || content_.values || content_.addresses || content_.ended || content_.stopping;
+    });
     Content taken = std::move(content_);
     content_ = Content{};
     content_.ended = taken.ended;
@@ -60,7 +67,7 @@ class SyncInbox {
   /// Resets for the next session.
   void clear() {
     change([](Content& content) {
-      content = Content{.program = {}, .values = {}, .ended = {}, .stopping = content.stopping};
+      content = Content{.program = {}, .values = {}, .addresses = {}, .ended = {}, .stopping = content.stopping};
     });
   }
 

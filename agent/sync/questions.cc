@@ -22,19 +22,18 @@ daemon::AdminReply whole(daemon::AdminReply reply) {
   return reply;
 }
 
-daemon::AdminReply reply_to(const v1::QuestionsDown& question, const daemon::AdminHandler& answer) {
+}  // namespace
+
+daemon::AdminReply reply_to(const std::string& method, const std::string& target, const daemon::AdminHandler& answer) {
   daemon::AdminRequest request;
-  const std::string& target = question.target();
   const std::size_t mark = std::min(target.find('?'), target.size());
-  request.method = question.method();
+  request.method = method;
   request.path = target.substr(0, mark);
   request.query = target.substr(std::min(mark + 1, target.size()));
   auto reply = answer ? answer(request) : std::nullopt;
   if (!reply) return daemon::text_reply(404, "not found\n");
   return reply->stream ? whole(std::move(*reply)) : std::move(*reply);
 }
-
-}  // namespace
 
 void answer_questions(grpc::ClientReaderWriter<v1::AnswersUp, v1::QuestionsDown>& stream, const v1::Hello& hello,
                       const daemon::AdminHandler& answer) {
@@ -43,7 +42,7 @@ void answer_questions(grpc::ClientReaderWriter<v1::AnswersUp, v1::QuestionsDown>
   if (!stream.Write(up)) return;
   v1::QuestionsDown question;
   while (stream.Read(&question)) {
-    const daemon::AdminReply reply = reply_to(question, answer);
+    const daemon::AdminReply reply = reply_to(question.method(), question.target(), answer);
     std::size_t at = 0;
     do {
       const std::size_t size = std::min(kPiece, reply.body.size() - at);

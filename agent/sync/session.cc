@@ -8,8 +8,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "agent/sync/questions.h"
-#include "agent/sync/report.h"
-#include "program/cpu.h"
+#include "agent/sync/reporter.h"
 #include "schemas/agent.grpc.pb.h"
 
 namespace edge::agent {
@@ -26,8 +25,6 @@ constexpr int kKeepaliveMilliseconds = 10'000;
 constexpr auto kCallPatience = seconds(10);
 constexpr auto kConnectPatience = seconds(5);
 constexpr auto kReportEvery = seconds(1);
-/// Nothing changed: a word all the same.
-constexpr auto kReportAtLeast = seconds(10);
 /// For the controller to take that the agent leaves.
 constexpr auto kFarewell = milliseconds(500);
 constexpr std::size_t kHashesAPart = 8192;
@@ -68,20 +65,8 @@ Identity identity_of(const v1::Credentials& reply) {
           .times = {}};
 }
 
-/// Into a message's list of them, as many as it may have.
-template <typename Message>
-void add_unbound(const std::vector<runtime::UnboundListener>& all, Message& into) {
-  for (const runtime::UnboundListener& one : std::span(all).first(std::min(all.size(), kMaxUnbound))) {
-    write_unbound(one, *into.add_unbound());
-  }
-}
-
-std::string bytes_of(const program::Hash& hash) { return {reinterpret_cast<const char*>(hash.data()), hash.size()}; }
-
-}  // namespace
-
-struct SyncSession::Impl {
-  Impl(SyncInbox& to, AgentWords own, ReportSource source)
+struct RemoteConnection {
+  RemoteConnection(SyncInbox& to, AgentWords own, ReportSource source)
       : inbox(to), words(std::move(own)), reports(std::move(source)) {}
 
   SyncInbox& inbox;
@@ -135,29 +120,20 @@ struct SyncSession::Impl {
   std::string part_program;
 };
 
-v1::Hello SyncSession::Impl::hello() {
+v1::Hello RemoteConnection::hello() {
   v1::Hello hello;
-  add_unbound(reports.unbound(), hello);
+  const std::vector<runtime::UnboundListener> unbound = reports.unbound();
   const std::lock_guard lock(mutex);
-  hello.set_protocol(kNewestProtocol);
-  hello.set_oldest_protocol(kOldestProtocol);
-  hello.set_node(words.node);
-  hello.set_peer_address(words.peer_address);
-  for (const auto& [key, value] : words.labels) (*hello.mutable_labels())[key] = value;
-  hello.set_version(EDGE_VERSION);
-  hello.set_cpu(std::string(program::to_string(program::this_cpu())));
-  hello.set_instance(words.instance);
-  if (words.running) hello.set_program(bytes_of(words.program));
-  hello.set_format_version(program::kFormatVersion);
+  write_hello(words, unbound, hello);
   return hello;
 }
 
-void SyncSession::Impl::say(const v1::ProgramsUp& up) {
+void RemoteConnection::say(const v1::ProgramsUp& up) {
   const std::lock_guard lock(program_writes);
   if (programs_open) programs->Write(up);
 }
 
-void SyncSession::Impl::tell_holdings() {
+void RemoteConnection::tell_holdings() {
   std::vector<program::Hash> hashes;
   if (const ProgramBytes bytes = running()) hashes = section_hashes(*bytes);
   std::size_t at = 0;
@@ -170,7 +146,7 @@ void SyncSession::Impl::tell_holdings() {
   } while (at < hashes.size());
 }
 
-void SyncSession::Impl::take_part(const v1::ProgramPart& part) {
+void RemoteConnection::take_part(const v1::ProgramPart& part) {
   if (part.has_begin()) {
     base = running();
     part_fault.reset();
@@ -194,7 +170,7 @@ void SyncSession::Impl::take_part(const v1::ProgramPart& part) {
   say(up);
 }
 
-void SyncSession::Impl::hear(const v1::ProgramsDown& down) {
+void RemoteConnection::hear(const v1::ProgramsDown& down) {
   if (down.has_welcome()) {
     if (down.welcome().tell_holdings()) tell_holdings();
     open_others();
@@ -205,7 +181,7 @@ void SyncSession::Impl::hear(const v1::ProgramsDown& down) {
   }
 }
 
-void SyncSession::Impl::read_programs() {
+void RemoteConnection::read_programs() {
   v1::ProgramsDown down;
   while (programs->Read(&down)) hear(down);
   {
@@ -222,7 +198,7 @@ void SyncSession::Impl::read_programs() {
 
 /// A controller that hears nothing would take the agent for lost. On a thread of its own, since a write waits for a
 /// peer that may be stuck; what cancels the stream ends it.
-std::thread SyncSession::Impl::take_leave() {
+std::thread RemoteConnection::take_leave() {
   std::thread word([this] {
     v1::ProgramsUp up;
     up.mutable_leaving();
@@ -234,7 +210,7 @@ std::thread SyncSession::Impl::take_leave() {
 }
 
 /// After the welcome, so that the controller knows whose these are.
-void SyncSession::Impl::open_others() {
+void RemoteConnection::open_others() {
   const std::lock_guard lock(mutex);
   if (stopping || value_thread.joinable()) return;
   value_thread = std::thread([this] { read_values(); });
@@ -243,7 +219,7 @@ void SyncSession::Impl::open_others() {
   address_thread = std::thread([this] { hear_addresses(); });
 }
 
-void SyncSession::Impl::read_values() {
+void RemoteConnection::read_values() {
   v1::ValuesUp greeting;
   *greeting.mutable_hello() = hello();
   ValuesAssembly assembled;
@@ -272,43 +248,25 @@ void SyncSession::Impl::read_values() {
   inbox.end(fault ? *fault : error_of(status));
 }
 
-void SyncSession::Impl::write_reports() {
+void RemoteConnection::write_reports() {
   v1::ReportsEnd end;
   const auto writer = stub->Reports(&report_context, &end);
-  ReportWriter report_writer;
+  Reporter reporter(reports);
   v1::Report report;
   *report.mutable_hello() = hello();
-  auto last = std::chrono::steady_clock::time_point();
-  std::vector<runtime::UnboundListener> said_unbound;
-  std::vector<vip::AddressState> said_vips;
-  for (bool more = true;;) {
-    const runtime::ServerStats stats = reports.stats();
-    std::vector<runtime::UnboundListener> unbound = reports.unbound();
-    more = report_writer.write(reports.backends(), report);
-    add_unbound(unbound, report);
-    std::vector<vip::AddressState> vips = reports.vips();
-    for (const vip::AddressState& vip : vips) write_vip(vip, *report.add_vips());
-    report.set_connections(stats.connections_active);
-    report.set_requests(stats.requests);
-    const auto now = std::chrono::steady_clock::now();
-    const bool changed_since = report.backends_size() > 0 || report.removed_backends_size() > 0 ||
-                               unbound != said_unbound || vips != said_vips;
-    said_vips = std::move(vips);
-    said_unbound = std::move(unbound);
-    if (changed_since || now - last >= kReportAtLeast) {
-      last = now;
-      if (!writer->Write(report)) break;
-    }
+  for (;;) {
+    if (reporter.fill(report) && !writer->Write(report)) break;
     report.Clear();
+    const auto pause = reporter.has_more() ? seconds(0) : kReportEvery;
     std::unique_lock lock(mutex);
-    if (changed.wait_for(lock, more ? seconds(0) : seconds(kReportEvery), [this] { return stopping; })) break;
+    if (changed.wait_for(lock, pause, [this] { return stopping; })) break;
   }
   writer->WritesDone();
   inbox.end(error_of(writer->Finish()));
 }
 
 /// A controller that does not know of addresses is followed all the same.
-void SyncSession::Impl::hear_addresses() {
+void RemoteConnection::hear_addresses() {
   const auto stream = stub->Addresses(&address_context);
   v1::AddressesUp up;
   *up.mutable_hello() = hello();
@@ -328,39 +286,32 @@ void SyncSession::Impl::hear_addresses() {
 }
 
 /// A controller that does not know of questions is followed all the same.
-void SyncSession::Impl::hear_questions() {
+void RemoteConnection::hear_questions() {
   const auto stream = stub->Questions(&question_context);
   answer_questions(*stream, hello(), reports.answer);
   const grpc::Status status = stream->Finish();
   if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
 }
 
-SyncSession::SyncSession(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
-Result<std::unique_ptr<SyncSession>> SyncSession::open(const std::string& controller, const Identity& identity,
-                                                       AgentWords words, ReportSource reports, SyncInbox& inbox,
-                                                       std::function<void(std::string, std::string)> trusted) {
-  auto impl = std::make_unique<Impl>(inbox, std::move(words), std::move(reports));
-  impl->trusted = std::move(trusted);
-  impl->channel = channel_to(controller, identity.authorities, identity.key, identity.certificate);
-  // In slices, so that it can be stopped. Where it fails the call below says why.
-  const auto until = std::chrono::steady_clock::now() + kConnectPatience;
-  while (!impl->channel->WaitForConnected(std::chrono::system_clock::now() + milliseconds(100))) {
-    if (inbox.stopped_within(milliseconds(0))) return Error{ErrorCode::kCancelled, "stopped"};
-    if (impl->channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) break;
-    if (std::chrono::steady_clock::now() > until) return Error{ErrorCode::kUnavailable, "does not answer"};
+/// The connection with its threads, as the thread that installs sees it.
+class RemoteSession final : public SyncSession {
+ public:
+  explicit RemoteSession(std::unique_ptr<RemoteConnection> connection) : impl_(std::move(connection)) {
+    impl_->program_thread = std::thread([impl = impl_.get()] { impl->read_programs(); });
   }
-  impl->stub = v1::Agents::NewStub(impl->channel);
-  impl->programs = impl->stub->Programs(&impl->program_context);
-  v1::ProgramsUp up;
-  *up.mutable_hello() = impl->hello();
-  if (!impl->programs->Write(up)) return error_of(impl->programs->Finish());
-  std::unique_ptr<SyncSession> session(new SyncSession(std::move(impl)));
-  session->impl_->program_thread = std::thread([impl = session->impl_.get()] { impl->read_programs(); });
-  return session;
-}
+  ~RemoteSession() override;
 
-SyncSession::~SyncSession() {
+  void applied(const program::Hash& program, ProgramBytes running) override;
+  void refused(const program::Hash& program, const std::string& reason) override;
+  void values_applied(std::uint64_t version) override;
+  void tick() override {}
+  Result<Identity> renew(const std::string& request) override;
+
+ private:
+  std::unique_ptr<RemoteConnection> impl_;
+};
+
+RemoteSession::~RemoteSession() {
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->stopping = true;
@@ -381,20 +332,18 @@ SyncSession::~SyncSession() {
   if (impl_->address_thread.joinable()) impl_->address_thread.join();
 }
 
-void SyncSession::applied(const program::Hash& program, ProgramBytes running) {
+void RemoteSession::applied(const program::Hash& program, ProgramBytes running) {
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->words.running = std::move(running);
     impl_->words.program = program;
   }
   v1::ProgramsUp up;
-  up.mutable_applied()->set_program(bytes_of(program));
-  // With it, so that nobody believes for a moment that every listener is there.
-  add_unbound(impl_->reports.unbound(), *up.mutable_applied());
+  write_applied(program, impl_->reports.unbound(), *up.mutable_applied());
   impl_->say(up);
 }
 
-void SyncSession::refused(const program::Hash& program, const std::string& reason) {
+void RemoteSession::refused(const program::Hash& program, const std::string& reason) {
   v1::ProgramsUp up;
   up.mutable_refused()->set_program(bytes_of(program));
   // Not within a character: a message takes no bytes that are not UTF-8.
@@ -404,14 +353,14 @@ void SyncSession::refused(const program::Hash& program, const std::string& reaso
   impl_->say(up);
 }
 
-void SyncSession::values_applied(std::uint64_t version) {
+void RemoteSession::values_applied(std::uint64_t version) {
   v1::ValuesUp up;
   up.set_applied(version);
   const std::lock_guard lock(impl_->value_writes);
   if (impl_->values_open && impl_->values) impl_->values->Write(up);
 }
 
-Result<Identity> SyncSession::renew(const std::string& request) {
+Result<Identity> RemoteSession::renew(const std::string& request) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
   v1::RenewRequest call;
@@ -420,6 +369,29 @@ Result<Identity> SyncSession::renew(const std::string& request) {
   const grpc::Status status = impl_->stub->Renew(&context, call, &reply);
   if (!status.ok()) return error_of(status);
   return identity_of(reply);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SyncSession>> open_remote_session(const std::string& controller, const Identity& identity,
+                                                         AgentWords words, ReportSource reports, SyncInbox& inbox,
+                                                         std::function<void(std::string, std::string)> trusted) {
+  auto impl = std::make_unique<RemoteConnection>(inbox, std::move(words), std::move(reports));
+  impl->trusted = std::move(trusted);
+  impl->channel = channel_to(controller, identity.authorities, identity.key, identity.certificate);
+  // In slices, so that it can be stopped. Where it fails the call below says why.
+  const auto until = std::chrono::steady_clock::now() + kConnectPatience;
+  while (!impl->channel->WaitForConnected(std::chrono::system_clock::now() + milliseconds(100))) {
+    if (inbox.stopped_within(milliseconds(0))) return Error{ErrorCode::kCancelled, "stopped"};
+    if (impl->channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) break;
+    if (std::chrono::steady_clock::now() > until) return Error{ErrorCode::kUnavailable, "does not answer"};
+  }
+  impl->stub = v1::Agents::NewStub(impl->channel);
+  impl->programs = impl->stub->Programs(&impl->program_context);
+  v1::ProgramsUp up;
+  *up.mutable_hello() = impl->hello();
+  if (!impl->programs->Write(up)) return error_of(impl->programs->Finish());
+  return std::unique_ptr<SyncSession>(new RemoteSession(std::move(impl)));
 }
 
 Result<Identity> join(const std::string& controller, const std::string& authorities, const std::string& token,

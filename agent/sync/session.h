@@ -1,5 +1,5 @@
-// One connection to a controller: its five streams, read by threads of their own into the inbox, until one of them
-// ends.
+// One connection to a controller: by gRPC its five streams, read by threads of their own into the inbox, until one of
+// them ends; within a process calls of functions.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "agent/sync/agent_store.h"
 #include "agent/sync/inbox.h"
+#include "agent/sync/local_controller.h"
 #include "agent/vip/addresses.h"
 #include "base/labels.h"
 #include "base/result.h"
@@ -44,33 +45,37 @@ struct ReportSource {
 
 class SyncSession {
  public:
-  /// Connects with `identity`. Fails when the controller cannot be reached within a few seconds, or `inbox` is stopped.
-  /// Programs and values are put into `inbox`; `trusted` is called, on another thread, with the CAs to trust from now
-  /// on.
-  static Result<std::unique_ptr<SyncSession>> open(
-      const std::string& controller, const Identity& identity, AgentWords words, ReportSource reports, SyncInbox& inbox,
-      std::function<void(std::string authorities, std::string key)> trusted);
-  /// Cancels the streams.
-  ~SyncSession();
+  /// Breaks the session off.
+  virtual ~SyncSession() = default;
   SyncSession(const SyncSession&) = delete;
   SyncSession& operator=(const SyncSession&) = delete;
 
-  /// Reports that `running` was installed: later programs may be sent as differences to it.
-  void applied(const program::Hash& program, ProgramBytes running);
-  void refused(const program::Hash& program, const std::string& reason);
-  void values_applied(std::uint64_t version);
+  /// `running` is at work now: its hash is told, and what comes builds on it.
+  virtual void applied(const program::Hash& program, ProgramBytes running) = 0;
+  virtual void refused(const program::Hash& program, const std::string& reason) = 0;
+  virtual void values_applied(std::uint64_t version) = 0;
+  /// Called several times a second by the thread that installs.
+  virtual void tick() = 0;
+  /// A certificate for `request`, by this connection.
+  virtual Result<Identity> renew(const std::string& request) = 0;
 
-  /// Requests a certificate for `request` over this connection.
-  Result<Identity> renew(const std::string& request);
-
- private:
-  struct Impl;
-  explicit SyncSession(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+ protected:
+  SyncSession() = default;
 };
 
-/// Requests a first certificate with the token, from the controller verified by `authorities`. The private key stays
-/// with the caller.
+/// Connects by gRPC, as `identity` says who we are. Fails when nobody can be reached within a few seconds, or `inbox`
+/// is stopped. Programs and values go into `inbox`; `trusted` is called, on another thread, when the controller says
+/// whom to believe from now on.
+Result<std::unique_ptr<SyncSession>> open_remote_session(
+    const std::string& controller, const Identity& identity, AgentWords words, ReportSource reports, SyncInbox& inbox,
+    std::function<void(std::string authorities, std::string key)> trusted);
+
+/// With a controller in this process.
+Result<std::unique_ptr<SyncSession>> open_local_session(const ConnectLocally& connect, AgentWords words,
+                                                        ReportSource reports, SyncInbox& inbox);
+
+/// A first certificate: by the token, from the controller that one of `authorities` vouches for. The key stays with who
+/// made `request`.
 Result<Identity> join(const std::string& controller, const std::string& authorities, const std::string& token,
                       const std::string& name, const std::string& request);
 

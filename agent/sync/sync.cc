@@ -87,6 +87,7 @@ struct Sync::Impl {
   Service& service;
   std::shared_ptr<vip::Holder> holder;  ///< null: this agent holds no addresses
   SyncInbox inbox;
+  ConnectLocally local;  ///< null: the controller is reached by gRPC
   std::thread thread;
 
   // Of the thread.
@@ -114,7 +115,6 @@ struct Sync::Impl {
   Steady::time_point values_came{};
   std::uint64_t values_applied = 0;
   std::optional<program::Hash> refused;
-  bool accepted = false;  ///< the controller took us
 
   std::mutex trust_mutex;
   std::optional<std::pair<std::string, std::string>> trusted;  ///< guarded by trust_mutex
@@ -126,9 +126,9 @@ struct Sync::Impl {
   void run();
   void restore();
   Status session();
+  Result<std::unique_ptr<SyncSession>> open_session();
   Status have_identity();
   Status join_other_authority();
-  bool join_anew(const Status& why);
   Status first_identity();
   bool is_old() const;
   void put_off_vain_renewal();
@@ -215,23 +215,10 @@ Status Sync::Impl::join_other_authority() {
 }
 
 Status Sync::Impl::have_identity() {
-  // One that a clock made which ran ahead is of no use before its time.
-  const bool early = identity && options.rejoins && now() < identity->times.from;
-  if (identity && !early && now() < identity->times.until) return {};
+  if (identity && now() < identity->times.until) return {};
   if (Status status = first_identity(); !status) return status;
   trust_key(identity->program_key);
   return {};
-}
-
-/// After a session that did not come to be: the controller may know nothing of our certificate any more, or we nothing
-/// of its authority. \returns whether there is another identity.
-bool Sync::Impl::join_anew(const Status& why) {
-  if (!options.rejoins || !identity || why.error().code == ErrorCode::kAborted) return false;
-  const std::string before = identity->certificate;
-  if (Status status = first_identity(); !status && identity->certificate == before) return false;
-  trust_key(identity->program_key);
-  tell("the controller refused the agent's certificate (" + why.error().text + "); the agent has joined again");
-  return true;
 }
 
 /// At two thirds of its time.
@@ -284,36 +271,41 @@ void Sync::Impl::take_trust() {
 }
 
 Status Sync::Impl::session() {
-  if (Status status = have_identity(); !status) return status;
+  if (!local) {
+    if (Status status = have_identity(); !status) return status;
+  }
   inbox.clear();
   next.reset();
   values.reset();
   values_applied = 0;
   refused.reset();
-  accepted = false;
-  auto opened =
-      SyncSession::open(options.controller, *identity,
-                        {.node = options.node.empty() ? host_name() : options.node,
-                         .labels = options.labels,
-                         .instance = instance,
-                         .peer_address = peer_address(),
-                         .program = program,
-                         .running = running},
-                        {.backends = [this] { return service.backends(); },
-                         .stats = [this] { return service.stats(); },
-                         .unbound = [this] { return service.unbound(); },
-                         .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); },
-                         .vips = [this] { return holder ? holder->states() : std::vector<vip::AddressState>(); },
-                         .addresses = [this](const std::string& message) { return take_addresses(message, true); }},
-                        inbox, [this](std::string authorities, std::string key) {
-                          const std::lock_guard lock(trust_mutex);
-                          trusted.emplace(std::move(authorities), std::move(key));
-                        });
+  auto opened = open_session();
   if (!opened) return opened.error();
   Status status = work(**opened);
   opened->reset();
   keep();
   return status;
+}
+
+Result<std::unique_ptr<SyncSession>> Sync::Impl::open_session() {
+  AgentWords words{.node = options.node.empty() ? host_name() : options.node,
+                   .labels = options.labels,
+                   .instance = instance,
+                   .peer_address = peer_address(),
+                   .program = program,
+                   .running = running};
+  ReportSource reports{.backends = [this] { return service.backends(); },
+                       .stats = [this] { return service.stats(); },
+                       .unbound = [this] { return service.unbound(); },
+                       .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); },
+                       .vips = [this] { return holder ? holder->states() : std::vector<vip::AddressState>(); },
+                       .addresses = [this](const std::string& message) { return take_addresses(message, true); }};
+  if (local) return open_local_session(local, std::move(words), std::move(reports), inbox);
+  return open_remote_session(options.controller, *identity, std::move(words), std::move(reports), inbox,
+                             [this](std::string authorities, std::string key) {
+                               const std::lock_guard lock(trust_mutex);
+                               trusted.emplace(std::move(authorities), std::move(key));
+                             });
 }
 
 Status Sync::Impl::work(SyncSession& session) {
@@ -322,18 +314,19 @@ Status Sync::Impl::work(SyncSession& session) {
     if (content.stopping) return Error{ErrorCode::kCancelled, "stopped"};
     take_trust();
     const bool quiet = !content.program && !content.values;
-    accepted |= content.program || content.values;
+    if (content.addresses) take_addresses(*content.addresses, true);
     if (content.program) next = std::move(content.program);
     if (content.values) {
       if (values && values->version != values_applied) content.values->replace(*values);
       values = std::move(content.values);
       values_came = Steady::now();
-      tell("connected to controller " + options.controller, LogLevel::kInfo);
+      if (!local) tell("connected to controller " + options.controller, LogLevel::kInfo);
     }
     if (Status status = put_to_work(session); !status) return status;
+    session.tick();
     if (content.ended) return *content.ended;
     if ((quiet && !unkept) || Steady::now() - kept_at >= kKeepEvery) keep();
-    if (Steady::now() < next_renewal || !is_old()) continue;
+    if (local || Steady::now() < next_renewal || !is_old()) continue;
     if (Status status = renew(session); status) {
       put_off_vain_renewal();
       return {};
@@ -490,7 +483,6 @@ void Sync::Impl::run() {
     if (inbox.stopped_within(milliseconds(0))) return;
     if (status) continue;  // renewed: at once, with the new certificate
     if (draining) return;
-    if (!accepted && join_anew(status)) continue;
     std::string fault = "controller " + options.controller + ": " + status.error().text;
     const Status other = join_other_authority();
     if (other) continue;
@@ -529,11 +521,9 @@ Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service)
 Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) {
   auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file, service.log());
   if (!store) return store.error();
-  auto identity = store->identity();
-  if (!identity && identity.error().code != ErrorCode::kNotFound) {
-    if (!options.rejoins) return identity.error();
-    service.log().warn(identity.error().text + "; the agent joins again");
-  }
+  const Error none{ErrorCode::kNotFound, "no certificate is used"};
+  auto identity = options.without_certificate ? Result<Identity>(none) : store->identity();
+  if (!identity && identity.error().code != ErrorCode::kNotFound) return identity.error();
   auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
   if (identity) impl->identity = std::move(*identity);
   impl->begin();
@@ -552,6 +542,15 @@ Status Sync::connect(std::string controller, std::string token_file) {
   impl_->options.token_file = std::move(token_file);
   impl_->thread = std::thread([own = impl_.get()] { own->run(); });
   return {};
+}
+
+void Sync::connect(ConnectLocally controller, program::VerifyKey key) {
+  impl_->options.controller = "of this process";
+  impl_->options.key = key;
+  impl_->service.trust(std::move(key));
+  impl_->verifies = true;
+  impl_->local = std::move(controller);
+  impl_->thread = std::thread([own = impl_.get()] { own->run(); });
 }
 
 }  // namespace edge::agent

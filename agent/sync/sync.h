@@ -10,6 +10,7 @@
 #include <string>
 
 #include "agent/service.h"
+#include "agent/sync/local_controller.h"
 #include "base/labels.h"
 #include "base/result.h"
 #include "net/socket.h"
@@ -33,16 +34,16 @@ struct SyncOptions {
   /// Address for messages of other agents, which enables virtual addresses; nullopt: this agent has none. Port 0: there
   /// is no other agent.
   std::optional<net::SocketAddress> peer_listen{};
-  /// The controller is in this process: the agent rejoins by itself whatever is wrong with its certificate.
-  bool rejoins = false;
-  /// null: the system clock. For tests of expiry and rotation.
+  /// The controller is part of this process: no certificate is read or asked for.
+  bool without_certificate = false;
+  /// null: the system's. For tests of expiry and rotation.
   std::function<std::chrono::system_clock::time_point()> clock{};
 };
 
 /// Works on threads of its own.
 class Sync {
  public:
-  /// Calls `open`, then `connect`.
+  /// `open`, then `connect` to the controller that `options` names.
   static Result<std::unique_ptr<Sync>> start(SyncOptions options, Service& service);
   /// Reads `data_dir` and installs what is stored there. `service` must outlive this object. Fails for an unusable data
   /// directory.
@@ -50,7 +51,9 @@ class Sync {
   /// Connects, and keeps reconnecting with backoff. To be called once. Fails when there is neither a certificate nor a
   /// token.
   Status connect(std::string controller, std::string token_file);
-  /// Ends the streams and joins the threads.
+  /// As above, to one in this process; `key` is that which its programs are signed with.
+  void connect(ConnectLocally controller, program::VerifyKey key);
+  /// Ends the streams and waits for its threads.
   ~Sync();
   Sync(const Sync&) = delete;
   Sync& operator=(const Sync&) = delete;

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
@@ -63,6 +64,10 @@ Error no_name() {
           "an agent's name is made of lower-case letters, digits, `-` and `.`, at most 253"};
 }
 
+Error name_reserved(std::string_view name) {
+  return {ErrorCode::kAlreadyExists, "the agent in the controller's process has the name " + std::string(name)};
+}
+
 /// What is not there is empty; everything else that fails is told.
 Result<std::string> read_optional(const std::string& path, std::size_t limit = kMaxFileBytes) {
   auto text = read_file(path, limit);
@@ -113,7 +118,7 @@ struct Authority::Impl {
   Names names;
   bool names_changed = false;  ///< not on disk yet
   std::vector<NamedToken> named_tokens;
-  std::map<std::string, std::string, std::less<>> own_tokens;  ///< digests by name, of agents in this process
+  std::set<std::string, std::less<>> reserved;  ///< names of agents in this process
 
   bool is_revoked(const CertificateFacts& facts) const {
     const bool agent = facts.subject.role == Role::kAgent;
@@ -283,9 +288,6 @@ Authority::Impl::Token Authority::Impl::find(std::string_view digest) {
   for (NamedToken& known : named_tokens) {
     if (is_it(known.digest) && known.until > now()) found = {Found::kForName, known.name, &known};
   }
-  for (const auto& [name, known] : own_tokens) {
-    if (is_it(known)) found = {Found::kForName, name};
-  }
   if (is_it(digest_of_token(token))) found = {Found::kForAll};
   return found;
 }
@@ -443,6 +445,7 @@ Result<std::string> Authority::sign(std::string_view name, std::string_view requ
   const auto key = key_of_request(request);
   if (!key) return key;
   const std::lock_guard lock(impl_->mutex);
+  if (impl_->reserved.contains(name)) return name_reserved(name);
   return impl_->issue(name, *key, request);
 }
 
@@ -455,6 +458,7 @@ Result<std::string> Authority::join(std::string_view token, std::string_view nam
   if (known.kind != Impl::Found::kForAll && known.name != name) {
     return Error{ErrorCode::kPermissionDenied, "the token is for another name than " + std::string(name)};
   }
+  if (impl_->reserved.contains(name)) return name_reserved(name);
   const auto key = key_of_request(request);
   if (!key) return key;
   if (known.made != nullptr && !known.made->key.empty() && known.made->key != *key) {
@@ -485,6 +489,7 @@ Result<std::string> Authority::join_file_for(std::string_view name) {
   auto token = fresh_token();
   if (!token) return token;
   const std::lock_guard lock(impl_->mutex);
+  if (impl_->reserved.contains(name)) return name_reserved(name);
   const WallTime now = impl_->now();
   auto& tokens = impl_->named_tokens;
   // One that was made for the name before is void: whoever asks for another has no use for it, or has lost it.
@@ -496,16 +501,9 @@ Result<std::string> Authority::join_file_for(std::string_view name) {
       "For a day, who has this file may join one agent as " + std::string(name) + ": edge-agent --token-file.", *token);
 }
 
-Result<std::string> Authority::own_join_file(std::string_view name) {
-  if (!is_own_name(name)) return no_name();
-  auto token = fresh_token();
-  if (!token) return token;
+void Authority::reserve(std::string_view name) {
   const std::lock_guard lock(impl_->mutex);
-  impl_->own_tokens[std::string(name)] = digest_of_token(*token);
-  std::string path = impl_->path("join-" + std::string(name));
-  const std::string text = impl_->join_text("Of the agent in this process, until it ends.", *token);
-  if (Status status = write_private(path, text); !status) return status.error();
-  return path;
+  impl_->reserved.emplace(name);
 }
 
 Result<CertificateFacts> Authority::identify(std::string_view certificate) {
@@ -519,6 +517,9 @@ Result<CertificateFacts> Authority::identify(std::string_view certificate) {
   if (now < facts->validity.from) return refused("is not valid yet");
   if (now >= facts->validity.until) return refused("is over");
   if (impl_->is_revoked(*facts)) return refused("is revoked");
+  if (facts->subject.role == Role::kAgent && impl_->reserved.contains(facts->subject.name)) {
+    return refused("has the name of the controller's own agent");
+  }
   // It joined before names were kept, or a crash came between.
   const std::string& name = facts->subject.name;
   if (facts->subject.role == Role::kAgent && !impl_->names.has(name, now)) {

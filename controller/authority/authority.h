@@ -12,8 +12,7 @@
 //   admin.pem         key, certificate and roots of an administrator, for edgectl
 //   revoked           agents by name, and the time of revocation; administrators too, all of them
 //   names             agents by name, with the key that each name belongs to, and until when
-//   tokens            digests of tokens that are bound to one name
-//   join-<name>       token and roots of an agent in this process (edge-standalone's own)
+//   tokens            digests of tokens that are for one name
 #pragma once
 
 #include <functional>
@@ -55,21 +54,20 @@ class Authority {
 
   /// Returns whether a token is valid; in constant time.
   bool is_token(std::string_view presented) const;
-  /// Issues the first certificate for an agent, decision 0095. With the join file's token the name must be free, or
-  /// this key's. With a token for the name, the name is taken from another key, whose certificates are rejected from
-  /// then on. kUnauthenticated: `is_token` is false; kPermissionDenied: the token is for another name or key;
-  /// kAlreadyExists: the name is another key's; kInvalidArgument for an invalid name or request.
+  /// A first certificate for an agent, decision 0095. The join file's token gives a name that is free, or this key's.
+  /// One that was made for the name takes it from another key, whose certificates are refused from then on.
+  /// kUnauthenticated: `is_token` is false; kPermissionDenied: it is another name's, or another key's;
+  /// kAlreadyExists: the name is another key's, or reserved; kInvalidArgument for a name or a request that is none.
   Result<std::string> join(std::string_view token, std::string_view name, std::string_view request);
   /// Issues the next certificate of an agent that has presented a valid one: the name is this key's from then on. Fails
   /// as above.
   Result<std::string> sign(std::string_view name, std::string_view request);
   /// Returns a join file with a token for this name only, valid for a day and for the first key that joins with it.
   Result<std::string> join_file_for(std::string_view name);
-  /// Returns the path of a join file for an agent in this process; its token is valid while the process runs, for any
-  /// key.
-  Result<std::string> own_join_file(std::string_view name);
-  /// Returns whom this certificate names; TLS has verified its signature. kUnauthenticated: expired, not yet valid, or
-  /// revoked. An agent's name belongs to its key from then on, if no other key has it.
+  /// An agent in this process has this name and needs no certificate: nobody else joins by it, or shows it.
+  void reserve(std::string_view name);
+  /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
+  /// An agent's name is its key's from then on, where no other has it.
   Result<CertificateFacts> identify(std::string_view certificate);
   /// Returns whether an agent's certificate, identified before, was revoked since.
   bool is_revoked(const CertificateFacts& facts) const;

@@ -176,16 +176,16 @@ TEST_F(AuthorityTest, ATokenForANameTakesItFromALostKeyOnce) {
   EXPECT_FALSE(authority_->join_file_for("../x"));
 }
 
-TEST_F(AuthorityTest, AnAgentOfThisProcessJoinsByWhateverKeyItHas) {
-  const auto path = authority_->own_join_file("standalone");
-  ASSERT_TRUE(path);
-  const std::string token = token_of(*read_file(*path, 1 << 16));
-  EXPECT_TRUE(authority_->join(token, "standalone", request_on("P-256")));
-  EXPECT_TRUE(authority_->join(token, "standalone", request_on("P-256")));
-  EXPECT_FALSE(authority_->join(token, "edge-1", request_on("P-256")));
-  EXPECT_FALSE(authority_->join(token_of(file("join")), "standalone", request_on("P-256")));
-  authority_ = open();
-  EXPECT_FALSE(authority_->is_token(token)) << "it ends with the process";
+TEST_F(AuthorityTest, NobodyHasTheNameOfTheAgentOfThisProcess) {
+  const std::string token = token_of(file("join"));
+  const auto before = authority_->join(token, "standalone", request_on("P-256"));
+  ASSERT_TRUE(before);
+  authority_->reserve("standalone");
+  EXPECT_EQ(authority_->join(token, "standalone", request_on("P-256")).error().code, ErrorCode::kAlreadyExists);
+  EXPECT_EQ(authority_->sign("standalone", request_on("P-256")).error().code, ErrorCode::kAlreadyExists);
+  EXPECT_EQ(authority_->join_file_for("standalone").error().code, ErrorCode::kAlreadyExists);
+  EXPECT_EQ(authority_->identify(*before).error().code, ErrorCode::kUnauthenticated);
+  EXPECT_TRUE(authority_->join(token, "edge-1", request_on("P-256")));
 }
 
 TEST_F(AuthorityTest, MembersFilesThatAreNoneAreNoReasonNotToStart) {
@@ -243,7 +243,6 @@ TEST_F(AuthorityTest, AnAgentOfAnotherClusterIsAnotherAgent) {
   // Nobody joins as one.
   EXPECT_FALSE(authority_->join(token_of(file("join")), "berlin:edge-2", request_on("P-256")));
   EXPECT_FALSE(authority_->join_file_for("berlin:edge-2"));
-  EXPECT_FALSE(authority_->own_join_file("berlin:edge-2"));
   for (const char* name : {":edge-1", "berlin:", "ber.lin:edge-1", "a:b:edge-1", "Berlin:edge-1"}) {
     EXPECT_FALSE(authority_->sign(name, request_on("P-256"))) << name;
   }

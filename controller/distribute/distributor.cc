@@ -1,7 +1,8 @@
 #include "controller/distribute/distributor.h"
 
-#include <algorithm>
 #include <charconv>
+#include <latch>
+#include <optional>
 
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/impl/codegen/service_type.h>
@@ -11,6 +12,7 @@
 
 #include "controller/distribute/hub.h"
 #include "controller/distribute/streams.h"
+#include "net/server/acceptor.h"
 #include "net/socket.h"
 
 namespace edge::controller {
@@ -43,62 +45,110 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const Authority& authority)
   return grpc::experimental::TlsServerCredentials(options);
 }
 
+/// nullopt: the host is a name, or the port is none.
+std::optional<net::SocketAddress> parse_host_port(std::string_view listen) {
+  const std::size_t colon = listen.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view host = listen.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  const char* const end = listen.data() + listen.size();
+  if (std::from_chars(listen.data() + colon + 1, end, port).ptr != end) return std::nullopt;
+  const auto address = parse_ip(host);
+  if (!address) return std::nullopt;
+  return net::SocketAddress{*address, port};
+}
+
 /// A port that somebody else has, with what to do about it: gRPC says neither.
 Status check_free(const DistributorOptions& options) {
   const std::string flag = options.listen_flag.empty() ? "" : " (" + options.listen_flag + ")";
-  const std::size_t colon = options.listen.rfind(':');
-  std::string_view host = std::string_view(options.listen).substr(0, std::min(colon, options.listen.size()));
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  std::uint16_t port = 0;
-  if (colon != std::string::npos) {
-    const char* const end = options.listen.data() + options.listen.size();
-    std::from_chars(options.listen.data() + colon + 1, end, port);
-  }
+  const auto listen = parse_host_port(options.listen);
   // A name is left to gRPC.
-  const auto address = parse_ip(host);
-  if (!address || port == 0 || !net::port_taken(*address, port)) return {};
+  if (!listen || listen->port == 0 || !net::port_taken(listen->address, listen->port)) return {};
   return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + flag + ": port is in use"};
 }
 
 }  // namespace
 
 struct Distributor::Impl {
+  explicit Impl(DistributorOptions given) : options(std::move(given)) {}
+  ~Impl() { stop(); }
+
+  const DistributorOptions options;
   std::unique_ptr<Hub> hub;
+  std::uint16_t port = 0;
+  std::string address;
+  // Of the loop's thread where there is one.
+  std::unique_ptr<net::server::Acceptor> acceptor;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;  ///< null: gRPC accepts connections itself
   std::unique_ptr<grpc::Service> agents;
   std::unique_ptr<grpc::Service> inspect;
-  std::unique_ptr<grpc::Server> server;
-  int port = 0;
-  std::string address;
+  std::unique_ptr<grpc::Server> server;  ///< null: not started yet
 
-  ~Impl() { stop(); }
+  Status listen();
+  Status start_server();
+  void accept(net::Fd client);
+  std::string where() const {
+    return options.listen + (options.listen_flag.empty() ? "" : " (" + options.listen_flag + ")");
+  }
   void stop() {
+    if (hub) hub->end_soon();
+    if (acceptor) {
+      std::latch closed(1);
+      options.accept_on->post([&] {
+        acceptor.reset();
+        closed.count_down();
+      });
+      closed.wait();
+    }
     if (server == nullptr) return;
-    hub->end_soon();
     server->Shutdown(std::chrono::system_clock::now() + kFarewell);
     server->Wait();
     server.reset();
   }
 };
 
-Distributor::Distributor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Distributor::~Distributor() = default;
+/// Without gRPC, whose threads a process that nobody connects to does not need.
+Status Distributor::Impl::listen() {
+  const auto where_to = parse_host_port(options.listen);
+  if (!where_to) return start_server();
+  auto socket = net::listen_tcp(where_to->address, where_to->port);
+  if (!socket) return Error{ErrorCode::kUnavailable, "cannot listen on " + where() + " for agents"};
+  port = net::local_address(socket->get()).port;
+  std::latch opened(1);
+  options.accept_on->post([&] {
+    acceptor = std::make_unique<net::server::Acceptor>(
+        *options.accept_on, std::move(*socket),
+        [this](net::Fd client, const net::SocketAddress&) { accept(std::move(client)); });
+    opened.count_down();
+  });
+  opened.wait();
+  return {};
+}
 
-Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions options) {
-  if (Status status = check_free(options); !status) return status.error();
-  auto authority = Authority::open({.directory = options.data_dir + "/agents",
-                                    .controller = {},
-                                    .clock = options.clock,
-                                    .replace_early = options.replace_early});
-  if (!authority) return authority.error();
-  auto impl = std::make_unique<Impl>();
-  impl->hub = std::make_unique<Hub>(options, std::move(*authority));
-  impl->agents = make_agent_service(*impl->hub);
-  impl->inspect = make_inspect_service(*impl->hub);
+void Distributor::Impl::accept(net::Fd client) {
+  if (server == nullptr) {
+    if (Status status = start_server(); !status) return options.log.error(status.error().text);
+  }
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+  connection.listener_fd = acceptor->fd();
+  connection.fd = client.release();
+  entrance->HandleNewConnection(&connection);
+}
 
+Status Distributor::Impl::start_server() {
+  agents = make_agent_service(*hub);
+  inspect = make_inspect_service(*hub);
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(options.listen, credentials(impl->hub->authority()), &impl->port);
-  builder.RegisterService(impl->agents.get());
-  builder.RegisterService(impl->inspect.get());
+  int bound = 0;
+  if (acceptor) {
+    entrance = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials(hub->authority()));
+  } else {
+    builder.AddListeningPort(options.listen, credentials(hub->authority()), &bound);
+  }
+  builder.RegisterService(agents.get());
+  builder.RegisterService(inspect.get());
   builder.SetMaxReceiveMessageSize(kMaxMessage);
   // Two controllers on one port would share its agents between them.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -112,13 +162,33 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   grpc::ResourceQuota quota("agents");
   quota.Resize(kMaxMemory);
   builder.SetResourceQuota(quota);
-  impl->server = builder.BuildAndStart();
-  if (impl->server == nullptr || impl->port == 0) {
-    const std::string flag = options.listen_flag.empty() ? "" : " (" + options.listen_flag + ")";
-    return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + flag + " for agents"};
+  server = builder.BuildAndStart();
+  if (acceptor) {
+    return server ? Status() : Status(Error{ErrorCode::kUnavailable, "calls of agents cannot be served"});
   }
+  if (server == nullptr || bound == 0) {
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + where() + " for agents"};
+  }
+  port = static_cast<std::uint16_t>(bound);
+  return {};
+}
+
+Distributor::Distributor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Distributor::~Distributor() = default;
+
+Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions options) {
+  if (Status status = check_free(options); !status) return status.error();
+  auto authority = Authority::open({.directory = options.data_dir + "/agents",
+                                    .controller = {},
+                                    .clock = options.clock,
+                                    .replace_early = options.replace_early});
+  if (!authority) return authority.error();
+  auto impl = std::make_unique<Impl>(std::move(options));
+  impl->hub = std::make_unique<Hub>(impl->options, std::move(*authority));
+  Status listening = impl->options.accept_on == nullptr ? impl->start_server() : impl->listen();
+  if (!listening) return listening.error();
   std::string& controller = impl->address;
-  controller = options.listen;
+  controller = impl->options.listen;
   controller.replace(controller.rfind(':') + 1, std::string::npos, std::to_string(impl->port));
   // Whoever binds every address is reached at this one from here.
   for (const std::string_view any : {"0.0.0.0:", "[::]:"}) {
@@ -126,6 +196,11 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   }
   if (Status status = impl->hub->authority().set_controller(controller); !status) return status.error();
   return std::unique_ptr<Distributor>(new Distributor(std::move(impl)));
+}
+
+Result<std::unique_ptr<LocalAgent>> Distributor::connect(std::string name, const std::string& hello,
+                                                         LocalAgentEvents events) {
+  return LocalAgent::start(*impl_->hub, std::move(name), hello, std::move(events));
 }
 
 void Distributor::stop() { impl_->stop(); }
@@ -155,11 +230,8 @@ std::vector<BackendHealth> Distributor::backends() const { return impl_->hub->re
 std::uint64_t Distributor::changes() const { return impl_->hub->registry().changes(); }
 void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_change(std::move(callback)); }
 std::string Distributor::address() const { return impl_->address; }
-std::uint16_t Distributor::port() const { return static_cast<std::uint16_t>(impl_->port); }
+std::uint16_t Distributor::port() const { return impl_->port; }
 std::string Distributor::join_file() const { return impl_->hub->authority().path("join"); }
-Result<std::string> Distributor::own_join_file(const std::string& name) const {
-  return impl_->hub->authority().own_join_file(name);
-}
 std::string Distributor::admin_file() const { return impl_->hub->authority().path("admin.pem"); }
 
 }  // namespace edge::controller

@@ -17,9 +17,14 @@
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
+#include "controller/distribute/local_agent.h"
 #include "controller/distribute/progress.h"
 #include "controller/distribute/virtual_addresses.h"
 #include "program/values/value_set.h"
+
+namespace edge::net {
+class Loop;
+}
 
 namespace edge::controller {
 
@@ -65,7 +70,10 @@ struct DistributorOptions {
   /// Answers `Ask` for the controller itself: its own admin pages. On server threads; null: none.
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
   bool replace_early = false;  ///< AuthorityOptions
-  /// null: the system clock. For tests of expiry and rotation.
+  /// Accepts connections, as long as the distributor is there; gRPC and its threads start with the first one. null:
+  /// gRPC starts at once, and accepts them itself.
+  net::Loop* accept_on = nullptr;
+  /// null: the system's. For tests of expiry and rotation.
   std::function<WallTime()> clock{};
 };
 
@@ -101,8 +109,10 @@ class Distributor {
   /// Returns why an agent that runs `program` (its hash, hex) does not run the published one, as a sentence; empty: it
   /// does.
   std::string behind(const std::string& agent, const std::string& program) const;
-  /// Sets the callback for such changes, called on a server thread: must not block. Replaces the earlier one, and waits
-  /// for a call of it in progress.
+  /// An agent in this process. It must be gone before the distributor is.
+  Result<std::unique_ptr<LocalAgent>> connect(std::string name, const std::string& hello, LocalAgentEvents events);
+  /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does
+  /// not return while a call of the one before is under way.
   void on_change(std::function<void()> callback);
 
   std::uint16_t port() const;
@@ -110,8 +120,6 @@ class Distributor {
   std::string address() const;
   /// `<data-dir>/agents/join`: for `edge-agent --token-file`. `<data-dir>/agents/admin.pem`: for edgectl.
   std::string join_file() const;
-  /// For an agent in this process: an agent of this name joins with any key. Valid while the process runs.
-  Result<std::string> own_join_file(const std::string& name) const;
   std::string admin_file() const;
 
  private:

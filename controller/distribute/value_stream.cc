@@ -1,9 +1,8 @@
-#include <algorithm>
-
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
+#include "controller/distribute/report_message.h"
 #include "controller/distribute/values_feed.h"
 #include "schemas/agent.pb.h"
 
@@ -113,24 +112,13 @@ class ReportStream final : public Stream, public ReportReactor {
   }
 
  private:
-  static constexpr int kMaxVips = 1000;
-
   Status heard() {
     if (report_.has_hello()) {
       const auto greeting = read_greeting(report_.hello());
       if (!greeting) return greeting.error();
       instance_ = greeting->instance;
     }
-    AgentRegistry::Report report;
-    report.connections = report_.connections();
-    report.requests = report_.requests();
-    for (const auto& backend : report_.backends()) report.backends.push_back(read_backend(backend));
-    for (const auto& removed : report_.removed_backends()) {
-      report.removed.emplace_back(removed.namespace_(), removed.name());
-    }
-    for (int i = 0; i < std::min(report_.vips_size(), kMaxVips); ++i) report.vips.push_back(read_vip(report_.vips(i)));
-    report.unbound = read_unbound_list(report_.unbound());
-    if (hub_.registry().reported(name(), instance_, std::move(report), hub_.now())) hub_.changed();
+    if (hub_.registry().reported(name(), instance_, read_report(report_), hub_.now())) hub_.changed();
     return {};
   }
 

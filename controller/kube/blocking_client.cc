@@ -1,15 +1,38 @@
 #include "controller/kube/blocking_client.h"
 
+#include <functional>
 #include <future>
+#include <latch>
 #include <thread>
 
 namespace edge::kube {
 
 struct BlockingClient::State {
-  net::Loop loop;
+  explicit State(net::Loop* given)
+      : own(given == nullptr ? std::make_unique<net::Loop>() : nullptr), loop(given == nullptr ? *own : *given) {}
+
+  std::unique_ptr<net::Loop> own;  ///< null: the loop is somebody else's
+  net::Loop& loop;
   std::unique_ptr<Client> client;
   std::unique_ptr<Discovery> discovery;
   std::thread thread;
+
+  Status make_client(Config config, ClientOptions options) {
+    auto made = Client::make(loop, std::move(config), std::move(options));
+    if (!made.ok()) return made.error();
+    client = std::move(*made);
+    discovery = std::make_unique<Discovery>(*client);
+    return {};
+  }
+  /// On the loop's thread, which is another one and runs.
+  void run_there(const std::function<void()>& work) {
+    std::latch done(1);
+    loop.post([&] {
+      work();
+      done.count_down();
+    });
+    done.wait();
+  }
 
   /// Makes a task on the loop's thread and waits for what it comes to.
   template <typename T, typename Make>
@@ -30,22 +53,33 @@ struct BlockingClient::State {
 
 BlockingClient::BlockingClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::unique_ptr<BlockingClient>> BlockingClient::make(Config config, ClientOptions options) {
+Result<std::unique_ptr<BlockingClient>> BlockingClient::make(Config config, ClientOptions options, net::Loop* loop) {
   net::ignore_sigpipe();
-  auto state = std::make_unique<State>();
-  auto client = Client::make(state->loop, std::move(config), std::move(options));
-  if (!client.ok()) return client.error();
-  state->client = std::move(*client);
-  state->discovery = std::make_unique<Discovery>(*state->client);
-  state->thread = std::thread([&loop = state->loop] { loop.run(); });
+  auto state = std::make_unique<State>(loop);
+  Status made;
+  if (loop == nullptr) {
+    made = state->make_client(std::move(config), std::move(options));
+    if (made) state->thread = std::thread([own = state->own.get()] { own->run(); });
+  } else {
+    state->run_there([&] { made = state->make_client(std::move(config), std::move(options)); });
+  }
+  if (!made) return made.error();
   return std::unique_ptr<BlockingClient>(new BlockingClient(std::move(state)));
 }
 
 BlockingClient::~BlockingClient() {
   // Nobody is in a call any more: each waits for its end.
-  state_->loop.stop();
+  const auto end = [this] {
+    state_->discovery.reset();
+    state_->client.reset();
+  };
+  if (state_->own == nullptr) {
+    state_->run_there(end);
+    return;
+  }
+  state_->own->stop();
   state_->thread.join();
-  state_->client.reset();
+  end();
 }
 
 const Config& BlockingClient::config() const { return state_->client->config(); }

@@ -1,5 +1,5 @@
-// A blocking version of the client, for sequential programs: the same calls, each waiting for its end. It has an event
-// loop and a thread of its own.
+// The client for programs that do one thing after the other: the same calls, each waiting for its end. It has a loop
+// and a thread of its own, or is given a loop.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,11 @@ namespace edge::kube {
 /// Threads: any.
 class BlockingClient {
  public:
-  static Result<std::unique_ptr<BlockingClient>> make(Config config, ClientOptions options = {});
-  /// Cancels calls in progress.
+  /// `loop`: one that runs as long as the client is there, in whose thread nobody waits for the client; null: it has
+  /// one of its own, with a thread.
+  static Result<std::unique_ptr<BlockingClient>> make(Config config, ClientOptions options = {},
+                                                      net::Loop* loop = nullptr);
+  /// Breaks off what is under way.
   ~BlockingClient();
   BlockingClient(const BlockingClient&) = delete;
   BlockingClient& operator=(const BlockingClient&) = delete;

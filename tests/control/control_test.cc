@@ -234,8 +234,8 @@ spec:
 class Lost : public Control, public testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(All, Lost,
-                         testing::Values("agents", "agents/ca.pem", "agents/join", "agent/authorities.pem",
-                                         "agent/program.key.pub", "agent/agent.pem", "api/ca.pem"));
+                         testing::Values("agents", "agents/ca.pem", "agents/join", "agent", "agent/seal.key",
+                                         "signing.key.pub", "api/ca.pem"));
 
 TEST_P(Lost, IsMadeAnewAndChangesGoLiveAgain) {
   {

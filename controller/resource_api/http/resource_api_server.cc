@@ -163,6 +163,7 @@ void ResourceApiServer::write_metrics(metrics::Exposition& out) const { impl_->c
 bool ResourceApiServer::began_empty() const { return impl_->api->began_empty(); }
 const std::string& ResourceApiServer::own_token() const { return impl_->own_token; }
 Result<net::Fd> ResourceApiServer::dial() { return impl_->server->dial(); }
+net::Loop& ResourceApiServer::loop() { return impl_->server->loop(); }
 const std::string& ResourceApiServer::kubeconfig() const { return impl_->kubeconfig; }
 
 }  // namespace edge::resource_api::http

@@ -14,6 +14,10 @@
 #include "metrics/exposition.h"
 #include "net/socket.h"
 
+namespace edge::net {
+class Loop;
+}
+
 namespace edge::resource_api::http {
 
 struct ResourceApiOptions {
@@ -51,7 +55,9 @@ class ResourceApiServer {
   const std::string& own_token() const;
   /// Opens a connection to the server within this process. Any thread, until destruction.
   Result<net::Fd> dial();
-  /// As Api::began_empty.
+  /// That it runs on. What else lives on it ends before the server is destroyed.
+  net::Loop& loop();
+  /// Api::began_empty.
   bool began_empty() const;
   void write_metrics(metrics::Exposition& out) const;
 

@@ -1,0 +1,28 @@
+#include "controller/distribute/report_message.h"
+
+#include <algorithm>
+
+#include "controller/distribute/protocol.h"
+#include "schemas/agent.pb.h"
+
+namespace edge::controller {
+namespace {
+
+constexpr int kMaxVips = 1000;
+
+}  // namespace
+
+AgentRegistry::Report read_report(const agent::v1::Report& from) {
+  AgentRegistry::Report report;
+  report.connections = from.connections();
+  report.requests = from.requests();
+  for (const auto& backend : from.backends()) report.backends.push_back(read_backend(backend));
+  for (const auto& removed : from.removed_backends()) {
+    report.removed.emplace_back(removed.namespace_(), removed.name());
+  }
+  for (int i = 0; i < std::min(from.vips_size(), kMaxVips); ++i) report.vips.push_back(read_vip(from.vips(i)));
+  report.unbound = read_unbound_list(from.unbound());
+  return report;
+}
+
+}  // namespace edge::controller
