@@ -27,6 +27,8 @@ bool is_label_value(std::string_view value);
 
 /// Of texts `key=value`, of which a key stands once. kInvalidArgument: one is no label, or there are too many.
 Result<Labels> parse_labels(const std::vector<std::string>& texts);
+/// Whether all of `selector` are among `labels`.
+bool selects(const Labels& selector, const Labels& labels);
 /// `a=b,c=d`
 std::string labels_text(const Labels& labels);
 

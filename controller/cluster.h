@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/log.h"
 #include "controller/kube/config.h"
 #include "controller/reconcile/program_builder.h"
@@ -41,6 +42,8 @@ struct ClusterEvents {
   std::function<void(std::vector<ObjectEdit>)> edited;
   /// What the label of a node is; empty: it has none, or is gone. Null: nobody asks.
   std::function<void(const std::string& node, std::string value)> node{};
+  /// All labels of a node; empty: it has none, or is gone.
+  std::function<void(const std::string& node, Labels labels)> node_labels{};
   /// All nodes that there are have been told. Once, before `synced`; never where they may not be read.
   std::function<void()> nodes_synced{};
   /// What there is has been told whole. Once.

@@ -184,7 +184,13 @@ void Holder::Impl::look_around(Time time) {
     const int link = bgp                  ? announcer.link(address.id)
                      : mine == kept.end() ? connections.link(address.id)
                                           : mine->second.link;
-    fact.placement = place(address, options.labels, served, rights, netlink, link);
+    const bool permitted = fact.placement.unfit != Unfit::kNotPermitted;
+    fact.placement = place(address, labels, served, rights, netlink, link);
+    if (permitted && fact.placement.unfit == Unfit::kNotPermitted) {
+      options.log.warn("cannot hold a virtual address", {{"vip", address.name_space + "/" + address.name},
+                                                         {"address", to_string(address.address)},
+                                                         {"reason", fact.placement.reason}});
+    }
     if (!words.valid() && fact.placement.unfit == Unfit::kNo) {
       fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = reported};
     }
@@ -397,6 +403,9 @@ void Holder::set_addresses(Addresses addresses) {
       rules.push_back({address.id, address.min_healthy_nodes, address.mode == Mode::kBgp});
     }
     for (const Member& member : addresses.members) impl_->members[member.name] = member.address;
+    // Who starts an agent says it nearer than who labels its Node.
+    impl_->labels = impl_->options.labels;
+    impl_->labels.insert(addresses.node_labels.begin(), addresses.node_labels.end());
     impl_->addresses = std::move(addresses);
     impl_->assignment.set_rules(std::move(rules));
     for (const VirtualAddress& address : impl_->addresses.addresses) {

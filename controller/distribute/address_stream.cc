@@ -1,7 +1,8 @@
-#include <algorithm>
+#include <utility>
 
 #include <grpcpp/grpcpp.h>
 
+#include "base/labels.h"
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/streams.h"
@@ -39,7 +40,8 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
     const auto greeting = read_greeting(up.hello());
     if (!greeting) return greeting.error();
     greeted_ = true;
-    labels_ = greeting->state.labels;
+    own_labels_ = greeting->state.labels;
+    node_ = greeting->state.node;
     hub_.note_member(name(), reached_at(up.hello().peer_address(), peer_address(context_)));
     return {};
   }
@@ -48,10 +50,18 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
 
   void advance() override {
     if (!greeted_ || !may_write()) return;
+    if (hub_.address_versions() == std::pair(sent_, sent_labels_)) return;
     const CurrentAddresses current = hub_.current_addresses();
-    if (current.set == nullptr || current.version == sent_) return;
+    if (current.set == nullptr) return;
+    Labels of_node = hub_.node_labels(node_);
+    sent_labels_ = current.labels_version;
+    if (current.version == sent_ && of_node == node_labels_) return;
     sent_ = current.version;
+    node_labels_ = std::move(of_node);
+    labels_ = own_labels_;
+    labels_.insert(node_labels_.begin(), node_labels_.end());
     down_.Clear();
+    for (const auto& [key, value] : node_labels_) (*down_.mutable_node_labels())[key] = value;
     down_.set_version(current.version);
     down_.set_key(current.set->key);
     for (const VirtualAddress& from : current.set->addresses) add(from);
@@ -75,13 +85,6 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
     for (const auto& [key, value] : from.node_selector) (*address.mutable_node_selector())[key] = value;
     address.set_epoch(from.epoch);
     if (from.bgp) add(*from.bgp, selects(from.node_selector, labels_), *address.mutable_bgp());
-  }
-
-  static bool selects(const Labels& selector, const Labels& labels) {
-    return std::ranges::all_of(selector, [&](const auto& wanted) {
-      const auto found = labels.find(wanted.first);
-      return found != labels.end() && found->second == wanted.second;
-    });
   }
 
   /// `chosen`: the address is for this agent. No other is told passwords.
@@ -114,8 +117,12 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
   void gone() override {}
 
   bool greeted_ = false;
-  Labels labels_;  ///< of the agent
+  Labels own_labels_;   ///< of the agent
+  std::string node_;    ///< that it runs on
+  Labels node_labels_;  ///< as they were sent last
+  Labels labels_;       ///< of both
   std::uint64_t sent_ = 0;
+  std::uint64_t sent_labels_ = 0;
 };
 
 }  // namespace

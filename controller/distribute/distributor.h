@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
@@ -87,6 +88,8 @@ class Distributor {
   /// What the group label of a node is from now on, which counts for its agents that have none of their own; empty: the
   /// node has none.
   void set_node_group(const std::string& node, std::string group);
+  /// Likewise of the labels that node selectors of virtual addresses name.
+  void set_node_labels(const std::string& node, Labels labels);
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
   /// With backends and VIPs; nullopt when none of this name was ever here.

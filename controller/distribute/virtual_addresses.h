@@ -68,6 +68,7 @@ struct CurrentAddresses {
   std::uint64_t version = 0;  ///< 0: nothing yet
   std::shared_ptr<const VirtualAddresses> set;
   std::map<std::string, std::string> members;  ///< `HOST:PORT` by name of the agent
+  std::uint64_t labels_version = 0;            ///< another one once the labels of a node are others
 };
 
 }  // namespace edge::controller
