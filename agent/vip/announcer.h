@@ -57,8 +57,9 @@ class Announcer {
 
   /// Starts BIRD with the first address, and ends it with the last. `departs`: this node is drained, or ends.
   void step(const std::vector<VirtualAddress>& addresses, const Assignment& assignment, bool departs, Time now);
-  /// Whether nothing is announced any more that other nodes serve, for so long that routers know. Before the first
-  /// step in which this node departs: whether there is nothing to announce.
+  /// Whether nothing is announced any more that other nodes serve, for so long that routers know, and what nobody else
+  /// serves has been announced for kNotice as about to go away. Before the first step in which this node departs:
+  /// whether there is nothing to announce.
   bool departed() const { return announcements_.empty() || (departs_ && !waits_); }
   /// Says of an address whether it is announced, its sessions, and what is wrong.
   void fill(AddressState& state) const;

@@ -486,9 +486,9 @@ void Holder::leave() {
   impl_->assignment.leave();
   impl_->next_beat = {};
   impl_->wake_up();
-  const auto gone = [this] { return impl_->assignment.held().empty() && impl_->announcer.departed(); };
+  const auto gone = [this] { return impl_->assignment.held().empty(); };
   const auto nobody = [this] { return impl_->assignment.live_nodes().size() < 2; };
-  impl_->stepped.wait_for(lock, kLeave, [&] { return gone() || nobody(); });
+  impl_->stepped.wait_for(lock, kLeave, [&] { return (gone() || nobody()) && impl_->announcer.departed(); });
 }
 
 void Holder::hand_over() {

@@ -78,7 +78,7 @@ class BgpNet : public test::Bridge {
     };
     for (std::size_t i = 0; i < count; ++i) add(i + 1, "203.0.113." + std::to_string(10 + i), kRouter);
     if (has_v6_) add(1000, kAddress6, "fd00:2::9");
-    all.members = {{"a", {*parse_ip("192.0.2.1"), kPort}}, {"b", {*parse_ip("192.0.2.2"), kPort}}};
+    if (hear_each_other_) all.members = {{"a", {*parse_ip("192.0.2.1"), kPort}}, {"b", {*parse_ip("192.0.2.2"), kPort}}};
     return all;
   }
 
@@ -202,6 +202,7 @@ class BgpNet : public test::Bridge {
   std::atomic<bool> serves_ = true;
   std::uint64_t version_ = 0;
   bool bfd_ = false;
+  bool hear_each_other_ = true;
 };
 
 TEST_F(BgpNet, FrrRoutesOverEveryNodeThatServesAndFollowsDrainAndLoss) {
@@ -259,6 +260,32 @@ TEST_F(BgpNet, FrrRoutesOverEveryNodeThatServesAndFollowsDrainAndLoss) {
   for (auto& [name, holder] : holders_) holder->look_again();
   ASSERT_TRUE(await([&] { return route(kAddress).empty() && !has_address("a"); }));
   EXPECT_EQ(holders_["a"]->states()[0].unfit, Unfit::kNoListener);
+}
+
+/// As several edge-standalone are: none knows that another one announces the address, too.
+TEST_F(BgpNet, WhoEndsAndHearsNobodyIsLeftBeforeItsListenersClose) {
+  hear_each_other_ = false;
+  if (!start_frr()) GTEST_SKIP() << "needs FRR (package frr)";
+  start("a");
+  const std::size_t of_first = listeners_.size();
+  start("b");
+  ASSERT_TRUE(await([] { return goes_over("a") && goes_over("b"); })) << frr("show bgp summary") << route(kAddress);
+  std::atomic<bool> ending = false;
+  std::atomic<int> failed = 0;
+  std::atomic<int> made = 0;
+  std::thread client([&] {
+    while (!ending) (connects() ? made : failed) += 1;
+  });
+  holders_["a"]->leave();
+  EXPECT_FALSE(goes_over("a")) << route(kAddress);
+  for (std::size_t i = 0; i < of_first; ++i) listeners_[i].reset();
+  const int so_far = made;
+  EXPECT_TRUE(await([&] { return made > so_far + 20; }));
+  EXPECT_TRUE(has(frr("show bgp ipv4 unicast 203.0.113.10/32"), "graceful-shutdown")) << "to the end";
+  holders_.erase("a");
+  ending = true;
+  client.join();
+  EXPECT_EQ(failed, 0) << "of " << made + failed;
 }
 
 TEST_F(BgpNet, EditsResetNoSession) {
