@@ -88,7 +88,7 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
   }
 
   /// `chosen`: the address is for this agent. No other is told passwords.
-  static void add(const Bgp& from, bool chosen, agent::v1::Bgp& bgp) {
+  static void add(const schemas::Bgp& from, bool chosen, agent::v1::Bgp& bgp) {
     bgp.set_local_as(from.local_as);
     bgp.set_router_id(from.router_id);
     for (const std::string& community : from.communities) bgp.add_communities(community);
@@ -102,7 +102,7 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
     bgp.set_bfd_multiplier(from.bfd_multiplier);
     bgp.set_graceful_restart(from.graceful_restart);
     bgp.set_graceful_restart_seconds(from.graceful_restart_seconds);
-    for (const BgpPeer& one : from.peers) {
+    for (const schemas::BgpPeer& one : from.peers) {
       auto& peer = *bgp.add_peers();
       peer.set_address(one.address.bytes.data(), one.address.bytes.size());
       peer.set_as_number(one.as_number);
