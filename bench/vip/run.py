@@ -69,9 +69,9 @@ def tell(report, who, kind, results):
         "failed": sum(one["failed"] for one in results), "resets": sum(one["resets"] for one in results), "kept": {}}
     for one in results:
         for name, figures in one["kept"].items():
-            kept = row["kept"].setdefault(name, {"used": 0, "failed": 0, "first": ""})
-            kept["used"] += figures["used"]
-            kept["failed"] += figures["failed"]
+            kept = row["kept"].setdefault(name, {"used": 0, "closed": 0, "failed": 0, "resets": 0, "first": ""})
+            for count in ("used", "closed", "failed", "resets"):
+                kept[count] += figures[count]
             kept["first"] = kept["first"] or figures["first"]
     report.append(row)
     gap = row["gap_ms"]
@@ -81,7 +81,8 @@ def tell(report, who, kind, results):
     if first:
         print(f"  first: {first}", flush=True)
     for name, kept in row["kept"].items():
-        print(f"  kept {name:<10} used {kept['used']:>5}, failed {kept['failed']:>3} {kept['first']}", flush=True)
+        print(f"  kept {name:<10} used {kept['used']:>5}, closed in order {kept['closed']:>3}, failed {kept['failed']:>3}, "
+              f"reset {kept['resets']:>3} {kept['first']}", flush=True)
 
 
 def main():

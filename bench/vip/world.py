@@ -36,7 +36,7 @@ def until(condition, what):
             return found
         if time.monotonic() > end:
             raise RuntimeError("waited in vain: " + what)
-        time.sleep(0.01)
+        time.sleep(0.1)
 
 
 class Net:
@@ -99,6 +99,7 @@ class Fault:
         if kind == "move":
             return self.peer.move(name)
         if kind == "upgrade":
+            self.before = self.peer.agents[name]
             return self.peer.start_node(name)
         if kind == "end":
             return self.peer.end(name)
@@ -113,6 +114,8 @@ class Fault:
     def undo(self, kind, name):
         if kind == "end":
             self.peer.agents[name].wait(NEVER)
+        if kind == "upgrade":
+            self.before.wait(NEVER)
         if kind in ("kill", "end"):
             self.peer.start_node(name)
         if kind == "stop":
@@ -217,7 +220,8 @@ endpoints: [{{addresses: [127.0.0.1]}}]
         self.agents[name] = self.net.start(
             name, self.bin / "edge-agent", "--controller", ADDRESSES["ctl"] + ":9443", "--name", name, "--token-file",
             folder / "ctl/agents/join", "--data-dir", folder / name, "--label", "bench=yes", "--peer-listen",
-            "0.0.0.0:9095", "--upgrade-socket", folder / f"{name}.sock", "--drain-timeout", "5s", "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
+            "0.0.0.0:9095", "--upgrade-socket", folder / f"{name}.sock", "--drain-timeout", "30s",
+            "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
 
     def ready(self, name):
         until(lambda: run("ip", "netns", "exec", PREFIX + name, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}",
