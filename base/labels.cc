@@ -57,6 +57,13 @@ Result<Labels> parse_labels(const std::vector<std::string>& texts) {
   return labels;
 }
 
+bool selects(const Labels& selector, const Labels& labels) {
+  return std::ranges::all_of(selector, [&](const auto& wanted) {
+    const auto found = labels.find(wanted.first);
+    return found != labels.end() && found->second == wanted.second;
+  });
+}
+
 std::string labels_text(const Labels& labels) {
   std::string text;
   for (const auto& [key, value] : labels) text += (text.empty() ? "" : ",") + key + "=" + value;

@@ -26,6 +26,8 @@ bool is_label_value(std::string_view value);
 
 /// Parses texts `key=value` with unique keys. kInvalidArgument: one is not a label, or there are too many.
 Result<Labels> parse_labels(const std::vector<std::string>& texts);
+/// Whether all of `selector` are among `labels`.
+bool selects(const Labels& selector, const Labels& labels);
 /// `a=b,c=d`
 std::string labels_text(const Labels& labels);
 

@@ -49,6 +49,16 @@ std::uint64_t number_of(const std::string& version) {
   return number;
 }
 
+/// What is no label in it is left out.
+Labels labels_in(const nlohmann::json& object) {
+  Labels labels;
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_string() || !is_label_key(key)) continue;
+    if (const auto& text = value.get_ref<const std::string&>(); is_label_value(text)) labels.emplace(key, text);
+  }
+  return labels;
+}
+
 /// The version that the tables name, else the first of the group that the server prefers.
 const kube::Resource* find(const kube::ResourceTable& table, const schemas::Kind& kind) {
   if (const kube::Resource* exact = table.find_kind(kind.api_version, kind.kind)) return exact;
@@ -236,7 +246,8 @@ class Cluster::Impl {
     counts_.kinds = informers_.size();
   }
 
-  /// Of Nodes a label is all that is asked, and nothing that is served depends on it: who may not read them is told so.
+  /// Of Nodes their labels are all that is asked, and those of before count where they cannot be read: who may not read
+  /// them is told so.
   void follow_nodes(const kube::ResourceTable& table) {
     if (nodes_ != nullptr) return;
     const kube::Resource* resource = options_.node_label.empty() ? nullptr : table.find_kind("v1", "Node");
@@ -247,10 +258,15 @@ class Cluster::Impl {
     kube::InformerEvents events;
     events.changed = [this](const kube::Object& object) {
       const nlohmann::json node = parse_json(object.text);
-      std::string value = text_in(member_in(member_in(node, "metadata"), "labels"), options_.node_label.c_str());
+      const nlohmann::json& labels = member_in(member_in(node, "metadata"), "labels");
+      std::string value = text_in(labels, options_.node_label.c_str());
       events_.node(object.name, is_label_value(value) ? std::move(value) : std::string());
+      events_.node_labels(object.name, labels_in(labels));
     };
-    events.removed = [this](const std::string& key) { events_.node(key, {}); };
+    events.removed = [this](const std::string& key) {
+      events_.node(key, {});
+      events_.node_labels(key, {});
+    };
     events.synced = [this] {
       events_.nodes_synced();
       nodes_awaited_ = false;
@@ -260,7 +276,8 @@ class Cluster::Impl {
       // Later on they share the fate of the other kinds.
       if (connected || !nodes_awaited_) return;
       options_.log.warn("Nodes cannot be read: the groups of agents without the label " + options_.node_label +
-                        " stay as they are (" + failure.text() + ")");
+                        ", and the labels that node selectors of addresses see, stay as they are (" + failure.text() +
+                        ")");
       nodes_awaited_ = false;
       check_synced();
     };

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/log.h"
 #include "controller/kube/config.h"
 #include "controller/reconcile/program_builder.h"
@@ -43,7 +44,9 @@ struct ClusterEvents {
   std::function<void(std::vector<ObjectEdit>)> edited;
   /// Called with the label's value of a node; empty: the node has no label, or was deleted. May be null.
   std::function<void(const std::string& node, std::string value)> node{};
-  /// Called once all nodes have been passed to `node`. Once, before `synced`; never where nodes may not be read.
+  /// All labels of a node; empty: it has none, or is gone.
+  std::function<void(const std::string& node, Labels labels)> node_labels{};
+  /// All nodes that there are have been told. Once, before `synced`; never where they may not be read.
   std::function<void()> nodes_synced{};
   /// Called once when all existing objects have been passed on.
   std::function<void()> synced;

@@ -16,6 +16,7 @@
 #include "controller/cluster.h"
 #include "controller/controller_metrics.h"
 #include "controller/distribute/node_groups.h"
+#include "controller/distribute/node_labels.h"
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
 #include "controller/status/served_objects.h"
@@ -98,6 +99,11 @@ class Controller::Impl {
   void publish_vips() {
     auto all = std::make_shared<VirtualAddresses>();
     all->addresses = vips_.addresses();
+    NodeLabels::Keys keys;
+    for (const VirtualAddress& address : all->addresses) {
+      for (const auto& [key, value] : address.node_selector) keys.insert(key);
+    }
+    node_labels_.set_keys(std::move(keys));
     all->key = key_.derived_secret("words of agents 1");
     if (!all->key.empty()) distributor_->publish(std::move(all));
   }
@@ -119,6 +125,7 @@ class Controller::Impl {
     if (Status status = groups_->open(); !status) return status;
     if (Status status = start_distributor(); !status) return status;
     node_groups_.restore();
+    node_labels_.restore();
     groups_->restore();
     keeps_last_ = options_.api_began_empty && groups_->last_listens();
     if (keeps_last_) {
@@ -256,7 +263,12 @@ class Controller::Impl {
                if (options_.changed) options_.changed(gone);
              },
          .node = [this](const std::string& node, std::string group) { node_groups_.set(node, std::move(group)); },
-         .nodes_synced = [this] { node_groups_.synced(); },
+         .node_labels = [this](const std::string& node, Labels labels) { node_labels_.set(node, std::move(labels)); },
+         .nodes_synced =
+             [this] {
+               node_groups_.synced();
+               node_labels_.synced();
+             },
          .synced =
              [this] {
                know_vips();
@@ -390,6 +402,10 @@ class Controller::Impl {
       options_.data_dir + "/node-groups",
       [this](const std::string& node, std::string group) { distributor_->set_node_group(node, std::move(group)); },
       options_.log};
+  NodeLabels node_labels_{
+      options_.data_dir + "/node-labels",
+      [this](const std::string& node, Labels labels) { distributor_->set_node_labels(node, std::move(labels)); },
+      options_.log};  ///< likewise
   std::unique_ptr<ReconcileLoop> reconcile_loop_;
   std::unique_ptr<Cluster> cluster_;
   std::latch started_{1};

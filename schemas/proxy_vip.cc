@@ -69,7 +69,7 @@ constexpr Field kSpecFields[] = {
     integers("ports", "Ports served on the address.").within(1, 65535),
     string("interface", "Network interface of the layer-2 mode; the one with a route to the address without it."),
     object("healthPolicy", kHealthPolicy, "When the address may be held."),
-    string_map("nodeSelector", "Labels of the agents that may hold the address; all without it."),
+    string_map("nodeSelector", "Labels of the agents, or of their Nodes, that may hold the address; all without it."),
     object("bgp", kBgp, "Settings of the BGP mode."),
 };
 constexpr Rule kSpecRules[] = {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/vip/datagram.h"
+#include "base/labels.h"
 #include "base/resource_id.h"
 #include "daemon/admin.h"
 #include "schemas/agent.pb.h"
@@ -90,6 +91,10 @@ Result<vip::Addresses> read_addresses(const std::string& message) {
       if (address.node_selector.size() < kMaxLabels) address.node_selector.emplace(key, value);
     }
     all.addresses.push_back(std::move(address));
+  }
+  for (const auto& [key, value] : down.node_labels()) {
+    const bool sound = is_label_key(key) && is_label_value(value);
+    if (sound && all.node_labels.size() < kMaxLabels) all.node_labels.emplace(key, value);
   }
   for (const v1::Member& from : down.members()) {
     const auto reached = daemon::parse_listen_address(from.address());

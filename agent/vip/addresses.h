@@ -45,7 +45,8 @@ struct Addresses {
   std::uint64_t version = 0;
   std::vector<VirtualAddress> addresses;
   std::vector<Member> members;
-  std::string key;  ///< authenticates agents' messages
+  std::string key;       ///< that words are authenticated by
+  Labels node_labels{};  ///< of the agent's Node, as far as selectors name them
 };
 
 /// Why this node cannot serve an address. The name is used in statuses.

@@ -113,7 +113,9 @@ void Announcer::step(const std::vector<VirtualAddress>& addresses, const Assignm
     one.announced = still_announced(departure, candidate, now);
     one.graceful_shutdown = one.announced && departs;
     const bool over = !one.announced && now - departure.withdrawn >= kWithdrawal;
-    waits_ = waits_ || (candidate.fit && candidate.others && !over);
+    // Nodes that this one does not hear may serve it, too: routers are given the time to choose them.
+    const bool told = now - departure.since >= kNotice;
+    waits_ = waits_ || (candidate.fit && departs && !(candidate.others ? over : told));
   }
   std::ranges::sort(next, {}, &bgp::Announcement::vip);
   announcements_ = std::move(next);

@@ -57,8 +57,9 @@ class Announcer {
 
   /// Starts BIRD with the first address, and stops it with the last. `departs`: this node is drained, or shuts down.
   void step(const std::vector<VirtualAddress>& addresses, const Assignment& assignment, bool departs, Time now);
-  /// Returns whether no address that other nodes serve is announced any more, long enough for routers to know. Before
-  /// the first step in which this node departs: whether nothing is announced.
+  /// Whether nothing is announced any more that other nodes serve, for so long that routers know, and what nobody else
+  /// serves has been announced for kNotice as about to go away. Before the first step in which this node departs:
+  /// whether there is nothing to announce.
   bool departed() const { return announcements_.empty() || (departs_ && !waits_); }
   /// Sets in an address's state whether it is announced, its sessions, and errors.
   void fill(AddressState& state) const;

@@ -184,7 +184,13 @@ void Holder::Impl::look_around(Time time) {
     const int link = bgp                  ? announcer.link(address.id)
                      : mine == kept.end() ? connections.link(address.id)
                                           : mine->second.link;
-    fact.placement = place(address, options.labels, served, rights, netlink, link);
+    const bool permitted = fact.placement.unfit != Unfit::kNotPermitted;
+    fact.placement = place(address, labels, served, rights, netlink, link);
+    if (permitted && fact.placement.unfit == Unfit::kNotPermitted) {
+      options.log.warn("cannot hold a virtual address", {{"vip", address.name_space + "/" + address.name},
+                                                         {"address", to_string(address.address)},
+                                                         {"reason", fact.placement.reason}});
+    }
     if (!words.valid() && fact.placement.unfit == Unfit::kNo) {
       fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = reported};
     }
@@ -395,6 +401,9 @@ void Holder::set_addresses(Addresses addresses) {
       rules.push_back({address.id, address.min_healthy_nodes, address.mode == Mode::kBgp});
     }
     for (const Member& member : addresses.members) impl_->members[member.name] = member.address;
+    // Who starts an agent says it nearer than who labels its Node.
+    impl_->labels = impl_->options.labels;
+    impl_->labels.insert(addresses.node_labels.begin(), addresses.node_labels.end());
     impl_->addresses = std::move(addresses);
     impl_->assignment.set_rules(std::move(rules));
     for (const VirtualAddress& address : impl_->addresses.addresses) {
@@ -478,9 +487,9 @@ void Holder::leave() {
   impl_->assignment.leave();
   impl_->next_beat = {};
   impl_->wake_up();
-  const auto gone = [this] { return impl_->assignment.held().empty() && impl_->announcer.departed(); };
+  const auto gone = [this] { return impl_->assignment.held().empty(); };
   const auto nobody = [this] { return impl_->assignment.live_nodes().size() < 2; };
-  impl_->stepped.wait_for(lock, kLeave, [&] { return gone() || nobody(); });
+  impl_->stepped.wait_for(lock, kLeave, [&] { return (gone() || nobody()) && impl_->announcer.departed(); });
 }
 
 void Holder::hand_over() {

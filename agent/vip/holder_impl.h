@@ -76,6 +76,7 @@ struct Holder::Impl {
   Rights rights;
   Announcer announcer;  ///< for addresses of mode BGP
   Addresses addresses;
+  Labels labels;  ///< that selectors are asked with: the agent's own, and those of its Node
   std::map<std::uint64_t, Facts> facts;
   std::map<std::uint64_t, Kept> kept;
   std::map<std::string, net::SocketAddress> members;   ///< where messages are sent; never forgotten

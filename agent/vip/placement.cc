@@ -29,13 +29,6 @@ Serves served_here(const IpAddress& address, const std::vector<ServedAddress>& s
   return best;
 }
 
-bool selected(const Labels& selector, const Labels& labels) {
-  return std::ranges::all_of(selector, [&](const auto& wanted) {
-    const auto found = labels.find(wanted.first);
-    return found != labels.end() && found->second == wanted.second;
-  });
-}
-
 /// The link, or why there is none.
 Placement link_for(const VirtualAddress& address, Netlink& netlink, int kept) {
   const Link* link = nullptr;
@@ -113,8 +106,9 @@ Rights own_rights() {
 
 Placement place(const VirtualAddress& address, const Labels& labels, const std::vector<ServedAddress>& served,
                 const Rights& rights, Netlink& netlink, int kept) {
-  if (!selected(address.node_selector, labels)) {
-    return unfit(Unfit::kNotSelected, "the agent has not the labels " + labels_text(address.node_selector));
+  if (!selects(address.node_selector, labels)) {
+    return unfit(Unfit::kNotSelected,
+                 "neither the agent nor its Node has the labels " + labels_text(address.node_selector));
   }
   const Serves serves = served_here(address.address, served);
   if (serves == Serves::kNone) {

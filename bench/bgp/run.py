@@ -4,8 +4,8 @@
     run.py --build DIR [--rounds N] [--json FILE]
 
 Two edge-standalone, each with a BIRD, and FRR with BFD (50 ms, three times) beside them on a bridge, in network namespaces that this
-makes and takes away: as root. A round adds a ProxyVIP at one node (from the rename of the file to the route), removes it, takes
-that node's cable away (to the loss of its next hop), puts it back, and ends the node by SIGTERM. Told are the median, the 99th
+makes and takes away: as root. A round adds a ProxyVIP at one node by the API (from the request to the route), removes it, does the same
+by a file (from its rename; files that change within 50 ms are read together), takes that node's cable away (to the loss of its next hop), puts it back, and ends the node by SIGTERM. Told are the median, the 99th
 percentile and the longest, in milliseconds.
 """
 import argparse
@@ -15,7 +15,9 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -58,9 +60,35 @@ def wait_until(there):
     began = time.monotonic()
     while not there():
         if time.monotonic() - began > PATIENCE:
-            raise SystemExit("bench: what was waited for did not come")
+            raise RuntimeError("what was waited for did not come")
         time.sleep(STEP)
     return (time.monotonic() - began) * 1000
+
+
+class Routes:
+    """The router's kernel says of each change when it comes."""
+
+    def __init__(self, network):
+        self.lines, self.came = [], threading.Condition()
+        self.process = subprocess.Popen(["ip", "-n", network.prefix + "router", "-o", "monitor", "route"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.came:
+                self.lines.append((time.monotonic(), line))
+                self.came.notify_all()
+
+    def after(self, sent, address, deleted):
+        """Milliseconds from `sent` until a route came, or went."""
+        def found():
+            return next((at for at, line in self.lines
+                         if at > sent and f"{address} " in line and line.startswith("Deleted") == deleted), None)
+        with self.came:
+            if not self.came.wait_for(found, PATIENCE):
+                raise RuntimeError("a route did not change")
+            return (found() - sent) * 1000
 
 
 class Network:
@@ -100,6 +128,12 @@ class Network:
     def over(self, address, node):
         return f"via {NODES[node]} " in self.route(address)
 
+    def watched(self, node):
+        """Whether BFD sees a node: it begins with a packet a second (RFC 5880 6.8.3), after the session has come."""
+        told = run(f"vtysh --vty_socket {self.folder}/frr -c 'show bfd peers json'")
+        peers = json.loads(told) if told.startswith("[") else []
+        return any(peer.get("peer") == NODES[node] and peer.get("status") == "up" for peer in peers)
+
     def remove(self):
         for name in (*NODES, "router", "switch"):
             for pid in run(f"ip netns pids {self.prefix}{name}").split():
@@ -118,6 +152,8 @@ class Node:
         command += f" --data-dir {network.folder}/data-{name} --peer-listen 0.0.0.0:9095 --drain-timeout 1s"
         for flag in ("metrics-listen", "health-listen", "api-listen", "otlp-listen", "traces-listen"):
             command += f" --{flag} 127.0.0.1:0"
+        self.changes = None
+        self.network, self.name = network, name
         self.log = open(network.folder / f"{name}.log", "a")
         self.process = subprocess.Popen(command.split(), stdout=self.log, stderr=self.log)
 
@@ -126,21 +162,48 @@ class Node:
         fresh.write_text(VIP.format(name=name, address=address))
         fresh.rename(self.files / f"{name}.yaml")
 
+    def change(self, *words):
+        """Asks the API. Returns when."""
+        if self.changes is None:
+            self.changes = subprocess.Popen(
+                ["ip", "netns", "exec", self.network.prefix + self.name, sys.executable,
+                 str(Path(__file__).parent / "changes.py"), f"{self.network.folder}/data-{self.name}/kubeconfig"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.changes.stdin.write(" ".join(map(str, words)) + "\n")
+        self.changes.stdin.flush()
+        sent, status = self.changes.stdout.readline().split()
+        if not 200 <= int(status) < 300:
+            raise SystemExit(f"bench: the API answers {status}")
+        return float(sent)
+
     def end(self):
-        self.process.send_signal(signal.SIGTERM)
+        if self.changes is not None:
+            self.changes.stdin.close()
+            self.changes.wait()
+            self.changes = None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
         self.process.wait()
 
 
 def measure(network, build, rounds):
     nodes = {name: Node(network, build, name) for name in NODES}
     wait_until(lambda: all(network.over("203.0.113.10", name) for name in NODES))
-    figures = {"added": [], "removed": [], "cable cut": [], "SIGTERM": []}
+    figures = {"added": [], "removed": [], "file added": [], "file removed": [], "cable cut": [], "SIGTERM": []}
+    routes = Routes(network)
+    by_api = network.folder / "third.yaml"
+    by_api.write_text(VIP.format(name="third", address="203.0.113.30"))
     port = f"ip -n {network.prefix}switch link set port-a"
     for number in range(rounds):
+        sent = nodes["a"].change("put", by_api)
+        figures["added"].append(routes.after(sent, "203.0.113.30", deleted=False))
+        sent = nodes["a"].change("delete", "third")
+        figures["removed"].append(routes.after(sent, "203.0.113.30", deleted=True))
         nodes["a"].vip("second", "203.0.113.20")
-        figures["added"].append(wait_until(lambda: network.over("203.0.113.20", "a")))
+        figures["file added"].append(wait_until(lambda: network.over("203.0.113.20", "a")))
         (nodes["a"].files / "second.yaml").unlink()
-        figures["removed"].append(wait_until(lambda: not network.route("203.0.113.20")))
+        figures["file removed"].append(wait_until(lambda: not network.route("203.0.113.20")))
+        wait_until(lambda: network.watched("a"))
         run(port + " down")
         figures["cable cut"].append(wait_until(lambda: not network.over("203.0.113.10", "a")))
         run(port + " up")
@@ -149,6 +212,7 @@ def measure(network, build, rounds):
             nodes["a"].process.send_signal(signal.SIGTERM)
             figures["SIGTERM"].append(wait_until(lambda: not network.over("203.0.113.10", "a")))
             nodes["a"].process.wait()
+            nodes["a"].end()
             nodes["a"] = Node(network, build, "a")
             wait_until(lambda: network.over("203.0.113.10", "a"))
     for node in nodes.values():
@@ -178,7 +242,7 @@ def main():
         ordered = sorted(all_of)
         told[name] = {"median": statistics.median(ordered), "p99": ordered[int(len(ordered) * 0.99)], "longest": ordered[-1],
                       "count": len(ordered)}
-        print(f"{name:<10} median {told[name]['median']:7.1f} ms  p99 {told[name]['p99']:7.1f} ms  "
+        print(f"{name:<12} median {told[name]['median']:7.1f} ms  p99 {told[name]['p99']:7.1f} ms  "
               f"longest {told[name]['longest']:7.1f} ms  of {len(ordered)}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(told, indent=2) + "\n")

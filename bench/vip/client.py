@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """`client.py ADDRESS PORT TLS_PORT RATE`: requests at a rate, each by a connection of its own; and connections of
 HTTP/1.1, HTTP/2, TLS and WebSocket that are kept, where TLS_PORT is none of 0. A line of the standard input begins a
-measurement, the next one ends it and is answered by a line of JSON."""
+measurement, the next one ends it and is answered by a line of JSON; what is kept is opened anew then.
+
+A connection that is closed between two requests, or by GOAWAY, is no failure (RFC 9112 §9.3.1, RFC 9113 §6.8): the client
+goes on with another one. A WebSocket is not closed by a server that drains."""
 import asyncio
 import json
 import ssl
@@ -38,6 +41,13 @@ class Figures:
 
 
 FIGURES = Figures()
+ROUND = 0
+
+
+class Closed(Exception):
+    """In order: no request was taken and not answered."""
+
+
 GET = f"GET / HTTP/1.1\r\nHost: {ADDRESS}\r\n".encode()
 
 
@@ -47,6 +57,7 @@ async def answer(reader):
         raise ValueError(head.split(b"\r\n")[0].decode())
     if await reader.readexactly(2) != b"ok":
         raise ValueError("body")
+    return b"connection: close" in head.lower()
 
 
 async def request():
@@ -78,15 +89,22 @@ def frame(kind, flags, stream, payload=b""):
 
 class Http1:
     def __init__(self, context=None):
-        self.context = context
+        self.context, self.over = context, False
 
     async def open(self):
         port = TLS_PORT if self.context else PORT
         self.reader, self.writer = await asyncio.open_connection(ADDRESS, port, ssl=self.context)
 
     async def use(self):
+        if self.over:
+            raise Closed
         self.writer.write(GET + b"\r\n")
-        await answer(self.reader)
+        try:
+            self.over = await answer(self.reader)
+        except asyncio.IncompleteReadError as error:
+            if error.partial:
+                raise
+            raise Closed from error
 
 
 class Http2(Http1):
@@ -96,10 +114,17 @@ class Http2(Http1):
         self.writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0))
 
     async def use(self):
+        if self.over:
+            raise Closed
         authority = ADDRESS.encode()
         self.writer.write(frame(1, 5, self.stream, b"\x82\x86\x84\x41" + bytes([len(authority)]) + authority))
         while True:
-            head = await self.reader.readexactly(9)
+            try:
+                head = await self.reader.readexactly(9)
+            except asyncio.IncompleteReadError as error:
+                if error.partial or self.over:
+                    raise
+                raise Closed from error
             size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
             stream = int.from_bytes(head[5:], "big")
             payload = await self.reader.readexactly(size)
@@ -107,8 +132,12 @@ class Http2(Http1):
                 self.writer.write(frame(4, 1, 0))
             if kind == 6 and not flags & 1:
                 self.writer.write(frame(6, 1, 0, payload))
-            if kind in (3, 7):
-                raise ValueError(f"frame {kind}")
+            if kind == 7:
+                self.over = True
+                if int.from_bytes(payload[:4], "big") < self.stream:
+                    raise Closed
+            if kind == 3:
+                raise ValueError("RST_STREAM")
             if kind in (0, 1) and stream == self.stream and flags & 1:
                 self.stream += 2
                 return
@@ -132,23 +161,32 @@ class WebSocket(Http1):
 
 async def keep(name, make):
     """A connection that is used ten times a second. It is opened anew when it fails, which is counted."""
-    opened = None
+    opened, opened_in = None, ROUND
     while True:
-        figures = FIGURES.kept.setdefault(name, {"used": 0, "failed": 0, "first": ""})
+        if opened is not None and opened_in != ROUND:
+            opened.writer.close()
+            opened = None
+        figures = FIGURES.kept.setdefault(name, {"used": 0, "closed": 0, "failed": 0, "resets": 0, "first": ""})
         try:
             async with asyncio.timeout(PATIENCE) if hasattr(asyncio, "timeout") else Nothing():
                 if opened is None:
                     connection = make()
                     await connection.open()
-                    opened = connection
+                    opened, opened_in = connection, ROUND
                     fresh = True
                 await opened.use()
             if not fresh:
                 figures["used"] += 1
             fresh = False
+        except Closed:
+            figures["closed"] += 1
+            opened.writer.close()
+            opened = None
+            continue
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.TimeoutError) as error:
             if opened is not None:
                 figures["failed"] += 1
+                figures["resets"] += isinstance(error, ConnectionResetError)
                 figures["first"] = figures["first"] or repr(error)
                 opened.writer.close()
             opened = None
@@ -167,11 +205,13 @@ async def main():
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
     async def commands():
+        global ROUND
         while await reader.readline():
             FIGURES.begin()
             print("began", flush=True)
             await reader.readline()
             print(json.dumps(FIGURES.report()), flush=True)
+            ROUND += 1
 
     asking = asyncio.create_task(commands())
     next_at = time.monotonic()

@@ -9,6 +9,7 @@
   down       the interface of the holder is set down
   cable      its cable is cut: the other end of the link goes down
   partition  its frames are lost, and the link stays up
+  writes     200 addresses on the three nodes: writes that the API takes, at rest too, and when a node is lost
 
 Needs root. Everything runs in network namespaces that are taken away at the end.
 """
@@ -21,6 +22,7 @@ import time
 from pathlib import Path
 
 import world
+import writes
 
 PLANNED = ["move", "end", "upgrade"]
 KINDS = [*PLANNED, "kill", "stop", "down", "cable", "partition"]
@@ -67,9 +69,9 @@ def tell(report, who, kind, results):
         "failed": sum(one["failed"] for one in results), "resets": sum(one["resets"] for one in results), "kept": {}}
     for one in results:
         for name, figures in one["kept"].items():
-            kept = row["kept"].setdefault(name, {"used": 0, "failed": 0, "first": ""})
-            kept["used"] += figures["used"]
-            kept["failed"] += figures["failed"]
+            kept = row["kept"].setdefault(name, {"used": 0, "closed": 0, "failed": 0, "resets": 0, "first": ""})
+            for count in ("used", "closed", "failed", "resets"):
+                kept[count] += figures[count]
             kept["first"] = kept["first"] or figures["first"]
     report.append(row)
     gap = row["gap_ms"]
@@ -79,30 +81,41 @@ def tell(report, who, kind, results):
     if first:
         print(f"  first: {first}", flush=True)
     for name, kept in row["kept"].items():
-        print(f"  kept {name:<10} used {kept['used']:>5}, failed {kept['failed']:>3} {kept['first']}", flush=True)
+        print(f"  kept {name:<10} used {kept['used']:>5}, closed in order {kept['closed']:>3}, failed {kept['failed']:>3}, "
+              f"reset {kept['resets']:>3} {kept['first']}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", action="append", choices=KINDS)
+    parser.add_argument("--only", action="append", choices=[*KINDS, "writes"])
     parser.add_argument("--peer", action="append", choices=["edge-agent", "keepalived"])
     parser.add_argument("--repetitions", type=int, default=50)
     parser.add_argument("--rate", type=float, default=200, help="requests a second")
     options = parser.parse_args()
     options.build = options.build.resolve()
     report = []
-    print(f"{'':<22} of {options.repetitions}:  median     p90     p99 longest")
+    if "writes" in (options.only or ["writes"]) and "edge-agent" in (options.peer or ["edge-agent"]):
+        with tempfile.TemporaryDirectory(prefix="edge-vip-") as folder:
+            net = world.Net(Path(folder))
+            try:
+                report.append(writes.measure(net, options.build))
+                writes.tell(report[-1])
+            finally:
+                net.close()
+    kinds = [kind for kind in options.only or KINDS if kind != "writes"]
+    if kinds:
+        print(f"{'':<22} of {options.repetitions}:  median     p90     p99 longest")
     for make in (world.Edge, world.Keepalived):
-        if options.peer and make.name not in options.peer:
+        if not kinds or (options.peer and make.name not in options.peer):
             continue
         with tempfile.TemporaryDirectory(prefix="edge-vip-") as folder:
             net = world.Net(Path(folder))
             try:
                 peer = make(net, options.build)
                 client = Client(net, options.rate, make is world.Edge)
-                for kind in options.only or KINDS:
+                for kind in kinds:
                     if make is world.Keepalived and kind in ("end", "upgrade"):
                         continue
                     seconds = 2.5 if kind in PLANNED and make is world.Edge else 6

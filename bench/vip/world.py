@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 VIP = "192.0.2.100"
+MORE = "198.51.100."
 PORT, TLS_PORT, UPSTREAM = 8080, 8443, 18080
 NODES = ["a", "b", "c"]
 ADDRESSES = {"a": "192.0.2.1", "b": "192.0.2.2", "c": "192.0.2.3", "ctl": "192.0.2.200", "client": "192.0.2.50"}
@@ -35,7 +36,7 @@ def until(condition, what):
             return found
         if time.monotonic() > end:
             raise RuntimeError("waited in vain: " + what)
-        time.sleep(0.01)
+        time.sleep(0.1)
 
 
 class Net:
@@ -98,6 +99,7 @@ class Fault:
         if kind == "move":
             return self.peer.move(name)
         if kind == "upgrade":
+            self.before = self.peer.agents[name]
             return self.peer.start_node(name)
         if kind == "end":
             return self.peer.end(name)
@@ -112,6 +114,8 @@ class Fault:
     def undo(self, kind, name):
         if kind == "end":
             self.peer.agents[name].wait(NEVER)
+        if kind == "upgrade":
+            self.before.wait(NEVER)
         if kind in ("kill", "end"):
             self.peer.start_node(name)
         if kind == "stop":
@@ -129,15 +133,16 @@ class Edge:
     """edge-standalone as the controller, and an edge-agent on each node."""
     name = "edge-agent"
 
-    def __init__(self, net, build):
-        self.net, self.bin, self.agents = net, build / "bin", {}
+    def __init__(self, net, build, more=0):
+        """`more`: so many addresses besides, 198.51.100.1 and on."""
+        self.net, self.bin, self.agents, self.more = net, build / "bin", {}, more
         folder = net.folder
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", "/CN=bench", "-addext", f"subjectAltName=IP:{VIP}", "-keyout", folder / "key.pem", "-out",
             folder / "cert.pem")
         net.start("ctl", self.bin / "edge-standalone", "--data-dir", folder / "ctl", "--api-listen", "127.0.0.1:16443",
                   "--agents-listen", ADDRESSES["ctl"] + ":9443", "--health-listen", "127.0.0.1:0",
-                  "--metrics-listen", "127.0.0.1:0", "--otlp-listen", "off", "--traces-listen", "127.0.0.1:0")
+                  "--metrics-listen", "127.0.0.1:9090", "--otlp-listen", "off", "--traces-listen", "127.0.0.1:0")
         until((folder / "ctl/kubeconfig").exists, "the API")
         until((folder / "ctl/agents/join").exists, "the join file")
         until(lambda: "ProxyVIP" in self.edgectl("api-resources", check=False) or
@@ -155,6 +160,19 @@ class Edge:
 
     def apply(self):
         folder = self.net.folder
+        more = "".join(f"""---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyVIP
+metadata: {{name: more-{number}, namespace: default}}
+spec: {{address: {MORE}{number}/24, interface: eth0, nodeSelector: {{bench: "yes"}}}}
+""" for number in range(1, self.more + 1))
+        if more:
+            more += """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyGateway
+metadata: {name: any, namespace: default}
+spec: {listeners: [{name: http, port: 8081, protocol: HTTP}]}
+"""
         (folder / "config.yaml").write_text(f"""
 apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyVIP
@@ -193,7 +211,7 @@ addressType: IPv4
 metadata: {{name: upstream, namespace: default, labels: {{kubernetes.io/service-name: upstream}}}}
 ports: [{{port: {UPSTREAM}}}]
 endpoints: [{{addresses: [127.0.0.1]}}]
-""")
+""" + more)
         self.edgectl("create", "secret", "tls", "tls", "--cert", folder / "cert.pem", "--key", folder / "key.pem")
         self.edgectl("apply", "-f", folder / "config.yaml")
 
@@ -202,7 +220,8 @@ endpoints: [{{addresses: [127.0.0.1]}}]
         self.agents[name] = self.net.start(
             name, self.bin / "edge-agent", "--controller", ADDRESSES["ctl"] + ":9443", "--name", name, "--token-file",
             folder / "ctl/agents/join", "--data-dir", folder / name, "--label", "bench=yes", "--peer-listen",
-            "0.0.0.0:9095", "--upgrade-socket", folder / f"{name}.sock", "--drain-timeout", "5s", "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
+            "0.0.0.0:9095", "--upgrade-socket", folder / f"{name}.sock", "--drain-timeout", "30s",
+            "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
 
     def ready(self, name):
         until(lambda: run("ip", "netns", "exec", PREFIX + name, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}",
@@ -223,6 +242,19 @@ endpoints: [{{addresses: [127.0.0.1]}}]
     def move(self, name):
         to = next(other for other in NODES if other != name)
         self.edgectl("vip", "move", "public", "--to", to)
+
+    def shares(self):
+        """Which of the additional addresses each node has."""
+        return {name: set(re.findall(rf"inet ({re.escape(MORE)}\d+)/", ip(name, "addr", "show", "dev", "eth0")))
+                for name in NODES}
+
+    def writes(self):
+        """That the API has taken, and the statuses among them that wait yet."""
+        figures = run("ip", "netns", "exec", PREFIX + "ctl", "curl", "-s", "http://127.0.0.1:9090/metrics", check=False)
+        written = sum(float(value) for value in re.findall(
+            r'edge_api_requests_total\{verb="(?:POST|PUT|PATCH|DELETE)",code="2xx"\} (\S+)', figures))
+        waiting = re.search(r'edge_controller_queue_depth\{queue="statuses"\} (\S+)', figures)
+        return written, float(waiting.group(1)) if waiting else 0
 
     def end(self, name):
         self.agents[name].send_signal(signal.SIGTERM)

@@ -1,21 +1,12 @@
 #include "controller/distribute/address_message.h"
 
-#include <algorithm>
-
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {
 namespace {
 
-bool selects(const Labels& selector, const Labels& labels) {
-  return std::ranges::all_of(selector, [&](const auto& wanted) {
-    const auto found = labels.find(wanted.first);
-    return found != labels.end() && found->second == wanted.second;
-  });
-}
-
 /// `chosen`: the address is for this agent. No other is told passwords.
-void write_bgp(const Bgp& from, bool chosen, agent::v1::Bgp& bgp) {
+void write_bgp(const schemas::Bgp& from, bool chosen, agent::v1::Bgp& bgp) {
   bgp.set_local_as(from.local_as);
   bgp.set_router_id(from.router_id);
   for (const std::string& community : from.communities) bgp.add_communities(community);
@@ -29,7 +20,7 @@ void write_bgp(const Bgp& from, bool chosen, agent::v1::Bgp& bgp) {
   bgp.set_bfd_multiplier(from.bfd_multiplier);
   bgp.set_graceful_restart(from.graceful_restart);
   bgp.set_graceful_restart_seconds(from.graceful_restart_seconds);
-  for (const BgpPeer& one : from.peers) {
+  for (const schemas::BgpPeer& one : from.peers) {
     auto& peer = *bgp.add_peers();
     peer.set_address(one.address.bytes.data(), one.address.bytes.size());
     peer.set_as_number(one.as_number);
@@ -56,7 +47,11 @@ void write_address(const VirtualAddress& from, const Labels& labels, agent::v1::
 
 }  // namespace
 
-void write_addresses(const CurrentAddresses& current, const Labels& labels, agent::v1::AddressesDown& into) {
+void write_addresses(const CurrentAddresses& current, const Labels& own, const Labels& of_node,
+                     agent::v1::AddressesDown& into) {
+  Labels labels = own;
+  labels.insert(of_node.begin(), of_node.end());
+  for (const auto& [key, value] : of_node) (*into.mutable_node_labels())[key] = value;
   into.set_version(current.version);
   into.set_key(current.set->key);
   for (const VirtualAddress& from : current.set->addresses) write_address(from, labels, *into.add_addresses());

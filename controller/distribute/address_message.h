@@ -10,7 +10,9 @@ class AddressesDown;
 
 namespace edge::controller {
 
-/// `labels`: of the agent, who is told the passwords of addresses that are for it alone. Into an empty message.
-void write_addresses(const CurrentAddresses& current, const Labels& labels, agent::v1::AddressesDown& into);
+/// Writes the addresses into an empty message for one agent. `own`: the agent's labels, before which those of its Node
+/// (`of_node`) stand back. An agent gets the passwords of the addresses that these labels select, and of no others.
+void write_addresses(const CurrentAddresses& current, const Labels& own, const Labels& of_node,
+                     agent::v1::AddressesDown& into);
 
 }  // namespace edge::controller

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/address_message.h"
@@ -38,7 +40,8 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
     const auto greeting = read_greeting(up.hello());
     if (!greeting) return greeting.error();
     greeted_ = true;
-    labels_ = greeting->state.labels;
+    own_labels_ = greeting->state.labels;
+    node_ = greeting->state.node;
     hub_.note_member(name(), reached_at(up.hello().peer_address(), peer_address(context_)));
     return {};
   }
@@ -47,19 +50,27 @@ class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
 
   void advance() override {
     if (!greeted_ || !may_write()) return;
+    if (hub_.address_versions() == std::pair(sent_, sent_labels_)) return;
     const CurrentAddresses current = hub_.current_addresses();
-    if (current.set == nullptr || current.version == sent_) return;
+    if (current.set == nullptr) return;
+    Labels of_node = hub_.node_labels(node_);
+    sent_labels_ = current.labels_version;
+    if (current.version == sent_ && of_node == node_labels_) return;
     sent_ = current.version;
+    node_labels_ = std::move(of_node);
     down_.Clear();
-    write_addresses(current, labels_, down_);
+    write_addresses(current, own_labels_, node_labels_, down_);
     write();
   }
 
   void gone() override {}
 
   bool greeted_ = false;
-  Labels labels_;  ///< of the agent
+  Labels own_labels_;   ///< of the agent
+  std::string node_;    ///< that it runs on
+  Labels node_labels_;  ///< as they were sent last
   std::uint64_t sent_ = 0;
+  std::uint64_t sent_labels_ = 0;
 };
 
 }  // namespace

@@ -211,6 +211,9 @@ void Distributor::publish(std::shared_ptr<const VirtualAddresses> addresses) {
 void Distributor::set_node_group(const std::string& node, std::string group) {
   impl_->hub->set_node_group(node, std::move(group));
 }
+void Distributor::set_node_labels(const std::string& node, Labels labels) {
+  impl_->hub->set_node_labels(node, std::move(labels));
+}
 std::vector<AgentVip> Distributor::vips() const { return impl_->hub->registry().vips(); }
 std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
 std::optional<AgentState> Distributor::agent(const std::string& name) const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
@@ -95,7 +96,9 @@ class Distributor {
   void publish(std::shared_ptr<const VirtualAddresses> addresses);
   /// Sets the group label of a node, used for its agents without a group label of their own; empty: the node has none.
   void set_node_group(const std::string& node, std::string group);
-  /// Ascending by name, without backends and VIPs; includes disconnected agents (at most 4,096 in all).
+  /// Likewise of the labels that node selectors of virtual addresses name.
+  void set_node_labels(const std::string& node, Labels labels);
+  /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
   /// With backends and VIPs; nullopt when no agent of this name ever connected.
   std::optional<AgentState> agent(const std::string& name) const;

@@ -325,6 +325,31 @@ CurrentAddresses Hub::current_addresses() const {
   return addresses_.set == nullptr ? CurrentAddresses() : addresses_;
 }
 
+std::pair<std::uint64_t, std::uint64_t> Hub::address_versions() const {
+  const std::lock_guard lock(mutex_);
+  return {addresses_.version, addresses_.labels_version};
+}
+
+void Hub::set_node_labels(const std::string& node, Labels labels) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (labels.empty()) {
+      if (node_labels_.erase(node) == 0) return;
+    } else {
+      node_labels_[node] = std::move(labels);
+    }
+    ++addresses_.labels_version;
+    nodes_changed_ = true;
+  }
+  work_.notify_one();
+}
+
+Labels Hub::node_labels(const std::string& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = node_labels_.find(node);
+  return found == node_labels_.end() ? Labels() : found->second;
+}
+
 void Hub::note_member(const std::string& name, const std::string& address) {
   {
     const std::lock_guard lock(mutex_);

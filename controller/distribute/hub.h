@@ -15,8 +15,10 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/log.h"
 #include "controller/authority/authority.h"
 #include "controller/distribute/agent_registry.h"
@@ -114,7 +116,12 @@ class Hub {
 
   void publish_addresses(std::shared_ptr<const VirtualAddresses> addresses);
   CurrentAddresses current_addresses() const;
-  /// Records an agent's address for other agents. Kept while this process runs, even if the agent leaves.
+  /// Of what it returns, the two versions: addresses of many agents are copied only when they are others.
+  std::pair<std::uint64_t, std::uint64_t> address_versions() const;
+  /// What the labels of a node are from now on, of those that node selectors of addresses name.
+  void set_node_labels(const std::string& node, Labels labels);
+  Labels node_labels(const std::string& node) const;
+  /// Where an agent hears the others. It stays as long as this process, whether the agent does or not.
   void note_member(const std::string& name, const std::string& address);
 
   /// False: there are too many, or too many of this agent.
@@ -205,9 +212,10 @@ class Hub {
   std::uint64_t last_order_ = 0;
   std::vector<Replaced> replaced_;
   CurrentAddresses addresses_;
-  bool addresses_changed_ = false;                            ///< the streams must be notified
-  std::unordered_map<std::string, std::string> node_groups_;  ///< by node, for those with the label
-  bool nodes_changed_ = false;                                ///< the streams must check their groups
+  bool addresses_changed_ = false;                            ///< the streams are to be told
+  std::unordered_map<std::string, std::string> node_groups_;  ///< by node, of those that have the label
+  std::unordered_map<std::string, Labels> node_labels_;       ///< by node, of those that have any
+  bool nodes_changed_ = false;                                ///< the streams are to look at it
   bool changed_ = false;
   bool stopping_ = false;
   std::uint64_t version_ = 0;  ///< of the latest publication; versions of skipped ones are not used

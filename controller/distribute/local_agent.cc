@@ -47,6 +47,7 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
       instance_ = greeting->instance;
       running_ = hello.program();
       labels_ = state.labels;
+      node_ = state.node;
     }
     if (!hub_.add(shared_from_this())) {
       return Error{ErrorCode::kResourceExhausted, "too many agents, or sessions of this one"};
@@ -81,11 +82,12 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
     }
     const Hub::Current current = hub_.current(membership_.group);
     if (current.program != nullptr) give(current);
+    if (hub_.address_versions() == addresses_) return;
     const CurrentAddresses addresses = hub_.current_addresses();
-    if (addresses.set == nullptr || addresses.version == addresses_) return;
-    addresses_ = addresses.version;
+    if (addresses.set == nullptr) return;
+    addresses_ = {addresses.version, addresses.labels_version};
     agent::v1::AddressesDown down;
-    write_addresses(addresses, labels_, down);
+    write_addresses(addresses, labels_, hub_.node_labels(node_), down);
     events_.addresses(down.SerializeAsString());
   }
 
@@ -147,9 +149,11 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
   std::string instance_;
   std::string running_;  ///< hash, when it came
   Labels labels_;
+  std::string node_;
   std::optional<program::Hash> offered_;  ///< given last, or found to be what runs
   std::shared_ptr<const Values> values_;  ///< given last
-  std::uint64_t addresses_ = 0;           ///< version that was given last
+  std::pair<std::uint64_t, std::uint64_t>
+      addresses_;  ///< versions that were given last, of addresses and Nodes' labels
   bool over_ = false;
 };
 

@@ -301,8 +301,11 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
   if (!before.is_object()) before = Json::object();
   StatusChange change;
   if (desired.key.kind == "ProxyBackend") overlay_health(desired, agents, status);
-  if (desired.key.kind == "ProxyVIP")
-    overlay_vip(agents, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
+  if (desired.key.kind == "ProxyVIP") {
+    const std::string name = resource_path(desired.key.qualified_namespace(), desired.key.name);
+    overlay_vip(agents, name, status);
+    if (auto move = move_of(agents, name, before, status)) change.flips.push_back(*std::move(move));
+  }
   change.only_pending = overlay_programmed(desired, agents, status);
   overlay_unbound(desired, agents, status);
   if (const auto conditions = status.find("conditions"); conditions != status.end()) {

@@ -36,6 +36,7 @@ std::string patch_text(const StatusQueue::Observed& observed, std::string_view f
 }  // namespace
 
 void StatusQueue::unschedule(const ResourceId& key, Entry& entry) {
+  if (std::exchange(entry.in_vips, false)) vips_.erase({entry.written.value_or(net::Time()), key});
   if (entry.at == net::kNever) return;
   by_time_.erase({entry.at, key});
   entry.at = net::kNever;
@@ -132,10 +133,27 @@ void StatusQueue::refill(net::Time now) {
   refilled_ = now;
 }
 
+/// Null: nothing can be due.
+const ResourceId* StatusQueue::first_due(net::Time now) const {
+  if (!by_time_.empty() && by_time_.begin()->first <= now) return &by_time_.begin()->second;
+  return !vips_.empty() && now >= next_vip_ ? &vips_.begin()->second : nullptr;
+}
+
+/// Of a ProxyVIP that has something to be written: whether another one is first, or it is too early for any.
+bool StatusQueue::wait_for_others(const ResourceId& key, Entry& entry, net::Time now) {
+  const std::pair position(entry.written.value_or(net::Time()), key);
+  if (now >= next_vip_ && (vips_.empty() || position < *vips_.begin())) return false;
+  vips_.insert(position);
+  entry.in_vips = true;
+  return true;
+}
+
 std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::string& wall) {
   refill(now);
-  while (!by_time_.empty() && by_time_.begin()->first <= now && writing_ < options_.in_flight && tokens_ >= 1) {
-    const ResourceId key = by_time_.begin()->second;
+  while (writing_ < options_.in_flight && tokens_ >= 1) {
+    const ResourceId* const first = first_due(now);
+    if (first == nullptr) break;
+    const ResourceId key = *first;
     Entry& entry = entries_.at(key);
     unschedule(key, entry);
     auto change = change_of_status(*entry.desired, entry.observed.status, agents_, options_.controller_class, wall);
@@ -152,6 +170,10 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
       schedule(key, entry, *entry.written + options_.between_checks);
       continue;
     }
+    if (key.kind == "ProxyVIP") {
+      if (wait_for_others(key, entry, now)) continue;
+      next_vip_ = now + options_.between_vips;
+    }
     tokens_ -= 1;
     ++writing_;
     entry.writing = true;
@@ -163,8 +185,9 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
 }
 
 net::Time StatusQueue::due() const {
-  if (by_time_.empty() || writing_ >= options_.in_flight) return net::kNever;
-  net::Time at = by_time_.begin()->first;
+  if (waiting() == 0 || writing_ >= options_.in_flight) return net::kNever;
+  net::Time at = by_time_.empty() ? net::kNever : by_time_.begin()->first;
+  if (!vips_.empty()) at = std::min(at, next_vip_);
   if (tokens_ < 1) {
     const auto wait = std::chrono::duration<double>((1 - tokens_) / options_.rate);
     at = std::max(at, refilled_ + std::chrono::duration_cast<net::Duration>(wait));

@@ -27,6 +27,9 @@ struct StatusQueueOptions {
   net::Duration patience = std::chrono::milliseconds(500);
   /// Minimum time between two writes of one status where only responses to health checks have changed.
   net::Duration between_checks = std::chrono::seconds(10);
+  /// Least time between two writes of statuses of ProxyVIPs, each with an event: a node that is lost moves many
+  /// addresses at once.
+  net::Duration between_vips = std::chrono::seconds(1);
   net::Duration first_delay = std::chrono::milliseconds(500);
   net::Duration longest_delay = std::chrono::seconds(60);
 };
@@ -65,7 +68,7 @@ class StatusQueue {
   void done(const ResourceId& key, WriteResult outcome, std::optional<Observed> observed, net::Time now);
 
   std::size_t writing() const { return writing_; }
-  std::size_t waiting() const { return by_time_.size(); }
+  std::size_t waiting() const { return by_time_.size() + vips_.size(); }
 
  private:
   struct Entry {
@@ -73,8 +76,9 @@ class StatusQueue {
     bool seen = false;
     std::optional<DesiredStatus> desired;
     net::Time desired_at{};
-    std::optional<net::Time> written;  ///< time of the last write
-    net::Time at = net::kNever;        ///< key in by_time_; kNever: none
+    std::optional<net::Time> written;  ///< when it was last
+    net::Time at = net::kNever;        ///< place in by_time_; kNever: none
+    bool in_vips = false;              ///< a place in vips_
     std::uint32_t failures = 0;
     /// Hashes of the last written status, and of the server's reply: a field that a server drops is not written again
     /// and again.
@@ -86,6 +90,8 @@ class StatusQueue {
   void schedule(const ResourceId& key, Entry& entry, net::Time at);
   void unschedule(const ResourceId& key, Entry& entry);
   void refill(net::Time now);
+  const ResourceId* first_due(net::Time now) const;
+  bool wait_for_others(const ResourceId& key, Entry& entry, net::Time now);
   /// The number of the oldest program that not all agents run.
   std::uint64_t first_pending() const { return agents_.programs.empty() ? 0 : agents_.programs.front() + 1; }
 
@@ -97,6 +103,10 @@ class StatusQueue {
   std::set<std::pair<std::uint64_t, ResourceId>> by_program_;
   AgentsView agents_;
   std::size_t writing_ = 0;
+  /// ProxyVIPs with something to be written, the one first that was written longest ago: one that moves on and on does
+  /// not keep the others waiting.
+  std::set<std::pair<net::Time, ResourceId>> vips_;
+  net::Time next_vip_{};  ///< no status of a ProxyVIP is written before
   double tokens_;
   net::Time refilled_{};
 };

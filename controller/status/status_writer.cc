@@ -32,6 +32,11 @@ std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionF
       if (flip.reason == "AgentRefused" && !listener) tell(kWarning, "AgentRefused", flip.message);
       const bool unbound = flip.reason == "PortUnavailable" || flip.reason == "AddressNotUsable";
       if (!holds && unbound && listener) tell(kWarning, flip.reason, flip.message);
+    } else if (flip.type == "CurrentNode") {
+      tell(holds ? kNormal : kWarning, flip.reason, flip.message);
+    } else if (flip.type == "Degraded" && key.kind == "ProxyVIP") {
+      if (holds) tell(kWarning, flip.reason, flip.message);
+      if (!holds && !flip.first) tell(kNormal, flip.reason, flip.message);
     } else if (flip.type == "ResolvedRefs" && !holds) {
       tell(kWarning, flip.reason, flip.message);
     } else if (flip.type == "Healthy") {

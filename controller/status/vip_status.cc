@@ -100,4 +100,24 @@ void overlay_vip(const AgentsView& agents, const std::string& name, Json& status
        "agent " + fault->agent + ": " + fault->state.reason});
 }
 
+std::optional<ConditionFlip> move_of(const AgentsView& agents, const std::string& name, const Json& before,
+                                     const Json& status) {
+  const std::string node = status.value("currentNode", "");
+  const auto stood = before.find("currentNode");
+  const std::string other = stood != before.end() && stood->is_string() ? stood->get<std::string>() : std::string();
+  // Several may announce it, none of which is the one.
+  if (node == other || (node.empty() && !status.value("announcingNodes", Json::array()).empty())) return std::nullopt;
+  if (node.empty()) return ConditionFlip{"CurrentNode", "False", "NotHeld", "node " + other + " holds it no longer"};
+  std::string message = "node " + node + " holds it";
+  if (!other.empty()) message += ", node " + other + " did before";
+  const auto found = agents.vips.find(name);
+  for (const AgentVip& vip : found == agents.vips.end() ? std::vector<AgentVip>() : found->second) {
+    if (!vip.state.held || vip.node != node) continue;
+    message += ": " + (vip.state.cause.empty() ? "it goes on with it" : vip.state.cause) + ", epoch " +
+               std::to_string(vip.state.epoch);
+    break;
+  }
+  return ConditionFlip{"CurrentNode", "True", "Moved", std::move(message)};
+}
+
 }  // namespace edge::controller

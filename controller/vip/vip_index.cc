@@ -44,8 +44,8 @@ void take_seconds(const model::Maybe<std::chrono::nanoseconds>& field, std::uint
   if (field) into = static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::seconds>(field->value).count());
 }
 
-Bgp bgp_of(const model::Bgp& from) {
-  Bgp bgp;
+schemas::Bgp bgp_of(const model::Bgp& from) {
+  schemas::Bgp bgp;
   take(from.local_as, bgp.local_as);
   if (from.router_id) {
     constexpr std::size_t kMapped = 12;
@@ -68,7 +68,7 @@ Bgp bgp_of(const model::Bgp& from) {
   take(from.graceful_restart, bgp.graceful_restart);
   take_seconds(from.graceful_restart_time, bgp.graceful_restart_seconds);
   for (const model::BgpPeer& one : from.peers) {
-    BgpPeer& peer = bgp.peers.emplace_back();
+    schemas::BgpPeer& peer = bgp.peers.emplace_back();
     peer.address = one.address.value;
     peer.as_number = static_cast<std::uint32_t>(one.as_number);
     take(one.port, peer.port);
@@ -126,8 +126,8 @@ bool VipIndex::fill_passwords(const Name& name, VirtualAddress& address) const {
   if (places == passwords_.end()) return false;
   bool changed = false;
   for (const PasswordPlace& password : places->second) {
-    BgpPeer& peer = address.bgp->peers[password.peer];
-    const BgpPeer before = peer;
+    schemas::BgpPeer& peer = address.bgp->peers[password.peer];
+    const schemas::BgpPeer before = peer;
     const std::string full = password.secret.first + "/" + password.secret.second;
     const auto secret = secrets_.find(password.secret);
     peer.password.clear();

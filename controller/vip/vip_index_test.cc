@@ -61,7 +61,7 @@ TEST(VipIndex, GivesSettingsOfBgp) {
                   R"({"address":"203.0.113.10/32","mode":"BGP","bgp":{"localAS":64512,"routerID":"10.1.2.3",)"
                   R"("communities":["64512:1"],"med":5,"holdTime":"9s","bfd":true,"bfdInterval":"50ms",)"
                   R"("peers":[{"address":"198.51.100.1","as":64500,"port":1179,"multihop":2,"password":"a"}]}})"));
-  const Bgp bgp = index.addresses().front().bgp.value();
+  const schemas::Bgp bgp = index.addresses().front().bgp.value();
   EXPECT_EQ(bgp.local_as, 64512U);
   EXPECT_EQ(bgp.router_id, 0x0a010203U);
   EXPECT_EQ(bgp.communities, std::vector<std::string>{"64512:1"});

@@ -1,38 +1,34 @@
-// Two agents' holders that announce addresses by BGP, and a router beside them: FRR, OpenBGPD or GoBGP, each with MD5,
-// and FRR with BFD. All in network namespaces that this test makes and takes away. Skipped where the right to make
-// namespaces, BIRD or the router is missing.
+// Two agents' holders that announce addresses by BGP, and a router beside them on a bridge: FRR, OpenBGPD or GoBGP,
+// each with MD5, and FRR with BFD. Skipped where BIRD or the router is missing, too.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include "agent/bgp/process.h"
 #include "agent/vip/holder.h"
 #include "net/socket.h"
+#include "tests/net/bridge.h"
 
 namespace edge::agent::vip {
 namespace {
 
-using std::chrono::seconds;
+using test::await;
+using test::has;
+using test::output;
+using test::run;
 
 constexpr std::uint16_t kPort = 9095;
 constexpr std::uint16_t kWeb = 8080;
@@ -41,78 +37,21 @@ constexpr const char* kPassword = "a;}#b";
 constexpr const char* kAddress = "203.0.113.10";
 constexpr const char* kAddress6 = "2001:db8:10::10";
 
-bool run(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
-
-std::string output(const std::string& command) {
-  std::string text;
-  FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), size);
-  ::pclose(pipe);
-  return text;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-/// Waits for what comes by itself; far longer than it takes.
-bool await(const std::function<bool()>& there) {
-  const auto until = std::chrono::steady_clock::now() + seconds(60);
-  while (!there()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    ::poll(nullptr, 0, 20);
-  }
-  return true;
-}
-
-class BgpNet : public testing::Test {
+class BgpNet : public test::Bridge {
  protected:
   void SetUp() override {
     if (bgp::find_program("bird").empty()) GTEST_SKIP() << "needs BIRD (package bird2)";
-    if (!run("ip netns add " + space("switch"))) GTEST_SKIP() << "needs ip, and the right to make network namespaces";
-    std::string pattern = "/tmp/edge-bgp-XXXXXX";
-    directory_ = ::mkdtemp(pattern.data());
-    // Routers run as users of their own.
-    ASSERT_EQ(::chmod(directory_.c_str(), 0755), 0);
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link add bridge type bridge"));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link set bridge up"));
-    attach("a", "1");
-    attach("b", "2");
-    attach("router", "9");
+    Bridge::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    attach("a", 1);
+    attach("b", 2);
+    attach("router", 9);
   }
 
   void TearDown() override {
     holders_.clear();
     listeners_.clear();
-    if (directory_.empty()) return;
-    for (const char* const name : {"a", "b", "router", "switch"}) {
-      run("kill -KILL $(ip netns pids " + space(name) + ")");
-      run("ip netns del " + space(name));
-    }
-    std::filesystem::remove_all(directory_);
-  }
-
-  static std::string space(const std::string& name) { return "edge-bgp-" + std::to_string(::getpid()) + "-" + name; }
-  static std::string inside(const std::string& name) { return "ip netns exec " + space(name) + " "; }
-
-  void attach(const std::string& name, const std::string& last) {
-    const std::string own = space(name);
-    ASSERT_TRUE(run("ip netns add " + own));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link add port-" + name + " type veth peer name eth0 netns " + own));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-" + name + " master bridge up"));
-    ASSERT_TRUE(run("ip -n " + own + " link set lo up"));
-    ASSERT_TRUE(run("ip -n " + own + " link set eth0 up"));
-    ASSERT_TRUE(run("ip -n " + own + " addr add 192.0.2." + last + "/24 dev eth0"));
-    has_v6_ = run("ip -n " + own + " addr add fd00:2::" + last + "/64 dev eth0 nodad");
-  }
-
-  /// Runs `work` in a namespace; threads and processes that it makes are there, too.
-  static void in(const std::string& name, const std::function<void()>& work) {
-    std::thread([&] {
-      const net::Fd fd(::open(("/var/run/netns/" + space(name)).c_str(), O_RDONLY | O_CLOEXEC));
-      ASSERT_EQ(::setns(fd.get(), CLONE_NEWNET), 0);
-      work();
-    }).join();
+    Bridge::TearDown();
   }
 
   bgp::Settings settings(const std::string& router) const {
@@ -139,7 +78,8 @@ class BgpNet : public testing::Test {
     };
     for (std::size_t i = 0; i < count; ++i) add(i + 1, "203.0.113." + std::to_string(10 + i), kRouter);
     if (has_v6_) add(1000, kAddress6, "fd00:2::9");
-    all.members = {{"a", {*parse_ip("192.0.2.1"), kPort}}, {"b", {*parse_ip("192.0.2.2"), kPort}}};
+    if (hear_each_other_)
+      all.members = {{"a", {*parse_ip("192.0.2.1"), kPort}}, {"b", {*parse_ip("192.0.2.2"), kPort}}};
     return all;
   }
 
@@ -173,9 +113,7 @@ class BgpNet : public testing::Test {
     });
   }
 
-  bool has_address(const std::string& name) const {
-    return has(output("ip -n " + space(name) + " -o addr show dev lo"), std::string(" ") + kAddress + "/32");
-  }
+  static bool has_address(const std::string& name) { return Bridge::has_address(name, kAddress, "lo"); }
 
   /// The route of the router's kernel, whichever nodes it goes over.
   static std::string route(const std::string& address) {
@@ -262,11 +200,10 @@ class BgpNet : public testing::Test {
   std::map<std::string, std::unique_ptr<Holder>> holders_;
   std::map<std::string, bool> listening_;
   std::vector<net::Fd> listeners_;
-  std::string directory_;
   std::atomic<bool> serves_ = true;
   std::uint64_t version_ = 0;
-  bool has_v6_ = false;
   bool bfd_ = false;
+  bool hear_each_other_ = true;
 };
 
 TEST_F(BgpNet, FrrRoutesOverEveryNodeThatServesAndFollowsDrainAndLoss) {
@@ -315,15 +252,41 @@ TEST_F(BgpNet, FrrRoutesOverEveryNodeThatServesAndFollowsDrainAndLoss) {
   ASSERT_TRUE(await([] { return goes_over("a"); }));
   EXPECT_EQ(sessions_made(), before) << "no session is made anew";
   // A cut cable is seen by BFD.
-  ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-a down"));
+  ASSERT_TRUE(cable("a", "down"));
   ASSERT_TRUE(await([] { return !goes_over("a") && goes_over("b"); }));
-  ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-a up"));
+  ASSERT_TRUE(cable("a", "up"));
   ASSERT_TRUE(await([] { return goes_over("a"); }));
   // A listener that closes.
   serves_ = false;
   for (auto& [name, holder] : holders_) holder->look_again();
   ASSERT_TRUE(await([&] { return route(kAddress).empty() && !has_address("a"); }));
   EXPECT_EQ(holders_["a"]->states()[0].unfit, Unfit::kNoListener);
+}
+
+/// As several edge-standalone are: none knows that another one announces the address, too.
+TEST_F(BgpNet, WhoEndsAndHearsNobodyIsLeftBeforeItsListenersClose) {
+  hear_each_other_ = false;
+  if (!start_frr()) GTEST_SKIP() << "needs FRR (package frr)";
+  start("a");
+  const std::size_t of_first = listeners_.size();
+  start("b");
+  ASSERT_TRUE(await([] { return goes_over("a") && goes_over("b"); })) << frr("show bgp summary") << route(kAddress);
+  std::atomic<bool> ending = false;
+  std::atomic<int> failed = 0;
+  std::atomic<int> made = 0;
+  std::thread client([&] {
+    while (!ending) (connects() ? made : failed) += 1;
+  });
+  holders_["a"]->leave();
+  EXPECT_FALSE(goes_over("a")) << route(kAddress);
+  for (std::size_t i = 0; i < of_first; ++i) listeners_[i].reset();
+  const int so_far = made;
+  EXPECT_TRUE(await([&] { return made > so_far + 20; }));
+  EXPECT_TRUE(has(frr("show bgp ipv4 unicast 203.0.113.10/32"), "graceful-shutdown")) << "to the end";
+  holders_.erase("a");
+  ending = true;
+  client.join();
+  EXPECT_EQ(failed, 0) << "of " << made + failed;
 }
 
 TEST_F(BgpNet, EditsResetNoSession) {

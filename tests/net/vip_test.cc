@@ -1,269 +1,17 @@
-// Three agents' holders of virtual addresses on one bridge, and a client beside them: each in a network namespace of
-// its own, which this test makes and takes away. Skipped where the right to make namespaces, or `ip`, is missing.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdio>
-#include <filesystem>
-#include <functional>
+// Three agents' holders of virtual addresses on one bridge, and a client beside them.
 #include <map>
-#include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sched.h>
-#include <unistd.h>
 
-#include "agent/vip/holder.h"
 #include "agent/vip/neighbours.h"
-#include "net/socket.h"
+#include "agent/vip/netlink.h"
+#include "tests/net/vip_net.h"
 
 namespace edge::agent::vip {
 namespace {
-
-using std::chrono::seconds;
-
-constexpr std::uint16_t kPort = 9095;
-constexpr std::uint16_t kWeb = 8080;
-
-bool run(const std::string& command) { return std::system((command + " 2>/dev/null").c_str()) == 0; }
-
-std::string output(const std::string& command) {
-  std::string text;
-  FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), size);
-  ::pclose(pipe);
-  return text;
-}
-
-/// Waits for what comes by itself; far longer than it takes.
-bool await(const std::function<bool()>& there) {
-  const auto until = std::chrono::steady_clock::now() + seconds(60);
-  while (!there()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    ::poll(nullptr, 0, 5);
-  }
-  return true;
-}
-
-class VipNet : public testing::Test {
- protected:
-  static constexpr std::array kNodes = {"a", "b", "c"};
-
-  void SetUp() override {
-    if (!run("ip netns add " + space("switch"))) GTEST_SKIP() << "needs ip, and the right to make network namespaces";
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link add bridge type bridge"));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link set bridge up"));
-    int number = 1;
-    for (const char* const name : {"a", "b", "c", "client"}) attach(name, number++);
-    for (const char* const name : kNodes) start(name);
-  }
-
-  void TearDown() override {
-    holders_.clear();
-    listeners_.clear();
-    for (const char* const name : {"a", "b", "c", "client", "switch"}) run("ip netns del " + space(name));
-    if (!directory_.empty()) std::filesystem::remove_all(directory_);
-  }
-
-  static std::string space(const std::string& name) { return "edge-vip-" + std::to_string(::getpid()) + "-" + name; }
-
-  void attach(const std::string& name, int number) {
-    const std::string own = space(name);
-    const std::string last = std::to_string(number);
-    ASSERT_TRUE(run("ip netns add " + own));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link add port-" + name + " type veth peer name eth0 netns " + own));
-    ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-" + name + " master bridge up"));
-    ASSERT_TRUE(run("ip -n " + own + " link set lo up"));
-    ASSERT_TRUE(run("ip -n " + own + " link set eth0 up"));
-    ASSERT_TRUE(run("ip -n " + own + " addr add 192.0.2." + last + "/24 dev eth0"));
-    has_v6_ = run("ip -n " + own + " addr add fd00:2::" + last + "/64 dev eth0 nodad");
-  }
-
-  /// Runs `work` in a namespace; threads that it makes are there, too.
-  static void in(const std::string& name, const std::function<void()>& work) {
-    std::thread([&] {
-      const net::Fd fd(::open(("/var/run/netns/" + space(name)).c_str(), O_RDONLY | O_CLOEXEC));
-      ASSERT_EQ(::setns(fd.get(), CLONE_NEWNET), 0);
-      work();
-    }).join();
-  }
-
-  std::vector<IpAddress> ips() const {
-    std::vector<IpAddress> all = {*parse_ip("192.0.2.100")};
-    if (has_v6_) all.push_back(*parse_ip("fd00:2::100"));
-    return all;
-  }
-
-  Addresses addresses() const {
-    Addresses all{.version = 1, .addresses = {}, .members = {}, .key = "a key"};
-    std::uint64_t id = 1;
-    for (const IpAddress& ip : ips()) {
-      all.addresses.push_back({.id = id,
-                               .name_space = "shop",
-                               .name = "vip-" + std::to_string(id),
-                               .address = ip,
-                               .prefix_length = static_cast<std::uint8_t>(ip.is_v4() ? 120 : 64),
-                               .interface = {},
-                               .node_selector = {}});
-      ++id;
-    }
-    int number = 1;
-    for (const char* const name : kNodes) {
-      all.members.push_back({name, {*parse_ip("192.0.2." + std::to_string(number++)), kPort}});
-    }
-    return all;
-  }
-
-  void start(const std::string& name) {
-    if (directory_.empty()) {
-      std::string pattern = testing::TempDir() + "/vip-XXXXXX";
-      directory_ = ::mkdtemp(pattern.data());
-    }
-    in(name, [&] {
-      for (const IpAddress& ip : ips()) {
-        auto listener = net::listen_tcp(ip, kWeb, net::BindAhead::kYes);
-        ASSERT_TRUE(listener) << listener.error().text;
-        listeners_.push_back(std::move(*listener));
-      }
-      auto started = Holder::start({.name = name,
-                                    .labels = {},
-                                    .listen = {*parse_ip("0.0.0.0"), kPort},
-                                    .state_file = directory_ + "/" + name,
-                                    .bird_directory = {},
-                                    .log = {},
-                                    .drain_timeout = seconds(60),
-                                    .served =
-                                        [all = ips()] {
-                                          std::vector<ServedAddress> served;
-                                          for (const IpAddress& ip : all) served.push_back({false, ip, Serves::kFull});
-                                          return served;
-                                        },
-                                    .moved = {}});
-      ASSERT_TRUE(started) << started.error().text;
-      holders_[name] = std::move(*started);
-      holders_[name]->set_addresses(addresses());
-    });
-  }
-
-  /// Who holds the first address; empty: nobody, or several.
-  std::string holder(std::size_t which = 0) const {
-    std::string found;
-    for (const auto& [name, holder] : holders_) {
-      const auto states = holder->states();
-      if (states.size() <= which || !states[which].held) continue;
-      if (!found.empty()) return {};
-      found = name;
-    }
-    return found;
-  }
-
-  bool has_address(const std::string& name, const std::string& ip) const {
-    return output("ip -n " + space(name) + " -o addr show dev eth0").find(" " + ip + "/") != std::string::npos;
-  }
-
-  bool connects(const IpAddress& ip) const {
-    bool connected = false;
-    in("client", [&] {
-      const net::Fd fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      const timeval patience{.tv_sec = 0, .tv_usec = 200'000};
-      ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-      sockaddr_in6 to{};
-      to.sin6_family = AF_INET6;
-      to.sin6_port = htons(kWeb);
-      std::copy(ip.bytes.begin(), ip.bytes.end(), to.sin6_addr.s6_addr);
-      connected = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
-    });
-    return connected;
-  }
-
-  /// A connection of the client.
-  net::Fd dial(const IpAddress& ip) const {
-    net::Fd fd;
-    in("client", [&] {
-      fd = net::Fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      const timeval patience{.tv_sec = 60, .tv_usec = 0};
-      ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-      sockaddr_in6 to{};
-      to.sin6_family = AF_INET6;
-      to.sin6_port = htons(kWeb);
-      std::copy(ip.bytes.begin(), ip.bytes.end(), to.sin6_addr.s6_addr);
-      if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) fd.reset();
-    });
-    return fd;
-  }
-
-  /// The next connection to an address that came to a node; not valid: none did.
-  net::Fd accept_at(const std::string& name, std::size_t which) const {
-    const int listener = listener_at(name, which);
-    pollfd polled{.fd = listener, .events = POLLIN, .revents = 0};
-    if (::poll(&polled, 1, 60'000) <= 0) return {};
-    net::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-    const timeval patience{.tv_sec = 60, .tv_usec = 0};
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    return fd;
-  }
-
-  int listener_at(const std::string& name, std::size_t which) const {
-    const auto node = static_cast<std::size_t>(std::ranges::find(kNodes, name) - kNodes.begin());
-    return listeners_[node * ips().size() + which].get();
-  }
-
-  /// What came there until now, and waits.
-  void forget_connections(const std::string& name, std::size_t which) const {
-    pollfd polled{.fd = listener_at(name, which), .events = POLLIN, .revents = 0};
-    while (::poll(&polled, 1, 0) > 0) accept_at(name, which);
-  }
-
-  /// Both ways.
-  static bool talks(const net::Fd& client, const net::Fd& server) {
-    char byte = 'x';
-    for (const auto& [from, to] : {std::pair(client.get(), server.get()), std::pair(server.get(), client.get())}) {
-      if (::send(from, &byte, 1, MSG_NOSIGNAL) != 1 || ::recv(to, &byte, 1, 0) != 1) return false;
-    }
-    return true;
-  }
-
-  std::string figures(const std::string& name) const {
-    metrics::Exposition out(metrics::Format::kText);
-    holders_.at(name)->write_metrics(out);
-    return out.finish();
-  }
-
-  bool shows(const std::string& name, const std::string& line) const {
-    return figures(name).find(line + "\n") != std::string::npos;
-  }
-
-  void move_to(const std::string& name, std::size_t which) {
-    const std::string vip = "vip-" + std::to_string(which + 1);
-    ASSERT_TRUE(await([&] { return !holder(which).empty(); }));
-    ASSERT_TRUE(await([&] {
-      const std::string from = holder(which);
-      return from == name || (!from.empty() && holders_[from]->move("shop", vip, name).ok());
-    }));
-    ASSERT_TRUE(await([&] { return holder(which) == name; }));
-  }
-
-  bool all_connect() const {
-    bool all = true;
-    for (const IpAddress& ip : ips()) all = connects(ip) && all;
-    return all;
-  }
-
-  std::map<std::string, std::unique_ptr<Holder>> holders_;
-  std::vector<net::Fd> listeners_;
-  std::string directory_;
-  bool has_v6_ = false;
-};
 
 TEST_F(VipNet, OneNodeHoldsEachAddressAndClientsReachIt) {
   for (std::size_t i = 0; i < ips().size(); ++i) ASSERT_TRUE(await([&] { return !holder(i).empty(); }));
@@ -283,12 +31,12 @@ TEST_F(VipNet, OneNodeHoldsEachAddressAndClientsReachIt) {
 TEST_F(VipNet, ACutCableMovesTheAddressAndClientsFollow) {
   ASSERT_TRUE(await([&] { return !holder().empty() && all_connect(); }));
   const std::string first = holder();
-  ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-" + first + " down"));
+  ASSERT_TRUE(cable(first, "down"));
   ASSERT_TRUE(await([&] { return !holder().empty() && holder() != first; }));
   ASSERT_TRUE(await([&] { return all_connect(); }));
   EXPECT_FALSE(has_address(first, "192.0.2.100"));
   EXPECT_EQ(holders_[first]->states()[0].unfit, Unfit::kInterfaceDown);
-  ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-" + first + " up"));
+  ASSERT_TRUE(cable(first, "up"));
   ASSERT_TRUE(await([&] { return holders_[first]->states()[0].unfit == Unfit::kNo; }));
 }
 
