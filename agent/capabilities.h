@@ -17,4 +17,9 @@ Privileges own_privileges();
 /// Returns the message; empty when nothing that these ports need is missing.
 std::string missing_capability(std::span<const std::uint16_t> ports, const Privileges& privileges);
 
+/// Makes what this process may take effective, and what it starts (BIRD) inherit it: a container's user that is not
+/// root has capabilities of the file that it runs, permitted alone, so that the file can be run where some are not
+/// granted. Call it before any thread is started. What the kernel refuses stays as it was.
+void raise_capabilities();
+
 }  // namespace edge::agent

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "agent/capabilities.h"
 #include "agent/denied_calls.h"
 #include "agent/service.h"
 #include "agent/sync/sync.h"
@@ -171,10 +172,17 @@ std::optional<Error> contradiction(const cli::Arguments& arguments) {
 }
 
 int run(const cli::Arguments& arguments) {
+  raise_capabilities();
+  auto served = daemon::background_if_asked(arguments);
+  if (!served) {
+    cli::print_error(kName, served.error().text);
+    return cli::kExitFindings;
+  }
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   const daemon::GrpcLog grpc_log(log->logger());
   auto options = service_options(log, arguments);
   if (!options) return failed(*log, options.error());
+  options->served = std::move(*served);
   if (const auto fault = contradiction(arguments)) return failed(*log, *fault);
   if (arguments.has("verify-key")) {
     const auto pem = read_file(arguments.one("verify-key"), kMaxKeyBytes);

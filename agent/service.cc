@@ -82,6 +82,9 @@ std::vector<cli::Flag> service_flags() {
        .value = "PATH",
        .help = "Unix socket for hot restarts: take over from the process that listens on it, then listen on it for the "
                "next"},
+      {.name = daemon::kHandOverFlag,
+       .help = "With --upgrade-socket: take over, go on in the background, and return once the new process serves; for "
+               "ExecReload= of a systemd unit"},
       {.name = "ephemeral-ports", .help = "Let the system choose the port of every listener; for tests"}};
   for (cli::Flag& flag : call_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));
@@ -168,6 +171,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   service->last_hour_ =
       std::make_unique<LastHourPages>([metrics = service->metrics_.get()] { return metrics->traffic(); });
   service->fill_debug_pages();
+  if (service->options_.served.valid()) service->notify_.become_main(std::move(service->options_.served));
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
       service->notify_, [server = service->server_.get()](auto patience) { return server->answers(patience); },
       service->log_);
@@ -224,6 +228,7 @@ void Service::become() {
   owner.give_up = [this] { return give_up(); };
   owner.leave = [this] {
     superseded_ = true;
+    notify_.leave();
     stop(cli::kExitOk);
   };
   owner.take_back = [this](std::vector<net::Fd> ports) { take_back(std::move(ports)); };

@@ -28,6 +28,7 @@
 #include "cli/flags.h"
 #include "daemon/admin.h"
 #include "daemon/admin_token.h"
+#include "daemon/background.h"
 #include "daemon/cpu_profile.h"
 #include "daemon/debug_pages.h"
 #include "daemon/notify.h"
@@ -59,7 +60,9 @@ struct ServiceOptions {
   std::size_t max_series = 55'000;
   /// Socket by which a newer process takes over; empty: none.
   std::string upgrade_socket;
-  /// The export of spans.
+  /// Of the command that systemd waits for (daemon::go_to_background); not open: this process is the unit's main one.
+  net::Fd served;
+  /// Where the spans of requests go.
   SpanExportOptions traces;
 };
 
@@ -154,9 +157,8 @@ class Service {
 
   ServiceOptions options_;
   const Logger log_;
-  const daemon::Notify notify_ = daemon::Notify::of_environment();
-  std::unique_ptr<runtime::trace::SpanExporter> exporter_;  ///< null: spans are not exported; declared so that it sends
-                                                            ///< the server's last spans
+  daemon::Notify notify_ = daemon::Notify::of_environment();
+  std::unique_ptr<runtime::trace::SpanExporter> exporter_;  ///< null: spans go nowhere; sends what the server left
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
   std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins

@@ -116,7 +116,7 @@ int run(const cli::Arguments& arguments) {
   if (!admin) return failed(log, admin.error());
   if (*admin) tell("metrics on " + to_string((*admin)->addresses()[0]));
 
-  const daemon::Notify notify = daemon::Notify::of_environment();
+  daemon::Notify notify = daemon::Notify::of_environment();
   std::optional<daemon::Watchdog> watchdog;
   watchdog.emplace(
       notify, [&controller](std::chrono::nanoseconds patience) { return controller->answers(patience); }, lines);

@@ -14,6 +14,9 @@
 namespace edge::daemon {
 namespace {
 
+/// WatchdogSec= that the process sets for the unit which it takes over.
+constexpr std::chrono::microseconds kWatchdogOfTaker = std::chrono::seconds(30);
+
 std::optional<std::uint64_t> number_of(const char* name) {
   const char* const text = std::getenv(name);
   if (text == nullptr) return std::nullopt;
@@ -45,13 +48,29 @@ Notify Notify::of_environment() {
   return Notify(socket == nullptr ? "" : socket, watchdog);
 }
 
-void Notify::ready(std::string_view status) const { send("READY=1\nSTATUS=" + line_of(status)); }
+void Notify::become_main(net::Fd served) {
+  served_ = std::move(served);
+  // The environment of a command that is not the main process does not name the unit's own limit.
+  if (!watchdog_) watchdog_ = kWatchdogOfTaker;
+}
+
+void Notify::ready(std::string_view status) {
+  std::string message = "READY=1\nSTATUS=" + line_of(status);
+  if (served_.valid()) {
+    message += "\nMAINPID=" + std::to_string(::getpid()) + "\nWATCHDOG_USEC=" + std::to_string(watchdog_->count());
+  }
+  send(message);
+  // Sent before: systemd reads what it was sent before it sees the command end.
+  // It may be gone: this process goes on.
+  if (served_.valid() && ::write(served_.get(), "1", 1) == 1) served_.reset();
+}
 void Notify::status(std::string_view status) const { send("STATUS=" + line_of(status)); }
 void Notify::stopping(std::string_view status) const { send("STOPPING=1\nSTATUS=" + line_of(status)); }
 void Notify::alive() const { send("WATCHDOG=1"); }
 
 void Notify::send(const std::string& message) const {
   sockaddr_un address{};
+  if (left_) return;
   if (socket_.size() < 2 || socket_.size() >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, socket_.data(), socket_.size());

@@ -2,6 +2,7 @@
 // stable. Without systemd nothing is sent.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "net/socket.h"
 
 namespace edge::daemon {
 
@@ -24,15 +26,22 @@ class Notify {
   explicit Notify(std::string socket, std::optional<std::chrono::microseconds> watchdog = std::nullopt)
       : socket_(std::move(socket)), watchdog_(watchdog) {}
 
-  void ready(std::string_view status) const;
+  void ready(std::string_view status);
   void status(std::string_view status) const;
   void stopping(std::string_view status) const;
+  /// `ready` makes this process, which another one started (background.h), the main process of the unit, and then tells
+  /// whoever waits for `served`. Call it before `ready`.
+  void become_main(net::Fd served);
+  /// Nothing more is sent: another process is the main one of the unit, and speaks for it.
+  void leave() { left_ = true; }
   void alive() const;
   /// Returns the service manager's watchdog interval; nullopt: none.
   std::optional<std::chrono::microseconds> watchdog() const { return watchdog_; }
 
  private:
   void send(const std::string& message) const;
+  std::atomic<bool> left_ = false;
+  net::Fd served_;  ///< not open: this process is the main one already
   std::string socket_;
   std::optional<std::chrono::microseconds> watchdog_;
 };

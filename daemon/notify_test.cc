@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ class FakeManager {
 
 TEST(Notify, SpeaksTheProtocol) {
   FakeManager manager;
-  const Notify notify(manager.name());
+  Notify notify(manager.name());
   notify.ready("serves\nEXTEND_TIMEOUT_USEC=1");
   EXPECT_EQ(manager.next(), "READY=1\nSTATUS=serves EXTEND_TIMEOUT_USEC=1");
   notify.status("x");
@@ -59,6 +60,33 @@ TEST(Notify, SpeaksTheProtocol) {
   EXPECT_EQ(manager.next(), "STOPPING=1\nSTATUS=drains");
   notify.alive();
   EXPECT_EQ(manager.next(), "WATCHDOG=1");
+}
+
+TEST(Notify, MakesWhoTakesOverTheMainProcess) {
+  FakeManager manager;
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const net::Fd reader(ends[0]);
+  Notify notify(manager.name());
+  notify.become_main(net::Fd(ends[1]));
+  EXPECT_EQ(notify.watchdog(), std::chrono::seconds(30));
+  char byte = 0;
+  EXPECT_LT(::read(reader.get(), &byte, 1), 0) << "nobody waits for less than its being ready";
+  notify.ready("serves");
+  EXPECT_EQ(manager.next(),
+            "READY=1\nSTATUS=serves\nMAINPID=" + std::to_string(::getpid()) + "\nWATCHDOG_USEC=30000000");
+  EXPECT_EQ(::read(reader.get(), &byte, 1), 1);
+  notify.ready("serves on");
+  EXPECT_EQ(manager.next(), "READY=1\nSTATUS=serves on");
+}
+
+TEST(Notify, SaysNothingOnceAnotherProcessIsTheMainOne) {
+  FakeManager manager;
+  Notify notify(manager.name());
+  notify.leave();
+  notify.stopping("drains");
+  notify.alive();
+  EXPECT_TRUE(manager.silent());
 }
 
 TEST(Notify, IsSilentWithoutAManager) {
