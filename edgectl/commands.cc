@@ -35,10 +35,10 @@ cli::Program table() {
        metrics_query_command(), metrics_dashboard_command(), metrics_top_backends_command(),
        metrics_top_routes_command(), logs_command(), logs_access_command(), log_level_command(), trace_list_command(),
        trace_get_command(), trace_search_command(), trace_services_command(), debug_bundle_command()});
-  add(commands, {schema_command(), crds_command(), explain_code_command(), key_generate_command(),
-                 key_replace_administrator_command(), config_view_command(), config_get_contexts_command(),
-                 config_use_context_command(), config_set_context_command(), completion_command(), help_command(),
-                 man_command(), version_command()});
+  add(commands, {schema_command(), crds_command(), generate_systemd_unit_command(), generate_static_pod_command(),
+                 explain_code_command(), key_generate_command(), key_replace_administrator_command(),
+                 config_view_command(), config_get_contexts_command(), config_use_context_command(),
+                 config_set_context_command(), completion_command(), help_command(), man_command(), version_command()});
   return {.name = kName,
           .summary = "edgectl checks, compiles, applies and explains the configuration of the edge proxy.",
           .version = program::version_text(kName),

@@ -67,6 +67,8 @@ cli::Command trace_services_command();
 cli::Command debug_bundle_command();
 cli::Command schema_command();
 cli::Command crds_command();
+cli::Command generate_systemd_unit_command();
+cli::Command generate_static_pod_command();
 cli::Command explain_code_command();
 cli::Command key_generate_command();
 cli::Command key_replace_administrator_command();

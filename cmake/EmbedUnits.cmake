@@ -1,0 +1,16 @@
+# cmake -DDEPLOY=deploy -DOUTPUT=units.cc -P EmbedUnits.cmake
+# Writes the units and static pods of deploy/ as C++ functions (edgectl/units.h), for `edgectl generate`.
+set(functions "")
+foreach(kind IN ITEMS unit_file:systemd:service static_pod_file:static-pods:yaml)
+  string(REPLACE ":" ";" words "${kind}")
+  list(GET words 0 function)
+  list(GET words 1 folder)
+  list(GET words 2 extension)
+  string(APPEND functions "std::string_view ${function}(std::string_view daemon) {\n")
+  foreach(daemon IN ITEMS agent controller standalone)
+    file(READ "${DEPLOY}/${folder}/edge-${daemon}.${extension}" text)
+    string(APPEND functions "  if (daemon == \"${daemon}\") return R\"edge_file(${text})edge_file\";\n")
+  endforeach()
+  string(APPEND functions "  return {};\n}\n\n")
+endforeach()
+file(WRITE "${OUTPUT}" "#include \"edgectl/units.h\"\n\nnamespace edge::edgectl {\n\n${functions}}  // namespace edge::edgectl\n")
