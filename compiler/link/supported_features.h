@@ -9,14 +9,15 @@
 
 namespace edge::compiler::link {
 
-/// Sorted, as the specification requires.
-inline constexpr std::array<std::string_view, 43> kSupportedFeatures = {
+/// Sorted, as the specification asks.
+inline constexpr std::array<std::string_view, 45> kSupportedFeatures = {
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
     "GRPCRouteNamedRouteRule",
     "Gateway",
     "GatewayAddressEmpty",
+    "GatewayBackendClientCertificate",
     "GatewayFrontendClientCertificateValidation",
     "GatewayHTTPListenerIsolation",
     "GatewayHTTPSListenerDetectMisdirectedRequests",
@@ -49,6 +50,7 @@ inline constexpr std::array<std::string_view, 43> kSupportedFeatures = {
     "HTTPRouteRetryBackendTimeout",
     "HTTPRouteRetryConnectionError",
     "HTTPRouteSchemeRedirect",
+    "ListenerSet",
     "ReferenceGrant",
     "TCPRoute",
     "TLSRoute",
