@@ -82,9 +82,6 @@ std::vector<cli::Flag> service_flags() {
        .value = "PATH",
        .help = "Unix socket for hot restarts: take over from the process that listens on it, then listen on it for the "
                "next"},
-      {.name = daemon::kHandOverFlag,
-       .help = "With --upgrade-socket: take over, go on in the background, and return once the new process serves; for "
-               "ExecReload= of a systemd unit"},
       {.name = "ephemeral-ports", .help = "Let the system choose the port of every listener; for tests"}};
   for (cli::Flag& flag : call_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));

@@ -15,7 +15,6 @@
 #include "controller/controller_metrics.h"
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
-#include "daemon/background.h"
 #include "daemon/certificate_directories.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
@@ -62,17 +61,11 @@ int run(const cli::Arguments& arguments) {
     return cli::kExitUsage;
   }
   agent::raise_capabilities();
-  auto served = daemon::background_if_asked(arguments);
-  if (!served) {
-    cli::print_error(kName, served.error().text);
-    return cli::kExitFindings;
-  }
   daemon::block_ending_signals();
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   const daemon::GrpcLog grpc_log(log->logger());
   auto options = agent::service_options(log, arguments);
   if (!options) return failed(*log, options.error());
-  options->served = std::move(*served);
   options->first_must_serve = true;
   options->ready_without_listeners = !arguments.has("config");
   options->admin_token_file = arguments.one("data-dir") + "/admin-token";
