@@ -1,4 +1,4 @@
-// edge-agent: serves by the programs of a controller, or by one from disk that is followed.
+// edge-agent: serves the programs of a controller, or one from a file that it watches.
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -35,7 +35,7 @@ constexpr auto kQuiet = std::chrono::milliseconds(50);
 
 using daemon::failed;
 
-/// What is run: a program and what travels beside it.
+/// Paths of the program and of the files that belong to it.
 struct Files {
   std::string program;
   std::string endpoints;

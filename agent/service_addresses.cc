@@ -1,4 +1,4 @@
-// What a service has to do with virtual addresses: which ones its listeners serve, and who holds them.
+// Virtual addresses of a service: which ones its listeners serve, and which agent owns them.
 #include <algorithm>
 
 #include "agent/service.h"

@@ -56,7 +56,7 @@ std::size_t size_of(const LogRecord& record) {
 
 }  // namespace
 
-/// Shared with the writer, who may be stuck in a write for ever when the log ends.
+/// Shared with the writer thread, which may be blocked in a write for ever when the log is destroyed.
 struct Log::State {
   explicit State(LogOptions given)
       : options(std::move(given)),

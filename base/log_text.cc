@@ -1,4 +1,4 @@
-// Lines as they are written: text for people, JSON for machines. What stands in a line may come from a peer.
+// Formats log lines: text for people, JSON for machines. Their contents may come from a peer.
 #include <array>
 #include <cstdio>
 #include <ctime>

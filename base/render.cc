@@ -1,4 +1,4 @@
-// Diagnostics as text, in the manner of rustc. All text in them may be a stranger's: control bytes never reach the
+// Renders diagnostics as text, in the style of rustc. The texts may be untrusted: control bytes never reach the
 // terminal.
 #include <algorithm>
 #include <string>

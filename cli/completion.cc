@@ -40,7 +40,7 @@ const Flag* find_flag(std::span<const Flag* const> flags, std::string_view word)
 
 }  // namespace
 
-/// One question.
+/// Computes the completions of one command line.
 class Completer {
  public:
   Completer(const Program& program, Words given, std::string_view typed)

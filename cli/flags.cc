@@ -1,5 +1,5 @@
-// The only file with CLI11. It splits the words of a command line; what they mean is checked against the table here, so
-// that messages can name the flag, the value and the nearest right one.
+// The only file that uses CLI11, which splits the command line into words; their meaning is checked against the command
+// table here, so that messages can name the flag, the value and the nearest valid one.
 #include "cli/flags.h"
 
 #include <algorithm>

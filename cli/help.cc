@@ -1,4 +1,4 @@
-// Help texts, from the same table that the parser reads.
+// Help texts, generated from the table that the parser uses.
 #include <algorithm>
 
 #include "base/diagnostics.h"

@@ -1,4 +1,4 @@
-// edge-controller: follows a cluster, compiles what it says and gives it to agents.
+// edge-controller: watches a cluster's resources, compiles them and sends the program to agents.
 #include <cstdlib>
 #include <random>
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 constexpr std::size_t kMostHeld = std::size_t{24} << 20;
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
-/// A text that others send as well.
+/// A text shared by several responses.
 class SharedText final : public net::server::BodySource {
  public:
   explicit SharedText(std::shared_ptr<const std::string> text) : text_(std::move(text)) {}

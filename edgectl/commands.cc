@@ -1,4 +1,4 @@
-// The table of commands. Their order is that of `edgectl --help`.
+// The table of commands, in the order of `edgectl --help`.
 #include "edgectl/commands.h"
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// edgectl: its commands are in commands/, their table in commands.cc.
+// edgectl: the commands are in commands/, their table in commands.cc.
 #include <csignal>
 
 #include "edgectl/commands.h"

@@ -5,7 +5,7 @@
 namespace edge::metrics {
 namespace {
 
-// The section of an entry is the last one before it: what each line of the table adds to, entry by entry.
+// A line of the table. An entry belongs to the last section before it.
 struct Line {
   FamilyEntry entry;
   bool is_section = false;

@@ -22,7 +22,8 @@ std::string first_line(const char* path) {
   return line;
 }
 
-/// Fields of /proc/self/stat as proc(5) numbers them, from 3 on: before it stands a name that may hold anything.
+/// Fields of /proc/self/stat as numbered in proc(5), from 3 on: the field before them is a name that may contain
+/// anything.
 struct ProcessStat {
   std::uint64_t start_ticks = 0;
   std::uint64_t virtual_bytes = 0;

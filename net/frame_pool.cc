@@ -24,8 +24,8 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// Blocks are kept until the thread ends: their number is the largest that was ever alive at once, which the connection
-// limits bound.
+// Recycles coroutine frames. Blocks are freed when the thread ends: their number is the largest that was alive at once,
+// which the connection limits bound.
 class ThreadFrames {
  public:
   ~ThreadFrames() {

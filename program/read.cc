@@ -103,7 +103,7 @@ Status check_layout(std::span<const std::byte> bytes, std::span<const SectionEnt
   return {};
 }
 
-/// Finds the sections of a program that was read before; asked in ascending order.
+/// Finds the sections of a program that was read before; looked up in ascending order.
 class KnownSections {
  public:
   explicit KnownSections(const ProgramView* program)

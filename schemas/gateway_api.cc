@@ -1,5 +1,5 @@
-// The kinds of Gateway API v1 as far as they are read. Lenient: what a later version adds is a warning, not an error.
-// Not so where it selects something: without a condition that is not known a rule would take more than it says.
+// The kinds of Gateway API v1 that are read. Lenient: unknown fields of a later version are a warning, except where
+// they select requests: without an unknown condition a rule would match more than it says.
 #include "schemas/schema.h"
 
 namespace edge::schemas {

@@ -1,4 +1,5 @@
-// Ingress and IngressClass of networking.k8s.io/v1. Lenient: what a later version adds is a warning, not an error.
+// Ingress and IngressClass of networking.k8s.io/v1. Lenient: unknown fields of a later version are a warning, not an
+// error.
 #include "schemas/schema.h"
 
 namespace edge::schemas {

@@ -1,4 +1,4 @@
-// The parts of Kubernetes' own kinds that are read. Open: their other fields are nobody's business here.
+// The fields of Kubernetes' own kinds that are read. Open: other fields are ignored.
 #include "schemas/schema.h"
 
 namespace edge::schemas {

@@ -53,7 +53,7 @@ struct Path {
   std::string value;
 };
 
-/// Which requests a route may take, as far as it can be read. Without a value: any.
+/// The requests that a route may match, as far as they can be derived. Without a value: any.
 struct Reach {
   std::optional<std::vector<std::string>> hosts;
   std::optional<std::vector<Path>> paths;

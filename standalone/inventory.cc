@@ -1,4 +1,4 @@
-// The applier's inventory: what came from files, on disk and against what the API has now.
+// The applier's inventory: the objects that came from files, on disk and compared with the API.
 #include <algorithm>
 #include <mutex>
 #include <utility>

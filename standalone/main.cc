@@ -1,5 +1,5 @@
 // edge-standalone: resource API, controller and agent in one process. Configuration comes through the API and from
-// files, which are applied to it and followed.
+// files, which are watched and applied to it.
 #include <chrono>
 #include <future>
 #include <thread>

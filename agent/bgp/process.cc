@@ -37,7 +37,7 @@ Error failed(const char* what, int error) {
   return {ErrorCode::kUnavailable, std::string(what) + ": " + std::generic_category().message(error)};
 }
 
-/// What a child is started with: the FIFO as standard input, a session of its own, no signal kept from it.
+/// Attributes of the child process: the FIFO as standard input, a session of its own, no signals blocked.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int input) {

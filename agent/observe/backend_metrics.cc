@@ -25,11 +25,11 @@ std::uint64_t circuit_number(Circuit::State state) {
 
 std::string name_of(B backend) { return resource_path(backend.name_space, backend.name); }
 
-/// Where there are many backends, what is zero and what tells of the moment is left out.
+/// With many backends (kCompact), families leave out samples that are zero or gauges of the moment.
 enum class Extent : std::uint8_t { kWhole, kCompact };
 
-/// One family, and what it tells of a backend. Where there is room it tells of every one from the start, so that a
-/// query or an alert finds it before the first event; else of those that it is asked for.
+/// One family, and its value for a backend. In the complete form every backend is listed from the start, so that
+/// queries and alerts find it before the first event; in the compact form only backends to which the family applies.
 struct Row {
   Family family;
   bool (*asked)(B);

@@ -13,7 +13,7 @@ std::string full_name(std::string_view name_space, std::string_view name) {
   return std::string(name_space) + "/" + std::string(name);
 }
 
-/// What a program names: routes of gateways, and backends.
+/// Names in a program: routes of gateways, and backends.
 struct Named {
   std::unordered_set<std::string> routes;
   std::unordered_set<std::string> backends;

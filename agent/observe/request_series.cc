@@ -22,7 +22,7 @@ using RouteName = std::pair<std::string, std::string>;
 constexpr std::uint64_t kFolded = ~std::uint64_t{0};
 constexpr std::array<const char*, 6> kCodes = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
 
-/// What is told beside the counts.
+/// Series that are exported in addition to the counts.
 struct Detail {
   bool durations = false;
   std::size_t every = 0;  ///< as Exposition::histogram takes it
@@ -49,7 +49,7 @@ std::size_t count_series(const Rows& rows) {
   return count;
 }
 
-/// Rows, added up to what a family tells apart.
+/// Rows, aggregated by the labels of a family.
 struct Groups {
   std::map<RouteName, RequestSum> routes;
   std::map<std::string, RequestSum> backends;

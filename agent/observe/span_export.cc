@@ -63,7 +63,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : std::string();
 }
 
-/// The endpoint with its scheme as a URL has it.
+/// The endpoint, with the scheme of its URL.
 struct Endpoint {
   bool grpc = false;
   net::client::Url url;

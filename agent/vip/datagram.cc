@@ -31,7 +31,7 @@ void put_name(std::string& out, std::string_view name) {
   out += name;
 }
 
-/// Reads from the front; once something is missing, everything is.
+/// Reads fields from the front; after a field that is missing, all further reads fail.
 class Reader {
  public:
   explicit Reader(std::string_view rest) : rest_(rest) {}

@@ -41,7 +41,7 @@ Error nft_error(int number) {
 
 std::string table_name(std::uint64_t id) { return "edge-" + std::to_string(::getpid()) + "-" + std::to_string(id); }
 
-/// A batch for one table, whose rules are written expression by expression.
+/// Builds a netlink batch for one table; rules are written expression by expression.
 class Batch {
  public:
   Batch(std::uint8_t family, std::string table, std::uint32_t& sequence)
@@ -197,7 +197,7 @@ constexpr std::uint32_t kOwnId = 1;
 constexpr std::uint32_t kFullId = 2;
 constexpr std::uint32_t kFullKey = 1;
 
-/// Where IPv4 and IPv6 differ.
+/// Header offsets and sizes that differ between IPv4 and IPv6.
 struct Layout {
   std::uint16_t protocol;
   std::uint32_t source;

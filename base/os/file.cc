@@ -15,7 +15,7 @@
 namespace edge {
 namespace {
 
-/// Closes on every way out.
+/// Closes the descriptor when it goes out of scope.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}

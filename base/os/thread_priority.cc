@@ -11,7 +11,7 @@
 namespace edge {
 namespace {
 
-/// sched_setattr(2), as its first version has it; the C library of Debian 12 has neither the call nor this.
+/// Argument of sched_setattr(2), in its first version; the C library of Debian 12 declares neither.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
   std::uint32_t policy = SCHED_OTHER;

@@ -19,7 +19,7 @@ using namespace edge::runtime::auth;
 constexpr std::int64_t kNow = 1'800'000'000;
 constexpr const char* kSecret = "0123456789abcdef0123456789abcdef";
 
-/// A policy, a thread to ask it on, and a request.
+/// A policy, a thread that evaluates it, and a request.
 class SessionRequest {
  public:
   explicit SessionRequest(int extra_groups) {

@@ -21,14 +21,14 @@ constexpr std::string_view kHead =
     "GET /catalogue/shoes/42 HTTP/1.1\r\nHost: shop.example\r\nAccept: */*\r\nAccept-Encoding: gzip, br\r\n"
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\r\n";
 
-/// Takes everything, and looks at nothing.
+/// Discards all spans.
 class Nowhere final : public SpanSender {
  public:
   Sent send(const Message& /*message*/, Time /*until*/) override { return {Sent::How::kTaken, 0, {}, {}}; }
   void cancel() override {}
 };
 
-/// What goes with the requests of a route, ready as a session has it.
+/// Span attributes of a route's requests, prepared as in a session.
 struct Ready {
   Ready() {
     Attributes of_try;

@@ -23,7 +23,7 @@
 namespace edge::compiler {
 namespace {
 
-/// Before the value in every file. The version changes when the header does; what the value is made from is in the key.
+/// Precedes the value in every file. The version changes when this header does; the key covers the inputs of the value.
 struct EntryHeader {
   char magic[8];
   std::uint64_t size;

@@ -43,7 +43,7 @@ constexpr std::size_t kInlineBytes = 128;
 /// can hold; a bound on the memory that LLVM may take.
 constexpr std::size_t kMaxEmittedTests = std::size_t{1} << 21;
 
-/// Name of the triple and CPU. LLVM aborts the process on a name that it does not know: these alone are ever passed.
+/// Names of the triple and the CPU. LLVM aborts the process on an unknown name: only these are ever passed.
 struct TargetName {
   const char* triple;
   const char* cpu;

@@ -17,7 +17,7 @@ LLD_HAS_DRIVER(elf)
 namespace edge::compiler::emit {
 namespace {
 
-/// An anonymous file to read from. lld takes paths only; this one leaves nothing behind, whatever happens.
+/// An anonymous file to read from. lld accepts only paths; this file leaves nothing behind after a crash.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(memfd_create("edge-native", MFD_CLOEXEC)) {}
@@ -44,8 +44,8 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// Collects what is written to a path. lld creates regular files through a temporary one beside them, which nothing
-/// would remove after a crash; into a pipe it writes straight.
+/// Collects the output that is written to a path. lld writes regular files through a temporary file next to them, which
+/// would remain after a crash; it writes to a pipe directly.
 class PipeReader {
  public:
   PipeReader() {
@@ -89,7 +89,7 @@ class PipeReader {
   std::thread reader_;
 };
 
-/// lld's globals belong to one link at a time. After a crash inside it they belong to none.
+/// lld's global state, which one link uses at a time; after a crash inside lld, none may.
 struct Linker {
   std::mutex mutex;
   bool usable = true;

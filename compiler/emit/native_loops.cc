@@ -11,7 +11,7 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
-/// A function of the module with its parts at hand.
+/// A function of the module under construction, with its IR builder and types.
 struct Loop {
   Loop(llvm::Module& module, const char* name, std::initializer_list<bool> pointers)
       : builder(module.getContext()), i8(builder.getInt8Ty()), i64(builder.getInt64Ty()) {

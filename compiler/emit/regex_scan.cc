@@ -1,4 +1,4 @@
-// Hyperscan's searching half, for the proof.
+// Hyperscan's matching, for the proof.
 #include <hs/hs_common.h>
 #include <hs/hs_runtime.h>
 

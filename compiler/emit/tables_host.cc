@@ -68,7 +68,7 @@ std::string bytes_of(const Record& record) {
   return {reinterpret_cast<const char*>(&record), sizeof record};
 }
 
-/// A TreatmentRecord with what it refers to, before that has a place. Equal bytes are one record.
+/// A TreatmentRecord with the texts it refers to, before they have offsets. Records with equal bytes are stored once.
 struct Treatment {
   TreatmentRecord record{};
   std::vector<FilterRecord> filters;
@@ -84,7 +84,7 @@ struct Treatment {
   }
 };
 
-/// The same of a SplitRecord.
+/// A SplitRecord with its backends, before they have offsets.
 struct Backends {
   SplitRecord record{};
   std::vector<BackendRefRecord> refs;
@@ -98,7 +98,7 @@ struct Backends {
   }
 };
 
-/// Numbers what was put in by its bytes, in the order of first use.
+/// Numbers values by their bytes, in the order of first use.
 template <typename Value>
 class Distinct {
  public:

@@ -20,7 +20,7 @@ using program::ListenerRecord;
 using program::NameEntry;
 using program::NameTable;
 
-/// Collects what hangs on names; the first to claim a pattern keeps it. The patterns outlive it.
+/// Collects entries by host name pattern; the first entry of a pattern wins. The patterns must outlive the builder.
 class NameTableBuilder {
  public:
   void add(const HostPattern& pattern, std::uint32_t value) {

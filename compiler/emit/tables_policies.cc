@@ -36,7 +36,7 @@ program::PolicyType type_of(PolicyType type) {
   return static_cast<program::PolicyType>(type);
 }
 
-/// Collects settings by type, and tells each its place.
+/// Collects settings by type, and returns the index of each.
 class PolicyEmitter {
  public:
   explicit PolicyEmitter(program::SectionBuilder& builder) : builder_(builder) {}

@@ -1,5 +1,5 @@
-// The one file with ANTLR's headers: text to tree. ANTLR may throw and recover as it likes in here; the first error it
-// reports is the one that is told.
+// The only file that includes ANTLR's headers: parses text to a tree. ANTLR may throw and recover inside; only the
+// first error is reported.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -126,7 +126,7 @@ std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet
   return "did you mean `" + shown + "`?";
 }
 
-/// Keeps the first syntax error in our own words.
+/// Records the first syntax error, in the project's own wording.
 class FirstError : public antlr4::BaseErrorListener {
  public:
   FirstError(std::string_view text, Language language) : text_(text), language_(language) {}
@@ -176,7 +176,7 @@ bool is_token(std::string_view text) {
   });
 }
 
-/// Walks ANTLR's tree. Operands that make no sense are faults; the first is kept.
+/// Builds the expression from ANTLR's tree. Operands without meaning are errors; only the first is recorded.
 class Builder {
  public:
   /// `policy_types`: what `policy` takes. Without them it is no claim, and has no facts.

@@ -95,7 +95,7 @@ const char* refused_escape(char c) {
   }
 }
 
-/// Reads one `[…]`.
+/// Parses one character class `[…]`.
 class ClassReader {
  public:
   ClassReader(std::string_view text, std::size_t at) : text_(text), begin_(at), at_(at + 1) {}

@@ -31,7 +31,7 @@ bool is_assertion(Kind kind) {
   return kind == Kind::kBegin || kind == Kind::kEnd || kind == Kind::kWordBoundary || kind == Kind::kNotWordBoundary;
 }
 
-/// Flags in force at one place; `(?i)` and `(?s)` change them up to the end of their group.
+/// Flags in force at a position; `(?i)` and `(?s)` change them up to the end of their group.
 struct Flags {
   bool ignore_case = false;
   bool dot_all = false;

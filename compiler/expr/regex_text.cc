@@ -1,4 +1,4 @@
-// The canonical form of a pattern.
+// Writes the canonical form of a pattern.
 #include <string>
 
 #include "compiler/expr/regex_class.h"

@@ -1,4 +1,4 @@
-// Which hosts each route serves (rule D2 and the listeners' names).
+// Computes which hosts each route serves (rule D2 and the listeners' names).
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>

@@ -39,7 +39,7 @@ bool route_before(const Identity& a, const Identity& b) {
   return names != 0 ? names < 0 : a.kind < b.kind;
 }
 
-/// Whose rules a route's are: each API has an order of its own (decision 81).
+/// The API that a route's rules come from: each has its own order of precedence (decision 81).
 enum class Api : std::uint8_t { kProxy, kGatewayApi, kIngress };
 constexpr std::size_t kApis = 3;
 
@@ -62,8 +62,8 @@ bool match_before(Api api, const RuleMatch& a, const RuleMatch& b) {
   return a.query.size() > b.query.size();
 }
 
-/// Turns conditions into nodes. Slots and patterns get numbers in the order of their first use; opt::number settles
-/// them.
+/// Turns conditions into predicate nodes. Slots and patterns are numbered in the order of their first use; opt::number
+/// assigns the final numbers.
 class Predicates {
  public:
   explicit Predicates(Host& host) : host_(host) {}
@@ -184,7 +184,7 @@ class Predicates {
   std::unordered_map<std::string, std::uint32_t> regexes_;
 };
 
-/// Where the matches of a host stand, in the order in which they are tried.
+/// Position of a host's matches, in the order in which they are tried.
 enum class PathTier : std::uint8_t { kExact, kEarlyRegex, kPrefix, kRegex, kAny };
 
 /// Patterns of HTTPRoutes and Ingresses come before prefixes. Those of a GRPCRoute do not: one that names the method of
@@ -203,7 +203,7 @@ PathTier tier_of(const Identity& route, const PathMatch& path) {
   return PathTier::kAny;
 }
 
-/// A match with the group that it belongs to.
+/// A match with its group.
 struct Entry {
   const RuleMatch* match;
   PathTier tier;

@@ -1,5 +1,5 @@
-// Lints over several resources. A configuration without routes is taken for a part of one: that nothing uses its
-// backends is then no news.
+// Lints over several resources. A configuration without routes is assumed to be part of a larger one: its unused
+// backends are not reported.
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -23,7 +23,7 @@ using model::ProxyPolicy;
 using model::ProxyRoute;
 using model::Rule;
 
-/// A spelling of a path that some servers read as the path itself, and the field that keeps it away.
+/// A spelling of a path that some servers treat as the same path, and the field that rejects it.
 struct Spelling {
   std::string path;
   std::string_view field;

@@ -15,7 +15,7 @@ std::string_view without_slash(std::string_view prefix) {
   return prefix.size() > 1 && prefix.ends_with('/') ? prefix.substr(0, prefix.size() - 1) : prefix;
 }
 
-/// The path key of rules: exact before the longest prefix; patterns are not decided here.
+/// The precedence of rules by path: exact before the longest prefix; patterns are not compared here.
 struct Specificity {
   bool exact = false;
   std::size_t length = 0;

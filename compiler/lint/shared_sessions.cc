@@ -1,4 +1,4 @@
-// Rules that keep clients at their endpoints by one cookie or header, and send them to different backends.
+// Lints rules that bind client sessions by the same cookie or header, but send them to different backends.
 #include <cstddef>
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-// Paths of the cookies that keep sessions: where the browser is to send them.
+// Paths of session cookies: for which requests the browser sends them.
 #include <algorithm>
 #include <optional>
 #include <string>

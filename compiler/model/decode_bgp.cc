@@ -1,4 +1,4 @@
-// `spec.bgp` of a ProxyVIP.
+// Decodes `spec.bgp` of a ProxyVIP.
 #include <chrono>
 #include <utility>
 

@@ -15,7 +15,7 @@ constexpr std::uint32_t kUnused = program::kNone;
 
 bool has_slot(Op op) { return op == Op::kPresent || op == Op::kEquals || op == Op::kContains; }
 
-/// Copies the nodes that candidates use, operands first, in the order of their first use.
+/// Copies the nodes that candidates use, operands before their users, in the order of first use.
 class Collector {
  public:
   explicit Collector(const ir::Host& host) : host_(host), moved_(host.nodes.size(), kUnused) {}

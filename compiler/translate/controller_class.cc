@@ -1,4 +1,4 @@
-// Whose gateways and classes are served (rule D8).
+// Decides which gateways and classes are served (rule D8).
 #include <string>
 #include <string_view>
 

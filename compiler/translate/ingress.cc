@@ -28,7 +28,7 @@ struct IngressOfOurs {
   IngressSettings settings;
 };
 
-/// Classes by name, the default one, and which are ours.
+/// IngressClasses by name, the default one, and those that this controller serves.
 class Classes {
  public:
   Classes(const model::ResourceSet& resources, std::string_view controller, Diagnostics& diagnostics)

@@ -6,7 +6,7 @@
 namespace edge::compiler::translate {
 namespace {
 
-/// How an expression goes on behind its literal text, and what of a target stands for all that is there.
+/// How an expression continues after its literal prefix, and which part of a target stands for that remainder.
 struct Tail {
   std::string_view text;
   std::string_view groups;

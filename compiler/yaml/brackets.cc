@@ -11,7 +11,7 @@ constexpr std::size_t kNowhere = std::string_view::npos;
 
 std::size_t end_of_line(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size()); }
 
-/// How a flow collection ends: behind its last bracket, or at one that is too deep, or never.
+/// How a flow collection ends: after its last bracket, at one that is nested too deep, or not at all.
 struct Flow {
   std::size_t end = kNowhere;
   std::size_t too_deep = kNowhere;
@@ -39,7 +39,7 @@ Flow scan_flow(std::string_view text, std::size_t at, std::size_t most) {
   return {};
 }
 
-/// Goes through block style line by line, to where flow collections begin.
+/// Scans block style line by line, up to the beginning of each flow collection.
 class BlockScan {
  public:
   BlockScan(std::string_view text, std::size_t most) : text_(text), most_(most) {}

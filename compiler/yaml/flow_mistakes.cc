@@ -15,7 +15,7 @@ constexpr std::string_view kUncited = "`...`";
 
 std::string quoted(char c) { return "`" + std::string(1, c) + "`"; }
 
-/// Goes through one collection, token by token.
+/// Scans one collection, token by token.
 class Scan {
  public:
   Scan(std::string_view text, std::uint32_t begin, std::uint32_t column, std::uint32_t source, Citing citing)

@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
 constexpr std::size_t kMostLevels = 200;
 constexpr std::size_t kMostAliases = 100;
 
-/// A collection in block style that is not at its end yet.
+/// A collection in block style that is still open.
 struct Level {
   std::size_t column = 0;
   bool list = false;
@@ -37,7 +37,7 @@ struct Level {
   std::size_t value = 0;  ///< else where its value begins
 };
 
-/// Goes through the lines of one document.
+/// Scans the lines of one document.
 class Lines {
  public:
   Lines(std::string_view text, std::uint32_t source, Piece piece, std::uint32_t fault, Citing citing)

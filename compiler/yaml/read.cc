@@ -23,12 +23,12 @@
 namespace edge::compiler::yaml {
 namespace {
 
-/// Ends the reading of one document: thrown through the parser, caught in this file.
+/// Aborts the reading of one document: thrown through the parser, caught in this file.
 struct Refused {
   Diagnostic diagnostic;
 };
 
-/// Reads from memory that somebody else owns.
+/// Reads from memory that the caller owns.
 class ViewBuffer : public std::streambuf {
  public:
   explicit ViewBuffer(std::string_view text) {
@@ -37,7 +37,7 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
-/// What one text has used of its limits.
+/// Consumption of the limits by one text.
 struct Budget {
   std::size_t nodes = 0;
   std::size_t alias_nodes = 0;

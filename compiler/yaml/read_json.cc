@@ -11,8 +11,8 @@
 namespace edge::compiler::yaml {
 namespace {
 
-/// Builds a Document from the parser's events. They come without places, but in the order of the text, of which each
-/// takes the next token: `at_` goes along.
+/// Builds a Document from the parser's events. The events lack positions but come in the order of the text, one token
+/// each: `at_` follows along.
 class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   JsonBuilder(std::string_view text, std::uint32_t source, std::uint32_t begin, std::size_t depth, std::size_t nodes)

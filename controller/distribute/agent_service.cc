@@ -1,4 +1,4 @@
-// The calls of agents: who may make them, and what joins.
+// The gRPC calls of agents: their authorization, and joining.
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/conversation.h"
@@ -15,7 +15,7 @@ using namespace agent::v1;
 constexpr double kJoinsASecond = 50;
 constexpr double kMostJoinsAtOnce = 300;
 
-/// A refused stream still wants a reactor.
+/// A reactor for a refused stream, which gRPC needs too.
 template <typename Reactor>
 class Refusing final : public Reactor {
  public:

@@ -27,7 +27,7 @@ constexpr std::string_view kControllerLine = "controller: ";
 constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE";
 constexpr std::string_view kKey = "-----BEGIN PRIVATE KEY";
 
-/// certificate, key, authorities: as Authority writes them.
+/// Certificate, key, authorities, in the order in which Authority writes them.
 struct Credentials {
   std::string controller;
   std::string certificate;

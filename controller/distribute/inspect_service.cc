@@ -1,4 +1,4 @@
-// What administrators ask.
+// The gRPC calls of administrators.
 #include <algorithm>
 
 #include <grpcpp/grpcpp.h>
@@ -15,7 +15,7 @@ using namespace agent::v1;
 
 constexpr std::size_t kPiece = 256 << 10;
 
-/// The bytes of a program, piece by piece.
+/// Streams the bytes of a program in pieces.
 class ProgramAnswer final : public grpc::ServerWriteReactor<Bytes> {
  public:
   ProgramAnswer(std::shared_ptr<const std::vector<std::byte>> bytes, const Status& status) : bytes_(std::move(bytes)) {
@@ -45,7 +45,7 @@ class ProgramAnswer final : public grpc::ServerWriteReactor<Bytes> {
   Bytes piece_;
 };
 
-/// Waits for what an agent says. The asker may go first: whoever is first ends the call.
+/// Waits for the response of an agent. The caller may cancel first: whichever happens first ends the call.
 class AskAnswer final : public grpc::ServerUnaryReactor {
  public:
   explicit AskAnswer(AskReply& reply) : reply_(&reply) {}

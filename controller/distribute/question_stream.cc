@@ -16,7 +16,7 @@ using agent::v1::QuestionsDown;
 
 constexpr std::size_t kMostType = 128;
 
-/// Questions go down as they come; the agent answers one after the other.
+/// Sends queries to an agent as they come; the agent answers them one after the other.
 class QuestionStream final : public Conversation<AnswersUp, QuestionsDown>,
                              public Respondent,
                              public std::enable_shared_from_this<QuestionStream> {

@@ -6,7 +6,7 @@
 namespace edge::controller {
 namespace {
 
-/// Of one listener at one address.
+/// Agents' reports about one listener at one address.
 struct Reports {
   const UnboundListener* first = nullptr;
   const AgentState* agent = nullptr;  ///< whose word `first` is

@@ -68,7 +68,7 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
   std::optional<ValuesFeed> feed_;
 };
 
-/// One way: the agent reports, and hears nothing until the end.
+/// A client stream: the agent reports, and receives a response only at the end.
 class ReportStream final : public Stream, public ReportReactor {
  public:
   ReportStream(Hub& hub, CertificateFacts peer) : Stream(std::move(peer)), hub_(hub) {}

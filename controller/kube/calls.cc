@@ -1,4 +1,4 @@
-// The verbs of the API, made of Client::send.
+// The verbs of the API, implemented by Client::send.
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"

@@ -24,7 +24,7 @@
 namespace edge::kube {
 namespace {
 
-/// A process, its output and its end, as things that a loop waits for.
+/// A process whose output and exit a loop can wait for.
 class Child {
  public:
   explicit Child(net::Loop& loop) : loop_(loop) {}
@@ -69,8 +69,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// How a child differs from us: its output is `output`, its input empty unless it has the terminal, no signal is held
-/// back or ignored, and it leads a group of its own so that all of it can be killed.
+/// Attributes of the child process: its standard output is `output`, its input is empty unless it has the terminal, no
+/// signal is blocked or ignored, and it leads a process group of its own, so that it can be killed with its children.
 class SpawnSettings {
  public:
   SpawnSettings(int output, bool terminal) {

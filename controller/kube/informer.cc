@@ -15,7 +15,7 @@ constexpr net::Duration kGrace = std::chrono::seconds(15);
 
 }  // namespace
 
-/// Outlives the informer for as long as its coroutine does: `stop` may be called by those whom it tells.
+/// Outlives the informer for as long as its coroutine runs: the informer's callbacks may call `stop`.
 struct Informer::State : std::enable_shared_from_this<Informer::State> {
   State(Client& of, Resource what, InformerOptions chosen, InformerEvents to)
       : client(of),

@@ -11,7 +11,7 @@ using compiler::yaml::Node;
 using compiler::yaml::NodeKind;
 using compiler::yaml::Style;
 
-/// A document of one file; knows where it stands.
+/// Reads a document of one file; errors name the position.
 class FileReader {
  public:
   FileReader(const std::string& file, const SourceMap& sources)

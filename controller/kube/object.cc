@@ -30,13 +30,13 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// A value that is neither object nor array: as text of JSON, and what a string says.
+/// A value that is neither object nor array: its JSON text and, for strings, their contents.
 struct Scalar {
   std::string_view raw;
   const std::string* text = nullptr;
 };
 
-/// Writes one object from the events of its parts, and notes what is asked of every object on the way.
+/// Writes one object from parser events, and extracts the fields that are needed of every object.
 class ObjectSink {
  public:
   explicit ObjectSink(const ObjectReading& reading) : reading_(reading) {}
@@ -167,7 +167,7 @@ class ObjectSink {
   bool initial_end_ = false;
 };
 
-/// What stands around objects.
+/// What the objects are wrapped in.
 enum class Shape : std::uint8_t { kObject, kList, kEvent };
 
 class Reader final : public nlohmann::json_sax<nlohmann::json> {

@@ -1,4 +1,4 @@
-// A watch: an answer that goes on, a frame of JSON a line.
+// A watch: a long response with one JSON event per line.
 #include "controller/kube/client_state.h"
 
 namespace edge::kube {

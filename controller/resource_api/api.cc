@@ -33,7 +33,7 @@ std::int64_t system_milliseconds() {
       .count();
 }
 
-/// Held as long as the data dir is in use.
+/// Locks the data directory while it is in use.
 class Lock {
  public:
   static Result<Lock> take(const std::string& path) {

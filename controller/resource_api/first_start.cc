@@ -31,7 +31,7 @@ ApiRequest request_of(std::string method, std::string path, std::string body = {
   return request;
 }
 
-/// What is to be there, and how it is asked for.
+/// An object that must exist after the first start: its collection, name and contents.
 struct Wanted {
   std::string collection;  ///< path
   std::string name;

@@ -16,7 +16,7 @@ using compiler::analyze::TypedRequest;
 using compiler::analyze::Witness;
 using Json = nlohmann::json;
 
-/// What was found of one request; texts as they stand in the log.
+/// Values found for one request, as text of the log line.
 struct Logged {
   std::string method;
   std::string host;

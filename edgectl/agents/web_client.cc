@@ -12,7 +12,7 @@ namespace {
 using net::client::Answer;
 using net::client::CallFault;
 
-/// What a call lives on; it is made for one.
+/// Resources of one call; created per call.
 struct Caller {
   net::Loop loop;
   net::client::Resolver resolver;

@@ -1,4 +1,4 @@
-// edgectl agents, agent, history, rollback: what the controller knows of its agents and of the programs that it made.
+// edgectl agents, agent, history, rollback: shows the controller's agents and the programs that it compiled.
 #include "edgectl/resources/agents.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// edgectl create, apply: what files say, sent to the cluster. Everything that can be found wrong in the files is told
-// before anything is sent; what the server refuses is shown in the file that says it.
+// edgectl create, apply: sends the objects in files to the cluster. All errors that can be found in the files are
+// reported before anything is sent; errors from the server are shown at their place in the file.
 #include <set>
 
 #include <nlohmann/json.hpp>

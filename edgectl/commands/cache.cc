@@ -1,4 +1,4 @@
-// edgectl cache: what the caches of agents hold, and taking things out of them.
+// edgectl cache: shows the contents of the agents' caches, and purges stored responses.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +19,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The counts of one agent, in its order.
+/// The counters of one agent, in its order.
 struct CacheCounts {
   std::string agent;
   std::vector<std::pair<std::string, std::uint64_t>> counts;

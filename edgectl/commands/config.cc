@@ -1,4 +1,4 @@
-// edgectl config: ~/.edgectl/config, shown and changed.
+// edgectl config: shows and changes ~/.edgectl/config.
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"

@@ -1,4 +1,4 @@
-// edgectl create secret: a Secret of files and texts, checked before anybody gets it; printed, or sent to the cluster.
+// edgectl create secret: makes a Secret from files and literals, checks it, and prints it or sends it to the cluster.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
-// edgectl metrics dashboard: a page of figures over time, routes, backends and agents, by the agents' own last hour or
-// a Prometheus server.
+// edgectl metrics dashboard: a page of time series of routes, backends and agents, from the agents' own last hour or a
+// Prometheus server.
 #include <algorithm>
 #include <array>
 #include <cmath>

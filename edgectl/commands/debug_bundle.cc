@@ -1,5 +1,4 @@
-// edgectl debug bundle: one archive with what somebody needs who looks into a fault from afar, and nothing that lets
-// them in.
+// edgectl debug bundle: writes an archive with what remote troubleshooting needs, without credentials.
 #include <algorithm>
 #include <functional>
 #include <set>

@@ -1,4 +1,4 @@
-// edgectl delete: by type and name, by label, all of a type, or what files name.
+// edgectl delete: deletes objects by type and name, by label, all of a type, or those in files.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

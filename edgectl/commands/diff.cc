@@ -34,8 +34,8 @@ int diff_failed(const Error& error) {
   return error.code == ErrorCode::kUnavailable ? cli::kExitUnreachable : cli::kExitFindings;
 }
 
-/// Counts a log's requests by the classes of a diff. A request may show a class that the diff did not tell apart; it is
-/// added.
+/// Counts a log's requests by the classes of a diff. A request may reveal a class that the diff did not distinguish; it
+/// is added.
 class Weigher {
  public:
   Weigher(analyze::ProgramDiff& programs, analyze::Diff& diff, LogDefaults defaults)

@@ -1,5 +1,5 @@
-// edgectl edit: an object in the user's editor. Only what was changed is sent; what cannot be read or is refused comes
-// back with the reason on top, and nothing that was typed is lost.
+// edgectl edit: opens an object in the user's editor. Only changed fields are sent; an edit that cannot be parsed or is
+// refused reopens with the reason at the top, and nothing typed is lost.
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -58,7 +58,7 @@ Status run_editor(const std::string& path) {
   return Error{ErrorCode::kAborted, "the editor `" + editor() + "` failed; EDITOR names another"};
 }
 
-/// A file that its owner alone may read: a Secret may be in it.
+/// A file that only its owner may read: it may contain a Secret.
 class EditFile {
  public:
   EditFile() : path_((std::filesystem::temp_directory_path() / "edgectl-edit-XXXXXX.yaml").string()) {

@@ -1,4 +1,4 @@
-// edgectl gateway-api, conformance: resources of Gateway API with what was made of them, and what is supported.
+// edgectl gateway-api, conformance: shows resources of Gateway API with their conditions, and the supported features.
 #include "edgectl/resources/gateway_api.h"
 
 #include <algorithm>

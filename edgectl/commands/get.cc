@@ -1,4 +1,4 @@
-// edgectl get: objects as rows of their kind's columns, or in any other form; once, or as they change.
+// edgectl get: lists objects in the columns of their kind or in another format, once or as they change.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

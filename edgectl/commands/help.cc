@@ -1,4 +1,4 @@
-// edgectl help: the same texts as `--help`.
+// edgectl help: prints the same texts as `--help`.
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/shared_flags.h"

@@ -1,4 +1,4 @@
-// edgectl log-level: which messages the controller and agents write, looked at and changed while they run.
+// edgectl log-level: shows and changes the log level of the controller and of agents while they run.
 #include <string>
 #include <utility>
 #include <vector>

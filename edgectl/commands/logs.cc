@@ -1,5 +1,5 @@
-// edgectl logs: messages of the controller and of agents: from their pods where they run in the cluster, else the
-// recent ones that the daemons keep themselves.
+// edgectl logs: prints log messages of the controller and of agents: of their pods if they run in the cluster, else the
+// recent ones that the daemons keep in memory.
 #include <charconv>
 #include <map>
 #include <thread>
@@ -90,8 +90,8 @@ std::vector<nlohmann::json> pods_of(Cluster& cluster, const Wanted& wanted) {
   return pods;
 }
 
-/// Lines of pods by the cluster's API. A log that is followed is asked for again, from the last time on, as whole
-/// answers are all that the client reads.
+/// Reads log lines of pods through the cluster's API. To follow a log it requests it repeatedly, since the last line's
+/// time, as the client reads only complete responses.
 class PodLogs {
  public:
   PodLogs(Cluster& cluster, const Wanted& wanted, std::vector<nlohmann::json> pods)

@@ -1,4 +1,4 @@
-// edgectl logs-access: requests as the access logs of agents tell them, from the lines that agents keep.
+// edgectl logs-access: prints requests from the access log lines that agents keep in memory.
 #include <charconv>
 
 #include <nlohmann/json.hpp>

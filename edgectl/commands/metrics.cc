@@ -1,5 +1,5 @@
-// edgectl metrics: figures of agents, backends, addresses and routes, of the agents' own last hour or of a Prometheus
-// server.
+// edgectl metrics: shows metrics of agents, backends, virtual addresses and routes, from the agents' own last hour or a
+// Prometheus server.
 #include <charconv>
 #include <map>
 #include <set>
@@ -104,7 +104,7 @@ std::string number_text(double value) {
   return {text, end};
 }
 
-/// The gateways of each address, by the cluster's objects.
+/// The gateways of each address, from the cluster's objects.
 struct Addresses {
   struct One {
     std::string name;  ///< `namespace/name`

@@ -1,4 +1,4 @@
-// edgectl patch: one change, as a strategic merge patch, a merge patch (RFC 7386) or a JSON patch (RFC 6902).
+// edgectl patch: applies a strategic merge patch, a merge patch (RFC 7386) or a JSON patch (RFC 6902).
 #include <nlohmann/json.hpp>
 
 #include "base/os/file.h"

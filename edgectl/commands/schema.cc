@@ -1,4 +1,4 @@
-// The tables of the kinds for people, for clusters and for editors: `crds`, `schema`.
+// edgectl crds, schema: print the schemas of the kinds for people, clusters and editors.
 #include <cstdio>
 
 #include <nlohmann/json.hpp>

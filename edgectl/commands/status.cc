@@ -1,4 +1,4 @@
-// edgectl status: how the installation stands, part by part.
+// edgectl status: shows the health of the installation, part by part.
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"

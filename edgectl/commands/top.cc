@@ -1,4 +1,4 @@
-// edgectl top: the traffic of this moment by route, from the agents themselves; no Prometheus is needed.
+// edgectl top: shows the current traffic by route, from the agents themselves; no Prometheus is needed.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -42,7 +42,7 @@ double rate_of(const AgentTraffic::Hours& hours) {
   return rate;
 }
 
-/// What the page shows.
+/// Contents of the page.
 class TopPage {
  public:
   TopPage(AgentPages& pages, std::string window) : traffic_(pages), window_(std::move(window)) {}

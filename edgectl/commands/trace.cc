@@ -1,4 +1,4 @@
-// edgectl trace: what the embedded store, Jaeger or Tempo knows of requests.
+// edgectl trace: queries traces of the embedded store, Jaeger or Tempo.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// edgectl vip move, agents drain, agents undrain: which agent holds a virtual address.
+// edgectl vip move, agents drain, agents undrain: controls which agent owns a virtual address.
 #include <optional>
 #include <utility>
 

@@ -48,7 +48,7 @@ Result<Json> page_of(const std::string& agent, std::string_view page, const char
 
 double circuit_of(const std::string& text) { return text == "Open" ? 2 : text == "HalfOpen" ? 1 : 0; }
 
-/// What one row of a table adds up.
+/// Sums of one row of a table.
 struct Sum {
   HourCounts counts;  ///< a second
   std::map<std::string_view, double> figures;

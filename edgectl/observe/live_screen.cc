@@ -55,7 +55,7 @@ TerminalSize terminal_size() {
   return {size.ws_col, size.ws_row};
 }
 
-/// Keys one by one and unseen; Ctrl-C and Ctrl-Z stay signals.
+/// Puts the terminal into raw mode: keys arrive one by one and are not echoed; Ctrl-C and Ctrl-Z still raise signals.
 class RawTerminal {
  public:
   RawTerminal() : good_(::tcgetattr(STDIN_FILENO, &before_) == 0) { enter(); }
@@ -98,7 +98,7 @@ class Descriptor {
   int fd_;
 };
 
-/// What the thread that refreshes and the one that draws share. Outlives whichever goes first.
+/// Shared by the refreshing and the drawing thread; lives until both have ended.
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;

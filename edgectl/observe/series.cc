@@ -46,7 +46,7 @@ Series series_of(const Json& item) {
   return series;
 }
 
-/// One line of an exposition, read from the left.
+/// Parses one line of the Prometheus text format from left to right.
 class SampleLine {
  public:
   explicit SampleLine(std::string_view text) : rest_(text) {}

@@ -121,7 +121,7 @@ void replace(std::string& value, const std::string& by) {
   if (!by.empty()) value = by;
 }
 
-/// Held while the file is changed; the kernel releases it when the process ends, however it ends.
+/// Locks the file while it is changed; the kernel releases the lock however the process ends.
 class FileLock {
  public:
   explicit FileLock(const std::string& path) : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {

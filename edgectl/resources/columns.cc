@@ -17,7 +17,8 @@ using resource_api::objects::JsonPath;
 
 constexpr std::string_view kNothing = "<none>";
 
-/// What the status counts or joins for the table, and the spec has as well: nobody need have served it yet.
+/// Columns that the status computes and the spec has as well: the spec is used while no controller has processed the
+/// object.
 struct FromSpec {
   std::string_view status;
   std::string_view spec;
@@ -125,7 +126,7 @@ std::vector<std::string> Columns::cells(const Json& object, std::int64_t now, st
 
 namespace {
 
-/// One pass over a template; `{range}` runs a part of it again for every value.
+/// Expands a template; `{range}` repeats a part of it for every value.
 class Template {
  public:
   Template(std::string_view text, const Json& root) : text_(text), root_(root) {}

@@ -69,7 +69,7 @@ class Reader {
   bool generate_name_;
 };
 
-/// The next step of a path, taken off it: a key, or an index in brackets.
+/// The next segment of a path, removed from it: a key, or an index in brackets.
 struct Step {
   std::string_view key;
   std::size_t index = 0;

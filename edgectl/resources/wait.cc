@@ -55,7 +55,7 @@ Progress progress_in(const Json& conditions, std::int64_t generation, std::int64
   return {.state = Progress::State::kWaiting, .reason = words_of(*decides)};
 }
 
-/// One line that is overwritten; on a terminal alone.
+/// A status line that is overwritten in place; shown only on a terminal.
 class Line {
  public:
   explicit Line(std::string_view command) : on_(cli::colour_for(stderr) == Colour::kYes), command_(command) {}
@@ -82,7 +82,7 @@ class Line {
   std::string last_;
 };
 
-/// The pauses between two questions, up to the end of the user's patience.
+/// The pauses between polls, up to the user's timeout.
 class Pauses {
  public:
   explicit Pauses(std::chrono::milliseconds patience) : end_(Clock::now() + patience) {}

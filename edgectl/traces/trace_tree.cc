@@ -21,7 +21,7 @@ constexpr const char* kCyan = "\x1b[36m";
 constexpr const char* kDim = "\x1b[2m";
 constexpr const char* kPlain = "\x1b[0m";
 
-/// A span in its place.
+/// A span with its position in the tree.
 struct Line {
   const TraceSpan* span = nullptr;
   std::string name;  ///< with the branches before it
@@ -44,8 +44,8 @@ std::string padded(std::string text, std::size_t width) {
   return has < width ? std::move(text.append(width - has, ' ')) : text;
 }
 
-/// Spans in the order of the page. Every span is on it once, whatever its parents say: a span whose parent is not there
-/// begins a tree, and so does the first of a ring.
+/// Orders spans for the page. Every span is listed once, whatever its parents: a span whose parent is missing begins a
+/// tree, and so does the first of a cycle.
 class Tree {
  public:
   explicit Tree(const Trace& trace) {

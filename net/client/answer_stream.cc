@@ -1,4 +1,4 @@
-// Answers that are taken piece by piece.
+// Responses that are read piece by piece.
 #include "net/client/answer_reader.h"
 #include "net/client/http_client.h"
 #include "net/client/origin.h"

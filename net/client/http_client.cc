@@ -53,7 +53,7 @@ Answer interrupted(Wake wake) {
 
 }  // namespace
 
-/// What of a request was not sent yet. The bytes stay where they are: bodies may be large.
+/// The unsent part of a request. The bytes are not copied: bodies may be large.
 class Unsent {
  public:
   Unsent(std::string_view head, const Call& call) : pieces_{piece(head), piece(call.body), piece(call.body_rest)} {

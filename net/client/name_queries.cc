@@ -64,8 +64,8 @@ NameAnswer addresses_of(int status, const ares_addrinfo* from) {
   return answer;
 }
 
-/// Reads the fixed parts of a message (RFC 1035 §4.1); names are passed over by c-ares. c-ares 1.18 hands out no
-/// lifetime of SRV records.
+/// Parses the fixed parts of a DNS message (RFC 1035 §4.1); c-ares skips the names. c-ares 1.18 does not return the TTL
+/// of SRV records.
 class RecordReader {
  public:
   explicit RecordReader(std::span<const unsigned char> message) : message_(message) {}
@@ -130,7 +130,7 @@ NameAnswer services_of(int status, const unsigned char* bytes, int size) {
   return answer;
 }
 
-/// Which resolv.conf a channel was made of.
+/// Version of the resolv.conf that a channel was created from.
 struct FileVersion {
   ino_t inode = 0;
   timespec changed{};
@@ -148,7 +148,7 @@ struct FileVersion {
 
 }  // namespace
 
-/// All but `woken` and `ending` belongs to the thread.
+/// Only the thread uses the members, except `woken` and `ending`.
 struct NameQueries::State {
   /// What c-ares hands back with an answer.
   struct Query {

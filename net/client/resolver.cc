@@ -13,13 +13,14 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-/// Who waits for a name. `waiter` is of the loop's thread; `loop` is under the mutex, and null once nobody waits.
+/// A waiter for a name. `waiter` belongs to the loop's thread; the mutex guards `loop`, which is null once nothing
+/// waits.
 struct Resolver::Waiting {
   Loop* loop = nullptr;
   Waiter* waiter = nullptr;
 };
 
-/// What loops and the thread of the queries share is under the mutex.
+/// State shared by the loops and the query thread, guarded by the mutex.
 struct Resolver::State {
   struct Name {
     std::vector<IpAddress> addresses;

@@ -1,4 +1,4 @@
-// How a body ends: RFC 9112 §6.3, with every case that two readers could take differently refused (§11.2).
+// Determines how a body ends (RFC 9112 §6.3); every form that two parsers could read differently is refused (§11.2).
 #include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/parse.h"

@@ -1,4 +1,4 @@
-// What the lines of a head mean together: the target's form, the host, the connection's fate, the body.
+// Interprets the lines of a head together: the form of the target, the host, persistence of the connection, the body.
 #include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/field_sink.h"

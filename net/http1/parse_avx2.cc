@@ -28,7 +28,7 @@ struct Avx2Find {
   }
 };
 
-/// For each low nibble the set of high nibbles, one bit each, with which it makes a token character.
+/// For each low nibble, a bit set of the high nibbles with which it forms a token character.
 struct TokenNibbles {
   alignas(16) std::uint8_t bits[16] = {};
   constexpr TokenNibbles() {

@@ -1,5 +1,5 @@
-// nghttp2's view of a connection to a backend: frames to streams, and streams' text to frames. No session is resumed in
-// here.
+// nghttp2's callbacks of a connection to a backend: frames to streams, and streams' data to frames. They never resume a
+// session.
 #include "net/http2/client_callbacks.h"
 
 #include "net/http2/client_connection.h"

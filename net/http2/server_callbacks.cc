@@ -1,4 +1,5 @@
-// nghttp2's view of a connection: frames to streams, and streams' text to frames. No session is resumed in here.
+// nghttp2's callbacks of a client's connection: frames to streams, and streams' data to frames. They never resume a
+// session.
 #include "net/http2/server_callbacks.h"
 
 #include "net/http2/errors.h"

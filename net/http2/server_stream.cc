@@ -5,7 +5,7 @@
 
 namespace edge::net::http2 {
 
-/// Passes the calls of a channel on; tells the stream when the channel is closed.
+/// Forwards the calls of a channel; notifies the stream when the channel is closed.
 class ServerStream::SessionLayer final : public Layer {
  public:
   explicit SessionLayer(ServerStream& stream) : stream_(stream) {}

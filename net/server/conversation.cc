@@ -45,7 +45,7 @@ std::string_view body_fault_text(int status) {
 
 }  // namespace
 
-/// What a request's body takes of the room for all of them.
+/// The share of a request's body in the memory limit of all bodies.
 class Conversation::HeldBody {
  public:
   explicit HeldBody(Host& host) : host_(host) {}

@@ -33,7 +33,7 @@ bool is_coded(const Reply& reply) {
                              [](const auto& field) { return equals_ignoring_case(field.first, "content-encoding"); });
 }
 
-/// Another's pieces, compressed. One piece of the other's at a time: neither is ever in memory as a whole.
+/// Compresses the pieces of another source, one at a time: neither body is ever in memory completely.
 class GzipSource final : public BodySource {
  public:
   explicit GzipSource(std::unique_ptr<BodySource> source) : source_(std::move(source)) {}

@@ -1,4 +1,4 @@
-// What both sides have in common, and what is said of OpenSSL's errors.
+// Settings common to clients and servers, and messages for OpenSSL's errors.
 #include <openssl/err.h>
 
 #include "net/tls/openssl.h"

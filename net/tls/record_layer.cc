@@ -20,7 +20,7 @@ constexpr std::size_t kMaxUnsent = std::size_t{256} << 10;
 
 }  // namespace
 
-/// Walks over the pieces of a send.
+/// Iterates over the pieces of a send.
 class PieceCursor {
  public:
   explicit PieceCursor(std::span<const iovec> pieces) : pieces_(pieces) {

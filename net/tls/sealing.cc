@@ -51,7 +51,7 @@ bool hkdf(std::string_view secret, std::string_view info, std::span<unsigned cha
   return derived;
 }
 
-/// Of one secret.
+/// Keys derived from one secret.
 struct CookieKeys {
   std::array<std::array<unsigned char, kKeySize>, kPurposes> keys{};
   /// Which secret sealed: the first bytes of what is sealed, so that no wrong key is tried.

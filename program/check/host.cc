@@ -66,7 +66,7 @@ bool check_groups(Checker& check, const HostHeader& host) {
   return check.require(sound, "candidates");
 }
 
-/// What is known of a checked node: both bounded, so that interpreting it is.
+/// Properties of a checked node, both bounded, so that interpreting it is bounded.
 struct NodeCost {
   std::uint32_t depth = 1;
   std::uint32_t cost = 1;

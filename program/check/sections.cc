@@ -44,7 +44,7 @@ constexpr std::size_t kWindow = 64;
 /// Bytes to hash from which a second thread takes away more than it costs.
 constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
 
-/// The windows of a program, which one or more threads take one after the other.
+/// The sections of a program, which one or more threads check one after the other.
 class SectionChecks {
  public:
   SectionChecks(std::span<const Section* const> sections, Databases databases)

@@ -12,7 +12,7 @@
 namespace edge::program {
 namespace {
 
-/// Fills one block.
+/// Builds one block of settings.
 class Block {
  public:
   Block(const SectionView& section, std::string name) : section_(section) { settings_.name = std::move(name); }
@@ -240,7 +240,7 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const BackendR
 
 // ---- Policies -------------------------------------------------------------------------------------------------------
 
-/// The settings of a policy that has some, by its type.
+/// Writes the settings of a policy, by its type.
 class PolicySettings {
  public:
   PolicySettings(const SectionView& section, const PolicyRecord& policy)

@@ -39,7 +39,7 @@ std::uint32_t most_specific(const SectionView& section, const NameTable& table, 
   return best;
 }
 
-/// Looks one request up in one host section.
+/// Matches one request in one host section.
 class HostWalk {
  public:
   HostWalk(const Section& host, const RequestView& request, const RegexMatcher& regex, Trace* trace)

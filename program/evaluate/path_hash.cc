@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::uint32_t kDisplacements = 256;
 
-/// The hashes by bucket, and the buckets from the largest on: the more hashes have to find places at once, the more
-/// places have to be free.
+/// The hashes by bucket, buckets with the most hashes first: they need the most free slots at once.
 class Buckets {
  public:
   Buckets(std::span<const std::uint64_t> hashes, std::uint32_t count) : begins_(count + 1), items_(hashes.size()) {

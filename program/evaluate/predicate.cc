@@ -1,4 +1,4 @@
-// Predicates, interpreted. The runtime runs this where a program has no native code: nothing here allocates.
+// Interprets predicates. The runtime uses this for programs without native code: nothing here allocates.
 #include <algorithm>
 #include <cstring>
 

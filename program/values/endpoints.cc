@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxEndpointsBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxEndpoints = 1'000'000;
 
-/// The place in the document is the stack of what is open: `{"backends":[{..."endpoints":[{`.
+/// Parses endpoints. The position in the document is the stack of open elements: `{"backends":[{..."endpoints":[{`.
 class EndpointsReader : public JsonEvents {
  public:
   EndpointSet take() { return std::move(set_); }

@@ -18,7 +18,7 @@ using program::NameEntry;
 using program::PathRecord;
 using program::Target32;
 
-/// A host name's keys: the hash of each run of labels that ends it, from the last label on. Found as far as asked for.
+/// A host name's keys: the hash of each suffix of labels, from the last label on. Computed on demand.
 class NameKeys {
  public:
   explicit NameKeys(std::string_view name) : name_(name), open_(name.size()) {
@@ -106,7 +106,7 @@ std::uint32_t most_specific(const NameLookup& table, NameKeys& keys, std::string
   return table.fallback;
 }
 
-/// A host to look a path up in: what is asked for first, and the rest.
+/// A host whose paths are searched: the data that is needed first, and the rest.
 struct Hosted {
   const HostPaths& paths;
   const LoadedHost& host;
@@ -121,14 +121,15 @@ const PathRecord* place_of(const Hosted& in, std::uint64_t hash) {
   return reinterpret_cast<const PathRecord*>(paths.records + position * paths.width);
 }
 
-/// One of the texts that a request's path is looked up by.
+/// One of the texts by which a request's path is looked up.
 struct PathKey {
   std::uint64_t hash;
   std::size_t size;
   const PathRecord* record;
 };
 
-/// A path's keys in one host: the whole path's, and those of its prefixes that the host has prefixes as deep as.
+/// A path's keys in one host: those of the path itself, and of its prefixes at the depths that the host's prefixes
+/// have.
 struct PathKeys {
   PathKeys(const Hosted& in, std::string_view path) {
     std::uint64_t hash = program::kPathSeed;
@@ -183,7 +184,7 @@ const PathRecord* find_path(const Hosted& in, const PathKey& key, std::string_vi
 
 }  // namespace
 
-/// Decides one request in the hosts of one listener.
+/// Matches one request against the hosts of one listener.
 class Decider {
  public:
   Decider(const LoadedProgram& program, const program::RequestView& request, MatchScratch& scratch)

@@ -1,4 +1,4 @@
-// A native section made by hand, for load_test: host 1 has one group, whose first candidate wins for POST.
+// A handwritten native section, for load_test: host 1 has one group, whose first candidate matches POST.
 #include "program/evaluate/abi.h"
 
 namespace {

@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 16> kParts = {
 constexpr std::array<std::string_view, 12> kWhole = {"code", "state", "key",    "sig",          "sid",    "pass",
                                                      "pin",  "hmac",  "ticket", "codeverifier", "cookie", "sign"};
 
-/// Which letters follow which at the beginning of some word, a bit each: few names have three of them in a row.
+/// Which letters follow which at the beginning of sensitive words, one bit each: few names contain three of them in a
+/// row.
 struct Beginnings {
   std::array<std::uint32_t, 256> second{};
   std::array<std::uint32_t, 256> third{};
@@ -75,7 +76,7 @@ std::size_t plain_name(std::string_view name, std::array<char, kMostName>& into)
   return size;
 }
 
-/// Takes as much as goes in.
+/// Output buffer that truncates at its end.
 struct Room {
   std::span<char> left;
 
@@ -86,7 +87,8 @@ struct Room {
   }
 };
 
-/// What bytes of a query mean. `/`, `?` and `#` part what is before a query that is itself a value (`next=/a?token=1`).
+/// Meaning of a byte in a query. `/`, `?` and `#` separate the part before a nested query in a value
+/// (`next=/a?token=1`).
 enum class Mark : std::uint8_t { kNone, kEquals, kParts, kEscape };
 constexpr std::array<Mark, 256> kMarks = [] {
   std::array<Mark, 256> marks{};

@@ -43,7 +43,7 @@ std::string_view method_name(Method method) {
   return kOtherMethod;
 }
 
-/// A text that is put together where it is used: nothing here allocates.
+/// Joins a text in a buffer at its place of use: nothing here allocates.
 class Joined {
  public:
   Joined(std::initializer_list<std::string_view> parts) {

@@ -1,6 +1,6 @@
-// The end of a request: what the proxy answers itself, how the exchange leaves the client's connection, and the one
-// place where it is told what became of it: of HTTP/1 and of a stream of HTTP/2, forwarded, answered by the cache or by
-// the proxy, broken off. Whoever looks on is told here, and none of them waits or locks.
+// The end of a request: responses of the proxy itself, the state of the client's connection after the exchange, and the
+// one place that reports the outcome of every request: HTTP/1 or HTTP/2 stream, forwarded, answered by the cache or by
+// the proxy, or aborted. All observers are called here, and none of them waits or locks.
 #include <chrono>
 
 #include "base/text/ascii.h"

@@ -1,4 +1,4 @@
-// The phase in which policies ask who a client is (rule D4), and may have to wait for it.
+// The phase in which policies authenticate the client (rule D4); it may wait.
 #include <functional>
 
 #include "base/hash.h"

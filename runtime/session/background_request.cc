@@ -10,7 +10,7 @@ namespace {
 /// Copies of one thread; further ones are not begun.
 constexpr std::uint64_t kMostMirrors = 1024;
 
-/// Stands where a client would be, for a fetch that has none: says nothing, takes everything.
+/// Replaces the client of a background fetch: sends nothing, discards everything.
 class NoClient final : public net::Layer {
  public:
   net::Transfer receive(net::Channel&, std::span<char>) override { return {net::Transfer::Kind::kWouldBlock, 0}; }

@@ -21,7 +21,7 @@ constexpr std::uint8_t kHostName = 0;
 
 std::uint8_t byte_of(char c) { return static_cast<std::uint8_t>(c); }
 
-/// The payload of a run of handshake records, as if it were one. Nothing is joined: reading steps over the headers.
+/// The payload of consecutive handshake records. Nothing is copied: reads skip the record headers.
 class Payload {
  public:
   enum class End : std::uint8_t { kNone, kTorn, kFault };
@@ -87,7 +87,7 @@ class Payload {
   End end_ = End::kNone;
 };
 
-/// One message, of which `left_` bytes remain; every read takes from them.
+/// Reads one message; `left_` is the number of bytes that remain.
 class HelloReader {
  public:
   HelloReader(Payload& payload, std::size_t size, ClientHello& out) : payload_(payload), left_(size), out_(out) {}

@@ -15,7 +15,7 @@
 namespace edge::runtime {
 namespace {
 
-/// A place to listen on. Slots are never used again, so that a session can name its own for ever.
+/// A listener's slot. Slots are never reused, so that a session can refer to its own for ever.
 struct Slot {
   bool any_address = false;
   IpAddress address;

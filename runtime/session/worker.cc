@@ -32,7 +32,7 @@ net::http1::HeadLimits head_limits(const ServerOptions& options) {
 
 }  // namespace
 
-/// A listening socket of this thread. Nobody waits on it: each event accepts what is there.
+/// A listening socket of this thread. No coroutine waits on it: each event accepts the pending connections.
 class Worker::Listener final : public net::Channel {
  public:
   Listener(Worker& worker, std::uint32_t slot, net::Fd socket) : worker_(worker), slot_(slot), pause_(*this) {

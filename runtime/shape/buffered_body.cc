@@ -19,7 +19,7 @@ using net::http1::ChunkedDecoder;
 /// Receives before other sessions get their turn.
 constexpr int kFillsATurn = 16;
 
-/// Takes a request's body out of an inlet into a spool.
+/// Moves a request's body from an inlet into a spool.
 class BodyIntake {
  public:
   BodyIntake(const net::http1::Body& body, Spool& spool) : kind_(body.kind), left_(body.length), spool_(spool) {}
@@ -61,7 +61,7 @@ class BodyIntake {
   bool done_ = false;
 };
 
-/// Copies a request's body out of an inlet, which keeps it.
+/// Copies a request's body from an inlet, which retains it.
 class BodyCopy {
  public:
   BodyCopy(const net::http1::Body& body, std::uint64_t limit, std::string& into)

@@ -26,7 +26,7 @@ using net::tls::Staple;
 using program::SecretRecord;
 using program::SectionView;
 
-/// Makes one store. Maps of the store before lend what is still the same.
+/// Builds one store. Unchanged entries are taken from the maps of the previous store.
 class TlsStoreBuilder {
  public:
   TlsStoreBuilder(const LoadedProgram& program, const program::SecretSet& secrets, const TlsStore* previous)

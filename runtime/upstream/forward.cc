@@ -67,7 +67,7 @@ net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, Upstrea
 /// Further endpoints that are tried when one cannot be reached, whatever the retries; a TCP client gets as many.
 constexpr std::uint32_t kOtherEndpoints = 2;
 
-/// The tries of one request: what each asks of the pool, and whether another follows.
+/// The attempts of one request: what each requests from the pool, and whether another follows.
 class Tries {
  public:
   explicit Tries(const ForwardRequest& request)

@@ -36,7 +36,7 @@ bool mentions(const Expression& claim, std::initializer_list<Fact> facts) {
   return std::ranges::any_of(claim.operands, [&](const Expression& operand) { return mentions(operand, facts); });
 }
 
-/// What is known of all requests that end in one place.
+/// Properties shared by all requests that end at one place.
 struct End {
   std::string_view gateway = {};
   std::string_view listener = {};
@@ -88,7 +88,7 @@ Set hosts_of(Space& space, const Names& names, std::uint32_t target) {
   return space.any_of(std::move(own));
 }
 
-/// The program with what is asked of it again and again.
+/// The program, with data that is needed repeatedly.
 struct Surroundings {
   explicit Surroundings(const program::ProgramView& view) : program(view), section(view.listeners().view) {}
 
@@ -107,7 +107,7 @@ struct Surroundings {
   program::RegexMatcher regex = expr::regex_matcher();
 };
 
-/// One claim, and the requests of one bind that one set of hosts brings.
+/// Checks one claim against the requests of one bind that match one set of hosts.
 class EndCheck {
  public:
   /// `listener`: the one that takes the hosts, kNone where none does.
@@ -245,7 +245,7 @@ std::vector<End> ends_of(Space& space, const program::ProgramView& program, cons
   return ends;
 }
 
-/// Goes through all ends, until the claim fails.
+/// Visits all ends, until the claim is refuted.
 class Walk {
  public:
   Walk(Surroundings& state, const Expression& claim)

@@ -18,7 +18,7 @@ namespace {
 using program::kNone;
 using PathClass = program::Trace::PathClass;
 
-/// As many conditions as a predicate's evaluation can look at; shared nodes count each time.
+/// Upper bound of the conditions that a predicate's evaluation tests; shared nodes count each time.
 class ConditionCounts {
  public:
   explicit ConditionCounts(const program::SectionView& host) {
@@ -41,7 +41,7 @@ class ConditionCounts {
   std::vector<std::uint64_t> counts_;
 };
 
-/// Bounds of one host section alone.
+/// Computes the bounds of one host section.
 class HostBound {
  public:
   explicit HostBound(const program::Section& section) : header_(section.view.header<program::HostHeader>()) {

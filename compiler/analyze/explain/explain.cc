@@ -23,7 +23,7 @@ using program::kActionBit;
 using program::kNone;
 using PathClass = program::Trace::PathClass;
 
-/// What the interpreter told, in its order.
+/// Records the interpreter's events, in order.
 class Recorder : public program::Trace {
  public:
   struct Step {

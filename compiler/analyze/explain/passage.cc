@@ -61,7 +61,7 @@ std::uint32_t first_choice(const program::Split& split, bool canary) {
   return weighted == split.backends.end() ? kNone : static_cast<std::uint32_t>(weighted - split.backends.begin());
 }
 
-/// Takes what FieldEdits writes.
+/// Receives the fields that FieldEdits writes.
 struct Collected {
   NameValues& fields;
   void field(std::string_view name, std::string_view value) { fields.emplace_back(name, value); }

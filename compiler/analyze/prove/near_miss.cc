@@ -1,4 +1,4 @@
-// Requests that miss by one condition: where engines that differ would differ.
+// Generates requests that fail one condition: where engines that differ would disagree.
 #include <algorithm>
 
 #include "compiler/analyze/prove/witness_maker.h"

@@ -1,4 +1,5 @@
-// The automata that are written out: plain texts and what values a request can have. Patterns: regex_automaton.cc.
+// Automata built by hand: for plain texts and for the values that a request can have. Those of patterns:
+// regex_automaton.cc.
 #include "compiler/analyze/space/automaton.h"
 
 #include <string>
@@ -20,7 +21,7 @@ void add_range(Automaton::Borders& borders, Byte first, Byte last) {
   if (last < 0xff) borders.set(last + 1U);
 }
 
-/// An automaton whose states are few and known: what is left is the table.
+/// An automaton with few states, all known in advance; subclasses supply the transition table.
 class FixedAutomaton : public Automaton {
  public:
   State start(Effort&) override { return kFirstState; }
@@ -37,7 +38,7 @@ class FixedAutomaton : public Automaton {
   virtual bool ends(State state) const = 0;
 };
 
-/// States count the bytes of the text that were read.
+/// A state is the number of bytes of the text that were read.
 class TextAutomaton : public FixedAutomaton {
  public:
   TextAutomaton(std::string text, bool whole_segments) : text_(std::move(text)), whole_segments_(whole_segments) {}
@@ -58,7 +59,7 @@ class TextAutomaton : public FixedAutomaton {
   bool whole_segments_;
 };
 
-/// Knuth, Morris, Pratt: states count the bytes of `part` that the text ends with.
+/// Knuth-Morris-Pratt: a state is the number of bytes of `part` that the text ends with.
 class PartAutomaton : public FixedAutomaton {
  public:
   explicit PartAutomaton(std::string part) : part_(std::move(part)), fallback_(part_.size() + 1, 0) {
@@ -89,7 +90,7 @@ class PartAutomaton : public FixedAutomaton {
 bool is_digit(Byte c) { return c >= '0' && c <= '9'; }
 bool is_alpha(Byte c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// What normalise_path (base/path.h) leaves as it is, and `*`.
+/// Accepts the paths that normalise_path (base/path.h) leaves unchanged, and `*`.
 class PathAutomaton : public FixedAutomaton {
  public:
   void add_borders(Borders& borders) const override {
@@ -146,7 +147,7 @@ class MethodAutomaton : public FixedAutomaton {
   bool ends(State state) const override { return state == 1; }
 };
 
-/// Values without blanks around them, joined with ", ". A value may be empty, so the text may end in ", ".
+/// Accepts values without surrounding blanks, joined with ", ". A value may be empty, so the text may end in ", ".
 class FieldAutomaton : public FixedAutomaton {
  public:
   void add_borders(Borders& borders) const override {

@@ -31,7 +31,7 @@ Cidr block_of(const program::CidrRecord& record) {
   return block;
 }
 
-/// Remembers the last place and rule of an evaluation.
+/// Records the last place and rule of an evaluation.
 class LastRule : public program::Trace {
  public:
   void path(PathClass path_class, std::string_view path) override {

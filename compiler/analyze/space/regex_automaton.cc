@@ -25,7 +25,7 @@ struct Instruction {
   std::uint32_t other = 0;  ///< kFork: the second way; kByte: index of its set
 };
 
-/// Builds from the end: each node is told where to go on.
+/// Assembles the instructions from the end: each node gets the instruction that follows it.
 class Assembler {
  public:
   explicit Assembler(const RegexNode& root) {

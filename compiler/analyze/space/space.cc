@@ -26,7 +26,7 @@ Truth opposite(Truth truth) {
   return truth == Truth::kOpen ? truth : truth == Truth::kTrue ? Truth::kFalse : Truth::kTrue;
 }
 
-/// One question to a space.
+/// Searches a space for one request.
 class SpaceSearch {
  public:
   SpaceSearch(const std::vector<Node>& nodes, Values& values, Effort& effort)

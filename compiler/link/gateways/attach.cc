@@ -58,7 +58,7 @@ bool share_names(const std::vector<Located<HostPattern>>& route, const LinkedLis
   return false;
 }
 
-/// One route, parent by parent.
+/// Attaches one route to its parents, one after the other.
 class Attacher {
  public:
   Attacher(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings, LinkedRoute& linked)

@@ -49,7 +49,7 @@ std::vector<std::string> response_headers_of(const model::ForwardAuth& written) 
 
 std::vector<std::string> texts(std::span<const std::string_view> list) { return {list.begin(), list.end()}; }
 
-/// Turns each type's fields, as written, into its settings. Names of secrets are the policy's to resolve.
+/// Converts the fields of each policy type, as written, to its settings. The policy resolves the names of secrets.
 struct Settings {
   const model::Metadata& from;
 

@@ -100,7 +100,7 @@ Status make_directory(const std::string& path) {
   return {};
 }
 
-/// Certificate and key of one file, as they were written.
+/// Certificate and key of one file, and their validity.
 struct Pair {
   KeyPair keys;
   Validity validity{};

@@ -12,7 +12,7 @@
 namespace edge::resource_api::http {
 namespace {
 
-/// What discovery says of a resource, whichever it is.
+/// Discovery data of a resource of any kind.
 struct Entry {
   std::string version;
   std::string kind;
@@ -27,7 +27,7 @@ struct Entry {
   std::vector<std::pair<std::string, Json>> subresources{};
 };
 
-/// The versions of a group, the preferred first, and their resources.
+/// The versions of a group, preferred version first, and their resources.
 struct Group {
   std::vector<std::string> versions;
   std::vector<Entry> entries;

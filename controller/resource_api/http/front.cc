@@ -58,7 +58,7 @@ class Watch final : public BodySource {
   std::function<bool()> still_known_;
 };
 
-/// An answer that is sent as the client takes it, and counts until then.
+/// A response body that is sent as fast as the client reads it, and counts as buffered until it is sent.
 class Held final : public BodySource {
  public:
   Held(std::string body, std::shared_ptr<void> room) : body_(std::move(body)), room_(std::move(room)) {}

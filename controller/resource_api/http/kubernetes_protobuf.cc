@@ -330,7 +330,7 @@ class Decoder {
   bool failed_ = false;
 };
 
-/// What is around every object: runtime.Unknown.
+/// The wrapper of every object: runtime.Unknown.
 struct Envelope {
   std::string api_version;
   std::string kind;

@@ -13,7 +13,7 @@
 namespace edge::resource_api::http {
 namespace {
 
-/// An operation on a path, as clients look for it: by its action, its kind and its query parameters.
+/// An operation on a path. Clients look it up by its action, its kind and its query parameters.
 struct Action {
   const char* method;
   const char* action;

@@ -1,5 +1,5 @@
-// OpenAPI 2.0 as the message `openapi.v2.Document` that kubectl asks for. The numbers of its fields are those of
-// gnostic's OpenAPIv2.proto; what our documents have no use for is not written.
+// OpenAPI 2.0 as the message `openapi.v2.Document` that kubectl requests. Field numbers are those of gnostic's
+// OpenAPIv2.proto; fields that our documents do not use are not written.
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"

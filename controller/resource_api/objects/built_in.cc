@@ -1,4 +1,4 @@
-// Reads built_in_shapes.cc into OpenAPI schemas, and those into shapes.
+// Parses built_in_shapes.cc to OpenAPI schemas, and these to shapes.
 #include "controller/resource_api/objects/built_in.h"
 
 #include <map>
@@ -23,7 +23,7 @@ std::vector<std::string_view> tokens_of(std::string_view line) {
   }
 }
 
-/// The text as tables: lines by type, types by kind.
+/// The parsed text: lines by type, types by kind.
 struct Shapes {
   using Lines = std::vector<std::vector<std::string_view>>;
   std::map<std::string_view, Lines> types;

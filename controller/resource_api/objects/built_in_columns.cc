@@ -1,4 +1,4 @@
-// What `kubectl get` shows of built-in kinds. The columns are those of Kubernetes 1.33.
+// Columns of `kubectl get` for built-in kinds, as in Kubernetes 1.33.
 #include <algorithm>
 #include <map>
 

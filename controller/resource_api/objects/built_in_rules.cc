@@ -1,4 +1,4 @@
-// What built-in kinds hold to beside their shapes, as far as the proxy and its clients count on it.
+// Validation rules of built-in kinds beyond their schemas, as far as the proxy and its clients depend on them.
 #include <algorithm>
 #include <set>
 

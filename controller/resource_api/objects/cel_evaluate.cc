@@ -1,5 +1,5 @@
-// Evaluates a tree over JSON. An error is a value like any other until a logical operator can do without it, as CEL has
-// it: `true || error` is true, whichever side the error stands on.
+// Evaluates a tree over JSON. An error is a value until a logical operator absorbs it, as in CEL: `true || error` is
+// true, whichever side the error is on.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -18,7 +18,7 @@ using Kind = Node::Kind;
 constexpr std::size_t kMaxSteps = 1'000'000;
 constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;
 
-/// A value of the object, or one that was made. No JSON: an error.
+/// A value of the object, or a computed one. Without JSON: an error.
 struct Value {
   const Json* json = nullptr;
   std::shared_ptr<const Json> made{};

@@ -1,5 +1,5 @@
-// A recursive-descent parser of the CEL grammar, without what rules of resources have no use for (maps, bytes, optional
-// values, user types).
+// A recursive-descent parser of the CEL grammar, without the parts that validation rules do not use (maps, bytes,
+// optional values, user types).
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -63,7 +63,7 @@ NodePtr literal(Json value) {
   return node;
 }
 
-/// Every function gives nullptr once anything was wrong.
+/// Recursive-descent parser. After an error every function returns nullptr.
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {}

@@ -1,4 +1,4 @@
-// The formats of strings that OpenAPI names, as far as an API server holds them.
+// The string formats that OpenAPI defines, checked as strictly as an API server does.
 #include <algorithm>
 #include <charconv>
 #include <string>

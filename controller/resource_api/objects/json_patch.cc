@@ -1,4 +1,4 @@
-// RFC 6902. What fails is worded as the library words it that API servers use, since scripts match on that.
+// JSON Patch (RFC 6902). Errors are worded as by the library that API servers use, since scripts match on them.
 #include <algorithm>
 #include <charconv>
 #include <optional>

@@ -1,4 +1,4 @@
-// JSONPath as printer columns and `-o jsonpath` use it.
+// JSONPath as used by printer columns and `-o jsonpath`.
 #include <algorithm>
 #include <charconv>
 #include <limits>

@@ -1,4 +1,4 @@
-// RFC 7386.
+// JSON Merge Patch (RFC 7386).
 #include <nlohmann/json.hpp>
 
 #include "controller/resource_api/objects/patch.h"

@@ -10,8 +10,8 @@
 namespace edge::resource_api::objects {
 namespace {
 
-/// Builds the value while it is parsed, which costs one pass and knows of every key that comes twice. The library's own
-/// parser keeps the last of them and says nothing.
+/// Builds the value during parsing, in one pass, and detects duplicate keys, of which the library's own parser silently
+/// keeps the last.
 class Reader : public nlohmann::json_sax<Json> {
  public:
   explicit Reader(std::vector<std::string>* duplicates) : duplicates_(duplicates) {}

@@ -12,7 +12,7 @@ namespace {
 
 bool of_every_resource(std::string_view name) { return name == "apiVersion" || name == "kind" || name == "metadata"; }
 
-/// Removes fields that are not known, and tells them.
+/// Removes unknown fields, and reports them.
 class Pruner {
  public:
   explicit Pruner(std::vector<std::string>* reported) : told_(reported) {}

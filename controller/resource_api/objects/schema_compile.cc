@@ -1,4 +1,5 @@
-// openAPIV3Schema to Schema. The rules of structural schemas are told where they are broken; each is one `check_`.
+// Converts openAPIV3Schema to Schema. Violations of the rules of structural schemas are reported at their place; each
+// rule is one `check_` function.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +17,7 @@ namespace {
 constexpr int kMaxSchemaDepth = 64;
 constexpr std::size_t kMaxNodes = 100'000;
 
-/// Where a schema stands: what it must say depends on it.
+/// Position of a schema, which determines what it must contain.
 enum class SchemaPosition : std::uint8_t { kRoot, kField, kItems, kValues, kLogic, kLogicOfIntOrString };
 
 bool in_logic(SchemaPosition position) {

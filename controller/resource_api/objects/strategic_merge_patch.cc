@@ -43,7 +43,7 @@ bool settle(Json& value) {
   return true;
 }
 
-/// Items of a list by what tells them apart: the value of the merge key, or the value itself.
+/// Items of a list by identity: the value of the merge key, or the value itself.
 class List {
  public:
   List(const Schema* schema, const std::string& name) {

@@ -59,7 +59,7 @@ std::optional<PathStep> step_of(const Schema& list, const Json& item) {
   return PathStep::key(keys);
 }
 
-/// Items by what tells them apart, in order of their first. Twins are one entry of several items.
+/// Items by identity, in the order of first occurrence. Duplicates share one entry.
 struct Items {
   std::vector<PathStep> order;
   std::map<PathStep, std::vector<const Json*>> by_step;

@@ -1,4 +1,4 @@
-// Values against a schema. Texts are those of an API server, which has them from the OpenAPI validators it is built on.
+// Validates values against a schema. Messages are those of an API server, which uses the OpenAPI validators.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>

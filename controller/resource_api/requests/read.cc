@@ -18,7 +18,7 @@ using objects::Json;
 
 constexpr std::size_t kMaxTokenBytes = 2048;
 
-/// Where a list goes on: after `start`, at `version`; 0: at whatever is there by then.
+/// Continue token of a list: after the key `start`, at `version`; 0: at the current version.
 struct Token {
   std::int64_t version = 0;
   ObjectKey start{};
@@ -68,7 +68,7 @@ void each_from(const Collection& collection, const std::map<ObjectKey, ObjectPtr
   }
 }
 
-/// The state that a list shows.
+/// The snapshot that a list shows.
 struct View {
   std::int64_t version = 0;
   ObjectKey from{};

@@ -21,7 +21,7 @@ StatusError unparsable(std::string_view why) {
   return objects::bad_request("unable to parse requirement: " + std::string(why));
 }
 
-/// Words and signs of a label selector.
+/// Tokenizes a label selector.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}

@@ -121,7 +121,7 @@ void narrow_intent(const Operation& op, Json& intent) {
 
 }  // namespace
 
-/// A write on its way.
+/// A write in progress.
 struct Writer::Draft {
   const Operation& op;
   ObjectPtr live{};  ///< nullptr: it is created

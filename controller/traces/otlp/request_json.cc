@@ -1,4 +1,4 @@
-// The JSON form of OTLP and of Tempo to the bytes that the one reader reads (read_request).
+// Converts the JSON encoding of OTLP and of Tempo to the protobuf bytes that read_request parses.
 #include <charconv>
 
 #include <nlohmann/json.hpp>

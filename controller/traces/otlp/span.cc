@@ -26,7 +26,7 @@ bool read_id(std::string_view bytes, std::array<std::uint8_t, size>& id) {
   return id != std::array<std::uint8_t, size>{};
 }
 
-/// Reads messages that hold values, which may hold values: the depth is bounded.
+/// Reads nested attribute values; the depth is bounded.
 class ValueReader {
  public:
   explicit ValueReader(const Limits& limits) : limits_(limits) {}

@@ -52,7 +52,7 @@ std::span<const program::GatewayRecord> gateways_of(const LoadedProgram& program
   return section.array(section.header<program::ListenersHeader>().gateways);
 }
 
-/// Where a request went, and the gateway and listener whose log has it.
+/// The destination of a request, and the gateway and listener whose access log records it.
 struct LoggedDestination {
   const program::GatewayRecord& gateway;
   /// Null: none took it.

@@ -51,7 +51,7 @@ Sent sent_of(const Answer& answer) {
   return sent;
 }
 
-/// Has a loop, which runs in whoever sends, for as long as he does.
+/// Sends over HTTP, in an event loop that runs in the caller's thread during the call.
 class HttpSender final : public SpanSender {
  public:
   HttpSender(net::client::Url url, const SenderFields& fields, std::shared_ptr<const net::tls::Authorities> authorities)

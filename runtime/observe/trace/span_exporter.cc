@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Time = SpanSender::Time;
 
-/// One message's worth.
+/// The spans of one message.
 struct Batch {
   std::string_view spans;
   std::size_t count = 0;

@@ -39,7 +39,7 @@ constexpr std::size_t varint_size(std::uint64_t value) {
 /// Of a field with a size: tag, size, bytes.
 constexpr std::size_t field_size(std::size_t bytes) { return 1 + varint_size(bytes) + bytes; }
 
-/// Writes where room was made.
+/// Writes to a buffer whose size was computed before.
 class Pen {
  public:
   explicit Pen(char* at) : at_(at) {}

@@ -47,7 +47,7 @@ std::optional<Name> name_of(std::string_view name) {
   }
 }
 
-/// The fields of a head that tell of a trace, by name.
+/// The header fields of trace propagation, by name.
 class Fields {
  public:
   explicit Fields(const HeadFields& fields) : fields_(fields) {
@@ -164,7 +164,7 @@ std::string state_of(const Fields& fields) {
   return sound ? state : std::string();
 }
 
-/// What a B3 field, or several of them, say.
+/// The contents of one B3 field or of several.
 struct B3 {
   std::optional<TraceId> trace{};
   SpanId span = 0;

@@ -29,7 +29,7 @@ net::Task<AuthResult> ask_one(const std::vector<std::shared_ptr<const Policy>>& 
 
 }  // namespace
 
-/// Makes the policies of one type, each in the place of its record.
+/// Creates the policies of one type, each at the index of its record.
 class AuthenticationBuilder {
  public:
   AuthenticationBuilder(const program::SectionView& section, const program::SecretSet& secrets, Stores& stores,

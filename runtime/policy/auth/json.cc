@@ -9,7 +9,7 @@
 
 namespace edge::runtime::auth {
 
-/// Event by event: what is over a bound is refused before it is kept.
+/// Builds a value event by event: input over a limit is refused before it is stored.
 class JsonReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonReader(const JsonBounds& bounds) : bounds_(bounds) {}

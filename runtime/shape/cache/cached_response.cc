@@ -17,7 +17,7 @@ constexpr net::Duration kMostWaited = seconds(5);
 /// Room for what an answer's head has beside the stored one.
 constexpr std::size_t kAddedToHead = 512;
 
-/// What an answer has of a stored body.
+/// The range of a stored body that a response sends.
 class StoredBody final : public BodySource {
  public:
   StoredBody(Transaction& cache, const Body& body, AnswerBody answer)

@@ -26,7 +26,7 @@ struct Directive {
   bool is(std::string_view lower) const { return equals_ignoring_case(name, lower); }
 };
 
-/// cache-directive = token [ "=" ( token / quoted-string ) ], in a list (§5.2, RFC 9110 §5.6.1).
+/// Parses cache-directive = token [ "=" ( token / quoted-string ) ], in a list (§5.2, RFC 9110 §5.6.1).
 class DirectiveReader {
  public:
   explicit DirectiveReader(std::string_view text) : rest_(text) {}

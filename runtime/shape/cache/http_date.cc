@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 7> kLongDays = {"Sunday",   "Monday", "Tu
                                                        "Thursday", "Friday", "Saturday"};
 constexpr int kSecondsADay = 86400;
 
-/// Reads from left to right; false for ever once something did not fit.
+/// Parses from left to right; after a mismatch all further reads return false.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) : rest_(text) {}

@@ -9,7 +9,7 @@
 namespace edge::runtime {
 namespace {
 
-/// What is sealed: of one size, so that the value's length tells nothing.
+/// The encrypted content: of fixed size, so that the value's length reveals nothing.
 struct Sealed {
   std::uint64_t backend_id;
   std::uint64_t began;

@@ -51,7 +51,7 @@ std::shared_ptr<const CheckSettings> check_settings(const program::BackendRecord
   return settings;
 }
 
-/// Belongs to the checking thread, but for `set` and the end.
+/// Used only by the checking thread, except for `set` and the destructor.
 struct HealthChecks::Impl {
   class Check;
 
@@ -66,7 +66,7 @@ struct HealthChecks::Impl {
   std::thread thread;
 };
 
-/// The checks of one endpoint, one after the other.
+/// Checks one endpoint, one check after the other.
 class HealthChecks::Impl::Check final : public net::Retirable {
  public:
   Check(Impl& owner, Target target)

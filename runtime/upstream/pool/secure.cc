@@ -1,4 +1,4 @@
-// TLS over a connection to an endpoint that has just been made.
+// Starts TLS on a new connection to an endpoint.
 #include "net/tls/record_layer.h"
 #include "runtime/upstream/pool/backend_pool.h"
 

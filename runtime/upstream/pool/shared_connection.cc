@@ -1,4 +1,4 @@
-// Shared connections, and what a pool does with them in the place of connections that one request has for itself.
+// Shared connections (HTTP/2), and how a pool uses them instead of connections that serve one request at a time.
 #include "runtime/upstream/pool/shared_connection.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Responses that do not go to the client as they came: compressed (D6), buffered (D7), seen by the cache or kept from
-// the client for it.
+// Responses that are not relayed unchanged: compressed (D6), buffered (D7), stored by the cache, or withheld from the
+// client for the cache.
 #include <algorithm>
 
 #include "runtime/shape/compressible.h"

@@ -29,7 +29,7 @@ bool equal(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// A hash that is fed piece by piece.
+/// An incremental hash.
 class Hasher {
  public:
   explicit Hasher(const EVP_MD* kind) : context_(EVP_MD_CTX_new()) {

@@ -104,7 +104,7 @@ std::string_view algorithm_name(Algorithm algorithm) { return kNames[static_cast
 
 unsigned hash_bits(Algorithm algorithm) { return kNames[static_cast<std::size_t>(algorithm)].hash_bits; }
 
-/// One JWK, field by field.
+/// Parses one JWK, field by field.
 class KeyReader {
  public:
   KeyReader(const Json& jwk, KeyOrigin origin) : jwk_(jwk), origin_(origin) {}

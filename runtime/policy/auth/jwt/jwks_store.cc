@@ -54,7 +54,7 @@ struct JwksSource::State {
   KeysNow now(net::Time now) { return schedule.usable(now) ? KeysNow{keys, generation} : KeysNow{}; }
 };
 
-/// The thread, its loop and its client.
+/// The fetching thread, its event loop and its HTTP client.
 class JwksSource::Fetcher : public std::enable_shared_from_this<JwksSource::Fetcher> {
  public:
   Fetcher(net::client::Resolver& resolver, std::shared_ptr<const std::vector<Cidr>> denied)

@@ -22,7 +22,7 @@ using BnContext = Owned<BN_CTX, BN_CTX_free>;
 using Curve = Owned<EC_GROUP, EC_GROUP_free>;
 using Point = Owned<EC_POINT, EC_POINT_free>;
 
-/// Numbers that live as long as the frame does.
+/// Big numbers that are freed with the frame.
 class Numbers {
  public:
   explicit Numbers(BN_CTX* context) : context_(context) { BN_CTX_start(context_); }

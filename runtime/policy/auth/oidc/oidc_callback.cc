@@ -1,4 +1,4 @@
-// A code, or a refresh token, to a session: what the provider's token endpoint is needed for.
+// Exchanges a code, or a refresh token, for a session at the provider's token endpoint.
 #include <algorithm>
 #include <utility>
 

@@ -32,7 +32,7 @@ bool lists(const Json* list, std::string_view text) {
   return list != nullptr && std::ranges::any_of(list->items(), [&](const Json& item) { return item.text() == text; });
 }
 
-/// Reads endpoints one after the other and remembers the first fault.
+/// Reads endpoints one after the other, and records the first error.
 class Endpoints {
  public:
   Endpoints(const Json& document, bool https) : document_(document), https_(https) {}

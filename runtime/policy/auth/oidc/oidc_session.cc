@@ -11,7 +11,7 @@ constexpr char kTokensForm = 1;
 /// No digit of the sealed parts.
 constexpr char kBetweenParts = '.';
 
-/// Numbers big-endian, texts with their size before them.
+/// Serializes numbers in big-endian order, texts after their size.
 class Writer {
  public:
   explicit Writer(char form) { bytes_.push_back(form); }
@@ -32,7 +32,7 @@ class Writer {
   std::string bytes_;
 };
 
-/// After a fault everything is empty, and `whole` says so.
+/// Deserializes. After an error every read returns an empty value, and `whole` returns false.
 class Reader {
  public:
   Reader(std::string_view bytes, char form) : rest_(bytes), sound_(!bytes.empty() && bytes.front() == form) {
