@@ -22,6 +22,7 @@ enum class Family : std::uint8_t { kUnspecified = 0, kV4 = 1, kV6 = 2, kUnix = 3
 
 /// Of a stream connection; datagrams are none of ours.
 constexpr std::uint8_t kStream = 1;
+constexpr std::uint8_t kDatagram = 2;
 constexpr std::uint8_t kVersion2 = 0x20;
 enum Command : std::uint8_t { kLocal = 0, kProxy = 1 };
 
@@ -139,13 +140,14 @@ void append_number(std::string& out, std::size_t number) {
   out.push_back(static_cast<char>(number & 0xff));
 }
 
-std::string write_v2(const SocketAddress& source, const SocketAddress& destination) {
+std::string write_v2(const SocketAddress& source, const SocketAddress& destination, ProxyTransport transport) {
   const bool v4 = source.address.is_v4() && destination.address.is_v4();
   const std::size_t skipped = v4 ? 12 : 0;  // of the mapped form
   const Family family = v4 ? Family::kV4 : Family::kV6;
   std::string out(kSignature);
   out.push_back(static_cast<char>(kVersion2 | kProxy));
-  out.push_back(static_cast<char>(static_cast<std::uint8_t>(family) << 4 | kStream));
+  const std::uint8_t carried = transport == ProxyTransport::kDatagram ? kDatagram : kStream;
+  out.push_back(static_cast<char>(static_cast<std::uint8_t>(family) << 4 | carried));
   append_number(out, v4 ? kV4Addresses : kV6Addresses);
   for (const SocketAddress* end : {&source, &destination}) {
     const auto& bytes = end->address.bytes;
@@ -167,8 +169,9 @@ ProxyHeaderState parse_proxy_header(std::string_view bytes, ProxyHeader& out) {
   return bytes.size() < kLineStart.size() ? State::kIncomplete : parse_v1(bytes, out);
 }
 
-std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination) {
-  return version == ProxyVersion::kV1 ? write_v1(source, destination) : write_v2(source, destination);
+std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination,
+                               ProxyTransport transport) {
+  return version == ProxyVersion::kV1 ? write_v1(source, destination) : write_v2(source, destination, transport);
 }
 
 std::string write_own_proxy_header(ProxyVersion version) {

@@ -38,8 +38,11 @@ ProxyHeaderState parse_proxy_header(std::string_view bytes, ProxyHeader& out);
 
 enum class ProxyVersion { kV1, kV2 };
 
-/// Returns the header for a connection from `source` that arrived at `destination`.
-std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination);
+enum class ProxyTransport { kStream, kDatagram };
+
+/// Returns the header for a connection from `source` that arrived at `destination`. Version 1 has no word for datagrams.
+std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination,
+                               ProxyTransport transport = ProxyTransport::kStream);
 /// Returns the header of the sender's own connection: LOCAL, or UNKNOWN in version 1.
 std::string write_own_proxy_header(ProxyVersion version);
 

@@ -14,60 +14,18 @@
 
 #include <unistd.h>
 
+#include "net/raw_address.h"
+
 namespace edge::net {
 namespace {
 
 constexpr int kBacklog = 4096;
 constexpr std::size_t kFlatBytes = 1024;
 
-struct RawAddress {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof(sockaddr_storage);
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-};
-
-RawAddress to_raw(const SocketAddress& from) {
-  RawAddress raw;
-  if (from.address.is_v4()) {
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&raw.storage);
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(from.port);
-    std::memcpy(&v4->sin_addr, from.address.bytes.data() + 12, 4);
-    raw.size = sizeof(sockaddr_in);
-  } else {
-    auto* v6 = reinterpret_cast<sockaddr_in6*>(&raw.storage);
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = htons(from.port);
-    std::memcpy(&v6->sin6_addr, from.address.bytes.data(), 16);
-    raw.size = sizeof(sockaddr_in6);
-  }
-  return raw;
-}
-
-SocketAddress from_raw(const RawAddress& raw) {
-  SocketAddress result;
-  if (raw.storage.ss_family == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&raw.storage);
-    result.port = ntohs(v4->sin_port);
-    result.address.bytes[10] = result.address.bytes[11] = 0xff;
-    std::memcpy(result.address.bytes.data() + 12, &v4->sin_addr, 4);
-  } else if (raw.storage.ss_family == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&raw.storage);
-    result.port = ntohs(v6->sin6_port);
-    std::memcpy(result.address.bytes.data(), &v6->sin6_addr, 16);
-  }
-  return result;
-}
-
 std::size_t total_bytes(std::span<const iovec> pieces) {
   std::size_t total = 0;
   for (const iovec& piece : pieces) total += piece.iov_len;
   return total;
-}
-
-void enable(int fd, int level, int option) {
-  const int on = 1;
-  ::setsockopt(fd, level, option, &on, sizeof on);
 }
 
 void set_number(int fd, int level, int option, std::int64_t value) {
@@ -102,24 +60,28 @@ void enable_bind_ahead(int fd, int family) {
   }
 }
 
-Result<Fd> listen_on(const SocketAddress& where, BindAhead ahead) {
+Result<Fd> listen_on(const SocketAddress& where, BindAhead ahead, int type) {
   RawAddress raw = to_raw(where);
-  Fd fd(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  Fd fd(::socket(raw.storage.ss_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Error{listen_code(errno), "cannot open a socket: " + reason(errno)};
   if (ahead == BindAhead::kYes) enable_bind_ahead(fd.get(), raw.storage.ss_family);
-  enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);
   enable(fd.get(), SOL_SOCKET, SO_REUSEPORT);
-  // Accepted connections inherit it, which saves a system call for each.
-  enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
-  keep_alive(fd.get());
+  if (type == SOCK_STREAM) {
+    enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);
+    // Accepted connections inherit it, which saves a system call for each.
+    enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
+    keep_alive(fd.get());
+  }
   if (raw.storage.ss_family == AF_INET6) {
     const int both_families = 0;
     ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &both_families, sizeof both_families);
   }
-  if (::bind(fd.get(), raw.get(), raw.size) != 0 || ::listen(fd.get(), kBacklog) != 0) {
+  const bool bound = ::bind(fd.get(), raw.get(), raw.size) == 0;
+  if (!bound || (type == SOCK_STREAM && ::listen(fd.get(), kBacklog) != 0)) {
     const int error = errno;
-    return Error{listen_code(error), "cannot listen on " + to_string(where.address) + " port " +
-                                         std::to_string(where.port) + ": " + reason(error)};
+    return Error{listen_code(error), "cannot listen on " + to_string(where.address) +
+                                         (type == SOCK_STREAM ? " port " : " UDP port ") + std::to_string(where.port) +
+                                         ": " + reason(error)};
   }
   return fd;
 }
@@ -131,24 +93,45 @@ void Fd::reset(int fd) {
   fd_ = fd;
 }
 
-Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead) {
-  if (address) return listen_on({*address, port}, ahead);
-  Result<Fd> both = listen_on({IpAddress{}, port}, BindAhead::kNo);
+namespace {
+
+Result<Fd> listen_anywhere(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead, int type) {
+  if (address) return listen_on({*address, port}, ahead, type);
+  Result<Fd> both = listen_on({IpAddress{}, port}, BindAhead::kNo, type);
   if (both.ok()) return both;
   IpAddress any_v4;
   any_v4.bytes[10] = any_v4.bytes[11] = 0xff;
-  Result<Fd> v4 = listen_on({any_v4, port}, BindAhead::kNo);
+  Result<Fd> v4 = listen_on({any_v4, port}, BindAhead::kNo, type);
   return v4.ok() ? std::move(v4) : std::move(both);
 }
 
-bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port) {
+bool taken(const std::optional<IpAddress>& address, std::uint16_t port, int type) {
   RawAddress raw = to_raw({address.value_or(IpAddress{}), port});
-  const Fd probe(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Fd probe(::socket(raw.storage.ss_family, type | SOCK_CLOEXEC, 0));
   if (!probe.valid()) return false;
-  enable(probe.get(), SOL_SOCKET, SO_REUSEADDR);
+  // Two sockets for datagrams would share a port by it.
+  if (type == SOCK_STREAM) enable(probe.get(), SOL_SOCKET, SO_REUSEADDR);
   // Another process may have bound an address ahead, too.
   enable_bind_ahead(probe.get(), raw.storage.ss_family);
   return ::bind(probe.get(), raw.get(), raw.size) != 0 && errno == EADDRINUSE;
+}
+
+}  // namespace
+
+Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead) {
+  return listen_anywhere(address, port, ahead, SOCK_STREAM);
+}
+
+Result<Fd> listen_udp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead) {
+  return listen_anywhere(address, port, ahead, SOCK_DGRAM);
+}
+
+bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port) {
+  return taken(address, port, SOCK_STREAM);
+}
+
+bool udp_port_taken(const std::optional<IpAddress>& address, std::uint16_t port) {
+  return taken(address, port, SOCK_DGRAM);
 }
 
 bool address_present(const IpAddress& address) {
@@ -167,6 +150,16 @@ Result<Fd> connect_tcp(const SocketAddress& peer) {
     return Error{ErrorCode::kUnavailable, reason(errno)};
   }
   return fd;
+}
+
+Result<Fd> connect_udp(const SocketAddress& peer) {
+  RawAddress raw = to_raw(peer);
+  Fd fd(::socket(raw.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return Error{ErrorCode::kResourceExhausted, reason(errno)};
+  if (::connect(fd.get(), raw.get(), raw.size) == 0) return fd;
+  // Every port is in use.
+  const bool exhausted = errno == EAGAIN || errno == EADDRNOTAVAIL || errno == ENOBUFS;
+  return Error{exhausted ? ErrorCode::kResourceExhausted : ErrorCode::kUnavailable, reason(errno)};
 }
 
 void keep_alive(int fd, const KeepAlive& settings) {

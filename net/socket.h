@@ -50,13 +50,18 @@ enum class BindAhead : std::uint8_t { kNo, kYes };
 /// available. Port 0: chosen by the system. Errors: kAlreadyExists (the port is in use), kPermissionDenied, kNotFound
 /// (not an address of this node, or not one to listen on) or kUnavailable, each with the reason.
 Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead = BindAhead::kNo);
+/// Opens a socket for datagrams likewise, bound.
+Result<Fd> listen_udp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead = BindAhead::kNo);
 /// Returns whether another socket of any process listens there, which SO_REUSEPORT would hide.
 bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port);
+bool udp_port_taken(const std::optional<IpAddress>& address, std::uint16_t port);
 /// Returns whether the node has this address now. True where that cannot be determined.
 bool address_present(const IpAddress& address);
 
 /// Starts to connect to `peer`; the socket is writable once connected.
 Result<Fd> connect_tcp(const SocketAddress& peer);
+/// Opens a socket for datagrams from and to `peer` alone. Error kResourceExhausted: no descriptor or port is free.
+Result<Fd> connect_udp(const SocketAddress& peer);
 /// When a silent peer is probed, and how many unanswered probes end the connection (RFC 9293 §3.8.4).
 struct KeepAlive {
   std::chrono::seconds idle{60};
