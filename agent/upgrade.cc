@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view kAskSockets = "edge-upgrade 1 sockets";
 constexpr std::string_view kSayReady = "edge-upgrade 1 ready";
 constexpr std::string_view kAskSockets2 = "edge-upgrade 2 sockets";
+constexpr std::string_view kAskSockets3 = "edge-upgrade 3 sockets";
 constexpr std::string_view kSayReady2 = "edge-upgrade 2 ready";
 constexpr std::string_view kSaySettled = "edge-upgrade 2 settled";
 constexpr std::string_view kEnd = "end";
@@ -109,8 +110,8 @@ bool may_ask(int peer) {
 }
 
 std::string line_of(const runtime::ListeningSockets& listening) {
-  return "listener " + (listening.any_address ? "any" : to_string(listening.address)) + " " +
-         std::to_string(listening.port);
+  return std::string(listening.udp ? "datagrams " : "listener ") +
+         (listening.any_address ? "any" : to_string(listening.address)) + " " + std::to_string(listening.port);
 }
 
 bool is_listener(int fd) {
@@ -119,13 +120,23 @@ bool is_listener(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
 }
 
+bool takes_datagrams(int fd) {
+  int type = 0;
+  int domain = 0;
+  socklen_t size = sizeof(type);
+  return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM &&
+         ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && (domain == AF_INET || domain == AF_INET6);
+}
+
 std::optional<runtime::ListeningSockets> listening_of(Message message) {
   std::istringstream words(message.text);
   std::string kind;
   std::string address;
   std::uint32_t port = 0;
   runtime::ListeningSockets listening;
-  if (!(words >> kind >> address >> port) || kind != "listener" || port > 0xffff) return std::nullopt;
+  if (!(words >> kind >> address >> port) || port > 0xffff) return std::nullopt;
+  if (kind != "listener" && kind != "datagrams") return std::nullopt;
+  listening.udp = kind == "datagrams";
   listening.any_address = address == "any";
   listening.port = static_cast<std::uint16_t>(port);
   if (!listening.any_address) {
@@ -133,8 +144,9 @@ std::optional<runtime::ListeningSockets> listening_of(Message message) {
     if (!parsed) return std::nullopt;
     listening.address = *parsed;
   }
+  const auto takes = listening.udp ? takes_datagrams : is_listener;
   const bool sound = !message.descriptors.empty() &&
-                     std::ranges::all_of(message.descriptors, [](const net::Fd& fd) { return is_listener(fd.get()); });
+                     std::ranges::all_of(message.descriptors, [&](const net::Fd& fd) { return takes(fd.get()); });
   if (!sound) return std::nullopt;
   listening.sockets = std::move(message.descriptors);
   return listening;
@@ -207,8 +219,9 @@ std::optional<std::string> UpgradeSocket::next_message(int peer) const {
 bool UpgradeSocket::attend(int peer) {
   while (const auto question = next_message(peer)) {
     if (*question == kSayReady || *question == kSayReady2) return hand_over(peer, *question == kSayReady2);
-    if (*question != kAskSockets && *question != kAskSockets2) return false;
-    if (!send_sockets(peer)) return false;
+    const bool with_udp = *question == kAskSockets3;
+    if (!with_udp && *question != kAskSockets && *question != kAskSockets2) return false;
+    if (!send_sockets(peer, with_udp)) return false;
   }
   return false;
 }
@@ -233,8 +246,9 @@ bool UpgradeSocket::hand_over(int peer, bool until_settled) {
   return false;
 }
 
-bool UpgradeSocket::send_sockets(int peer) {
+bool UpgradeSocket::send_sockets(int peer, bool with_udp) {
   for (const runtime::ListeningSockets& listening : owner_.share()) {
+    if (listening.udp && !with_udp) continue;
     std::vector<int> descriptors;
     for (const net::Fd& socket : listening.sockets) descriptors.push_back(socket.get());
     std::span<const int> rest(descriptors);
@@ -262,15 +276,16 @@ Result<std::optional<Predecessor>> Predecessor::find(const std::string& path) {
 }
 
 Result<std::vector<runtime::ListeningSockets>> Predecessor::sockets() {
-  if (!send_message(connection_.get(), kAskSockets2)) return failed("the running process does not answer");
+  if (!send_message(connection_.get(), kAskSockets3)) return failed("the running process does not answer");
   auto message = receive_message(connection_.get());
-  if (!message) {
-    // One of an older version hangs up on what it does not know.
+  // One of an older version hangs up on what it does not know.
+  for (const std::string_view question : {kAskSockets2, kAskSockets}) {
+    if (message) break;
     auto again = find(path_);
     if (!again || !*again) return strange("the running process did not hand over its sockets");
     *this = std::move(**again);
-    settles_ = false;
-    if (!send_message(connection_.get(), kAskSockets)) return failed("the running process does not answer");
+    settles_ = question != kAskSockets;
+    if (!send_message(connection_.get(), question)) return failed("the running process does not answer");
     message = receive_message(connection_.get());
   }
   std::vector<runtime::ListeningSockets> all;
@@ -280,8 +295,8 @@ Result<std::vector<runtime::ListeningSockets>> Predecessor::sockets() {
     auto listening = listening_of(std::move(*message));
     if (!listening) return strange("the running process speaks another language");
     const auto same = std::ranges::find_if(all, [&](const runtime::ListeningSockets& other) {
-      return other.any_address == listening->any_address && other.address == listening->address &&
-             other.port == listening->port;
+      return other.udp == listening->udp && other.any_address == listening->any_address &&
+             other.address == listening->address && other.port == listening->port;
     });
     if (same == all.end()) {
       all.push_back(std::move(*listening));

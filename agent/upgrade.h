@@ -4,12 +4,13 @@
 // The two communicate over a Unix socket (SOCK_SEQPACKET), with one request and its replies each:
 //
 //   new: edge-upgrade 1 sockets    old: listener <any|ADDRESS> <port> + descriptors, one or more packets each; end
+//   new: edge-upgrade 3 sockets    old: the same, and datagrams <any|ADDRESS> <port> for those of UDP
 //   new: edge-upgrade 1 ready      old: draining + the descriptors of its metrics and health ports
 //   new: edge-upgrade 2 settled    old: drains and exits
 //
 // A new process that exits before `ready` changes nothing. If it exits between `ready` and `settled`, the old one gets
-// its ports back; both accept connections meanwhile. A new process of an older version sends neither 2 nor `settled`,
-// and an old one of an older version drains at `ready`.
+// its ports back; both accept connections meanwhile. A new process of an older version sends neither 3,
+// nor 2, nor `settled`, and an old one of an older version drains at `ready`.
 #pragma once
 
 #include <functional>
@@ -53,7 +54,7 @@ class UpgradeSocket {
   void run();
   /// \returns whether the successor serves now.
   bool attend(int peer);
-  bool send_sockets(int peer);
+  bool send_sockets(int peer, bool with_udp);
   bool hand_over(int peer, bool until_settled);
   /// Returns the next message; nullopt when the peer has disconnected, or the thread should end.
   std::optional<std::string> next_message(int peer) const;

@@ -284,6 +284,8 @@ class Maker {
                        "}\nspec: {parentRefs: [{name: own}], rules: [{matches: [{method: {service: s" + number(3) +
                        "}}], backendRefs: [{name: b0, port: 80}]}]}\n",
                    "apiVersion: gateway.networking.k8s.io/v1\nkind: TCPRoute\nmetadata: {name: " + name +
+                       "}\nspec: {parentRefs: [{name: own}], rules: [{backendRefs: [{name: b1, port: 80}]}]}\n",
+                   "apiVersion: gateway.networking.k8s.io/v1alpha2\nkind: UDPRoute\nmetadata: {name: " + name +
                        "}\nspec: {parentRefs: [{name: own}], rules: [{backendRefs: [{name: b1, port: 80}]}]}\n"});
   }
 

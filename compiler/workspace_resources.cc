@@ -24,7 +24,7 @@ std::string target_of(const model::ProxyPolicy& policy) {
 }
 
 bool is_api_route(std::string_view kind) {
-  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute";
+  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute" || kind == "UDPRoute";
 }
 
 bool is_unclear(const model::ProxyPolicy& policy) {

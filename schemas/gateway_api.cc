@@ -95,7 +95,7 @@ constexpr Field kListenerFields[] = {
     string("name", "Name of the listener.").as(Format::kName).needed(),
     string("hostname", "Name that the listener serves; every one without it.").as(Format::kHostname),
     integer("port", "Port.").within(1, 65535).needed(),
-    string("protocol", "HTTP, HTTPS, TLS or TCP.").needed(),
+    string("protocol", "HTTP, HTTPS, TLS, TCP or UDP.").needed(),
     object("tls", kGatewayTls, "TLS settings."),
     object("allowedRoutes", kAllowedRoutes, "Whose routes may attach."),
 };
@@ -408,6 +408,11 @@ constexpr Field kTlsRouteFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kUdpRouteFields[] = {
+    object("spec", kTcpSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
 // ---- BackendTLSPolicy -----------------------------------------------------------------------------------------------
 
 constexpr Field kTargetFields[] = {
@@ -453,6 +458,7 @@ const Object kHttpRoute = lenient(kHttpRouteFields);
 const Object kGrpcRoute = lenient(kGrpcRouteFields);
 const Object kTlsRoute = lenient(kTlsRouteFields);
 const Object kTcpRoute = lenient(kTcpRouteFields);
+const Object kUdpRoute = lenient(kUdpRouteFields);
 const Object kBackendTlsPolicy = lenient(kTlsPolicyFields);
 
 }  // namespace edge::schemas

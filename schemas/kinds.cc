@@ -36,6 +36,7 @@ constexpr Kind kKinds[] = {
     {"ListenerSet", "listenersets", "gateway.networking.k8s.io/v1", &kListenerSet},
     {"TCPRoute", "tcproutes", "gateway.networking.k8s.io/v1alpha2", &kTcpRoute},
     {"TLSRoute", "tlsroutes", "gateway.networking.k8s.io/v1", &kTlsRoute},
+    {"UDPRoute", "udproutes", "gateway.networking.k8s.io/v1alpha2", &kUdpRoute},
 };
 
 constexpr Field kMetadataFields[] = {

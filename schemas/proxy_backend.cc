@@ -4,7 +4,7 @@ namespace edge::schemas {
 namespace {
 
 constexpr std::string_view kPolicies[] = {"RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
-constexpr std::string_view kProtocols[] = {"HTTP", "H2C", "H2", "GRPC"};
+constexpr std::string_view kProtocols[] = {"HTTP", "H2C", "H2", "GRPC", "UDP"};
 constexpr std::string_view kCheckProtocols[] = {"HTTP", "TCP", "GRPC"};
 constexpr std::string_view kProxyProtocols[] = {"V1", "V2"};
 constexpr std::string_view kRoots[] = {"System"};
@@ -208,7 +208,8 @@ constexpr Field kSpecFields[] = {
         .as(Format::kUrl),
     string("protocol",
            "What is spoken with the endpoints: HTTP/1.1, or HTTP/2 in the clear (H2C), over TLS (H2), or as `tls` says "
-           "(GRPC). Without it, what `appProtocol` of the service's port says, else HTTP.")
+           "(GRPC); or datagrams (UDP), for listeners of protocol UDP alone. Without it, what `appProtocol` of the "
+           "service's port says, else HTTP.")
         .one_of(kProtocols),
     string("lbPolicy", "How an endpoint is chosen.").one_of(kPolicies).defaults_to("RoundRobin"),
     object("slowStart", kSlowStart, "Little traffic at first for endpoints that are new."),

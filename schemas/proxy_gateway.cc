@@ -3,7 +3,7 @@
 namespace edge::schemas {
 namespace {
 
-constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TCP", "TLS"};
+constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TCP", "TLS", "UDP"};
 constexpr std::string_view kTlsModes[] = {"Terminate", "Passthrough"};
 constexpr std::string_view kTlsVersions[] = {"TLS1.2", "TLS1.3"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
@@ -71,7 +71,9 @@ constexpr Object kRedirectScheme{kRedirectFields};
 constexpr Field kListenerFields[] = {
     string("name", "Name of the listener.").as(Format::kLabel).needed(),
     integer("port", "Port.").within(1, 65535).needed(),
-    string("protocol", "HTTP, HTTPS, TCP (raw) or TLS (passthrough by SNI).").one_of(kProtocols).needed(),
+    string("protocol", "HTTP, HTTPS, TCP (raw), TLS (passthrough by SNI) or UDP (datagrams).")
+        .one_of(kProtocols)
+        .needed(),
     strings("hostnames", "Names that the listener serves; none: all.").as(Format::kHostname).at_most(1024),
     object("tls", kTls, "TLS settings."),
     boolean("sslRedirect", "Whether requests are redirected to HTTPS.").defaults_to("false"),

@@ -81,6 +81,7 @@ extern const Object kHttpRoute;
 extern const Object kGrpcRoute;
 extern const Object kTlsRoute;
 extern const Object kTcpRoute;
+extern const Object kUdpRoute;
 extern const Object kBackendTlsPolicy;
 extern const Object kIngress;
 extern const Object kIngressClass;

@@ -18,7 +18,8 @@ namespace {
 using Json = nlohmann::json;
 using schemas::kApiGroup;
 
-constexpr std::string_view kRoutes[] = {"ProxyRoute", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "Ingress"};
+constexpr std::string_view kRoutes[] = {"ProxyRoute", "HTTPRoute", "GRPCRoute", "TLSRoute",
+                                        "TCPRoute",   "UDPRoute",  "Ingress"};
 constexpr std::string_view kGateways[] = {"ProxyGateway", "Gateway"};
 constexpr std::string_view kPolicy = "ProxyPolicy";
 constexpr std::string_view kTlsPolicy = "BackendTLSPolicy";

@@ -30,6 +30,18 @@ void write_connections(Exposition& out, const runtime::ServerStats& stats) {
   out.begin(Family::kTunnelBytes);
   out.sample(stats.tunnel_bytes_up, labels({{"direction", "up"}}));
   out.sample(stats.tunnel_bytes_down, labels({{"direction", "down"}}));
+  out.one(Family::kUdpSessions, stats.udp_sessions);
+  out.one(Family::kUdpSessionsActive, stats.udp_sessions_active);
+  out.one(Family::kUdpSessionsEvicted, stats.udp_sessions_evicted);
+  out.begin(Family::kUdpDatagrams);
+  out.sample(stats.udp_datagrams_up, labels({{"direction", "up"}}));
+  out.sample(stats.udp_datagrams_down, labels({{"direction", "down"}}));
+  out.begin(Family::kUdpBytes);
+  out.sample(stats.udp_bytes_up, labels({{"direction", "up"}}));
+  out.sample(stats.udp_bytes_down, labels({{"direction", "down"}}));
+  out.begin(Family::kUdpDropped);
+  constexpr std::array<const char*, 5> kReasons = {"no-route", "no-endpoint", "limit", "oversized", "send"};
+  for (std::size_t i = 0; i < kReasons.size(); ++i) out.sample(stats.udp_drops[i], labels({{"reason", kReasons[i]}}));
   out.one(Family::kBufferMemory, stats.buffer_memory_used);
   out.one(Family::kBufferFiles, stats.buffer_files_used);
 }

@@ -56,6 +56,7 @@ const Defaults kDefaults = {
     .connect_timeout = seconds(5),
     .upstream_idle_timeout = seconds(60),
     .max_connections = 1000,
+    .max_udp_sessions = 0,
     .max_pending_requests = 100,
     .max_requests_per_connection = 0,
     .max_idle_connections = 128,

@@ -37,6 +37,7 @@ struct Defaults {
   std::chrono::nanoseconds connect_timeout;
   std::chrono::nanoseconds upstream_idle_timeout;
   std::uint32_t max_connections;
+  std::uint32_t max_udp_sessions;  ///< of a backend of protocol UDP; 0: no bound but those of the listeners
   std::uint32_t max_pending_requests;
   std::uint32_t max_requests_per_connection;  ///< 0: unlimited
   std::uint32_t max_idle_connections;         ///< per core and endpoint

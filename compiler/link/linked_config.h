@@ -178,7 +178,8 @@ struct EndpointSource {
   std::string name;
   std::string port;               ///< name; may be empty
   std::uint16_t target_port = 0;  ///< number; 0: by name, or unknown
-  bool only_port = false;         ///< the Service has no other
+  bool only_port = false;         ///< the Service has no other of its protocol
+  bool udp = false;               ///< a UDP port; otherwise a TCP port
   std::int64_t generation = 0;    ///< of the backend
   Span reference{}, service{};    ///< positions of the backend's reference to the Service, and of the Service
 };

@@ -10,7 +10,7 @@
 namespace edge::compiler::link {
 
 /// Sorted, as the specification asks.
-inline constexpr std::array<std::string_view, 45> kSupportedFeatures = {
+inline constexpr std::array<std::string_view, 46> kSupportedFeatures = {
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
@@ -56,6 +56,7 @@ inline constexpr std::array<std::string_view, 45> kSupportedFeatures = {
     "TLSRoute",
     "TLSRouteModeMixed",
     "TLSRouteModeTerminate",
+    "UDPRoute",
 };
 
 /// A profile of the official tests, and the kind without which it is not claimed.

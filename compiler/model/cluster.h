@@ -24,7 +24,8 @@ struct ServicePort {
 
 struct Service {
   Metadata metadata;
-  std::vector<ServicePort> ports{};
+  std::vector<ServicePort> ports{};  ///< of TCP
+  std::vector<ServicePort> udp_ports{};
 };
 
 struct EndpointAddress {
@@ -43,7 +44,8 @@ struct EndpointSlice {
   /// Label kubernetes.io/service-name, or the name of the Endpoints object.
   std::string service{};
   std::vector<EndpointAddress> addresses{};
-  std::vector<EndpointPort> ports{};
+  std::vector<EndpointPort> ports{};  ///< of TCP
+  std::vector<EndpointPort> udp_ports{};
 };
 
 struct SecretEntry {

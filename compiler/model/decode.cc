@@ -233,7 +233,8 @@ class Decoder {
     } else if (kind.body == &schemas::kListenerSet) {
       keep(resources_.listener_sets, decode_listener_set(fields, metadata, report));
     } else if (kind.body == &schemas::kHttpRoute || kind.body == &schemas::kGrpcRoute ||
-               kind.body == &schemas::kTlsRoute || kind.body == &schemas::kTcpRoute) {
+               kind.body == &schemas::kTlsRoute || kind.body == &schemas::kTcpRoute ||
+               kind.body == &schemas::kUdpRoute) {
       keep(resources_.api_routes, decode_api_route(fields, metadata, report));
     } else if (kind.body == &schemas::kBackendTlsPolicy) {
       keep(resources_.backend_tls_policies, decode_backend_tls_policy(fields, metadata));

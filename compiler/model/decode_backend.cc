@@ -217,6 +217,14 @@ void check_protocol(const ProxyBackend& backend, Report& report) {
     report.fault(DiagnosticCode::kExclusiveFields, backend.protocol->span, "spec.protocol",
                  "`tls` and protocol H2C exclude each other; over TLS it is H2");
   }
+  if (protocol == "UDP" && backend.tls) {
+    report.fault(DiagnosticCode::kExclusiveFields, backend.protocol->span, "spec.protocol",
+                 "`tls` and protocol UDP exclude each other: datagrams are forwarded as they came");
+  }
+  if (protocol == "UDP" && backend.proxy_protocol && backend.proxy_protocol->value == "V1") {
+    report.fault(DiagnosticCode::kExclusiveFields, backend.proxy_protocol->span, "spec.proxyProtocol.version",
+                 "version 1 of the PROXY protocol has no word for UDP", "set the version to V2");
+  }
 }
 
 }  // namespace

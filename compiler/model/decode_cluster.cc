@@ -8,11 +8,16 @@
 namespace edge::compiler::model {
 namespace {
 
-std::vector<EndpointPort> decode_ports(const Fields& fields) {
+/// `protocol` as it is read: without it TCP.
+bool is_protocol(const Fields& port, std::string_view protocol) {
+  const auto given = port.text("protocol");
+  return (given ? std::string_view(given->value) : "TCP") == protocol;
+}
+
+std::vector<EndpointPort> decode_ports(const Fields& fields, std::string_view protocol) {
   std::vector<EndpointPort> ports;
   fields.entries("ports", [&](const Fields& entry) {
-    const auto protocol = entry.text("protocol");
-    if (protocol && protocol->value != "TCP") return;
+    if (!is_protocol(entry, protocol)) return;
     EndpointPort port{.name = entry.needed_text("name").value,
                       .port = static_cast<std::uint16_t>(entry.needed_integer("port").value)};
     if (port.port != 0) ports.push_back(std::move(port));
@@ -31,19 +36,21 @@ void add_addresses(const Fields& fields, std::string_view key, bool ready, std::
 Service decode_service(const Fields& root, Metadata metadata) {
   Service service{.metadata = std::move(metadata)};
   root.object("spec").entries("ports", [&](const Fields& entry) {
-    const auto protocol = entry.text("protocol");
-    if (protocol && protocol->value != "TCP") return;
+    const bool udp = is_protocol(entry, "UDP");
+    if (!udp && !is_protocol(entry, "TCP")) return;
     const auto spoken = entry.text("appProtocol");
-    service.ports.push_back({.name = entry.needed_text("name").value,
-                             .port = static_cast<std::uint16_t>(entry.needed_integer("port").value),
-                             .target = entry.port("targetPort"),
-                             .protocol = spoken ? spoken->value : std::string()});
+    (udp ? service.udp_ports : service.ports)
+        .push_back({.name = entry.needed_text("name").value,
+                    .port = static_cast<std::uint16_t>(entry.needed_integer("port").value),
+                    .target = entry.port("targetPort"),
+                    .protocol = spoken ? spoken->value : std::string()});
   });
   return service;
 }
 
 EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report) {
-  EndpointSlice slice{.metadata = std::move(metadata), .ports = decode_ports(root)};
+  EndpointSlice slice{
+      .metadata = std::move(metadata), .ports = decode_ports(root, "TCP"), .udp_ports = decode_ports(root, "UDP")};
   const Fields labels = root.object("metadata").object("labels");
   if (const auto service = labels.text("kubernetes.io/service-name")) slice.service = service->value;
   if (slice.service.empty()) {
@@ -75,7 +82,10 @@ EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report
 std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report&) {
   std::vector<EndpointSlice> slices;
   root.entries("subsets", [&](const Fields& subset) {
-    EndpointSlice slice{.metadata = metadata, .service = metadata.name, .ports = decode_ports(subset)};
+    EndpointSlice slice{.metadata = metadata,
+                        .service = metadata.name,
+                        .ports = decode_ports(subset, "TCP"),
+                        .udp_ports = decode_ports(subset, "UDP")};
     add_addresses(subset, "addresses", true, slice.addresses);
     add_addresses(subset, "notReadyAddresses", false, slice.addresses);
     slices.push_back(std::move(slice));

@@ -78,15 +78,23 @@ Listener decode_listener(const Fields& entry, std::size_t index, Report& report)
                     .proxy_protocol = entry.boolean("proxyProtocol"),
                     .redirect_scheme = decode_redirect(entry.object("redirectScheme"))};
   listener.position = static_cast<std::uint32_t>(index);
-  const bool plain = listener.protocol.value == "HTTP" || listener.protocol.value == "TCP";
+  const bool nameless = listener.protocol.value == "TCP" || listener.protocol.value == "UDP";
+  const bool plain = listener.protocol.value == "HTTP" || nameless;
   if (plain && listener.tls) {
     report.fault(DiagnosticCode::kExclusiveFields, listener.tls->span, listener_field(index, "tls"),
                  "a listener of protocol " + listener.protocol.value + " has no TLS settings",
                  "set protocol to HTTPS or TLS, or leave `tls` out");
   }
-  if (listener.protocol.value == "TCP" && !listener.hostnames.empty()) {
-    report.fault(DiagnosticCode::kExclusiveFields, listener.hostnames[0].span, listener_field(index, "hostnames"),
-                 "connections of protocol TCP name no host", "set protocol to TLS, or leave `hostnames` out");
+  if (nameless && !listener.hostnames.empty()) {
+    report.fault(
+        DiagnosticCode::kExclusiveFields, listener.hostnames[0].span, listener_field(index, "hostnames"),
+        listener.protocol.value == "TCP" ? "connections of protocol TCP name no host" : "datagrams name no host",
+        listener.protocol.value == "TCP" ? "set protocol to TLS, or leave `hostnames` out" : "leave `hostnames` out");
+  }
+  if (listener.protocol.value == "UDP" && listener.proxy_protocol && listener.proxy_protocol->value) {
+    report.fault(DiagnosticCode::kExclusiveFields, listener.proxy_protocol->span,
+                 listener_field(index, "proxyProtocol"), "PROXY headers of datagrams are not read",
+                 "leave `proxyProtocol` out; backends are told of clients by `proxyProtocol` of a ProxyBackend");
   }
   if (listener.protocol.value == "HTTPS" && listener.tls && listener.tls->mode &&
       listener.tls->mode->value == "Passthrough") {

@@ -10,7 +10,8 @@ namespace edge::compiler::model {
 namespace {
 
 /// Kinds of routes that are translated (docs/gateway-api.md, docs/ingress.md).
-constexpr std::string_view kTranslatedRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "Ingress"};
+constexpr std::string_view kTranslatedRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute",
+                                                  "TCPRoute",  "UDPRoute",  "Ingress"};
 
 struct Row {
   std::string_view type;

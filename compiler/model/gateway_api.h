@@ -126,7 +126,7 @@ struct ApiRule {
   Span extension{};  ///< of an ExtensionRef filter
 };
 
-/// HTTPRoute, GRPCRoute, TLSRoute or TCPRoute; metadata.kind tells which.
+/// HTTPRoute, GRPCRoute, TLSRoute, TCPRoute or UDPRoute; metadata.kind tells which.
 struct ApiRoute {
   Metadata metadata;
   std::vector<ObjectRef> parent_refs{};

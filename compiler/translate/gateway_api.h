@@ -23,7 +23,8 @@ ListenerSetParents listener_set_parents(const model::ResourceSet& resources);
 OthersGateways translate_gateways(const model::ResourceSet& resources, std::string_view controller,
                                   model::ResourceSet& made, Diagnostics& diagnostics);
 
-/// Makes the route of one HTTPRoute, GRPCRoute, TLSRoute or TCPRoute; nothing where all its parents are others'.
+/// Makes the route of one HTTPRoute, GRPCRoute, TLSRoute, TCPRoute or UDPRoute; nothing where all its parents are
+/// others'.
 void translate_route(const model::ApiRoute& route, const OthersGateways& others, const ListenerSetParents& sets,
                      ServiceBackends& backends, model::ResourceSet& made, Diagnostics& diagnostics);
 

@@ -11,7 +11,7 @@
 namespace edge::compiler::translate {
 namespace {
 
-constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TLS", "TCP"};
+constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TLS", "TCP", "UDP"};
 
 std::string listener_field(const model::Listener& listener, std::string_view field) {
   return "spec.listeners[" + std::to_string(listener.position) + "]." + std::string(field);
@@ -85,11 +85,12 @@ class GatewayTranslator {
       report_of(owner, DiagnosticCode::kNotServed, Severity::kWarning, made.protocol.span,
                 listener_field(made, "protocol"),
                 "listeners of protocol " + made.protocol.value + " are not served; the listener is left out",
-                "HTTP, HTTPS, TLS and TCP are known");
+                "HTTP, HTTPS, TLS, TCP and UDP are known");
     }
     // Gateway API has a host name ignored where the protocol has none.
-    if (made.protocol.value == "TCP") made.hostnames.clear();
-    const bool plain = made.protocol.value == "HTTP" || made.protocol.value == "TCP";
+    const bool nameless = made.protocol.value == "TCP" || made.protocol.value == "UDP";
+    if (nameless) made.hostnames.clear();
+    const bool plain = made.protocol.value == "HTTP" || nameless;
     if (plain && made.tls) {
       made.refused = "Invalid";
       report_of(owner, DiagnosticCode::kExclusiveFields, Severity::kError, made.tls->span, listener_field(made, "tls"),

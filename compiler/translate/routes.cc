@@ -151,8 +151,12 @@ class RouteTranslator {
     return made;
   }
 
-  /// gRPC is spoken over HTTP/2, whatever the Service says of its port.
+  /// gRPC is spoken over HTTP/2, whatever the Service says of its port; a Service's ports of UDP are ports of their
+  /// own.
   BackendOptions options(const model::ObjectRef& to) const {
+    if (route_.metadata.kind == "UDPRoute") {
+      return {.suffix = ":udp", .protocol = Located<std::string>{"UDP", to.to.name.span}};
+    }
     return route_.metadata.kind == "GRPCRoute" ? grpc_options(to) : BackendOptions();
   }
 

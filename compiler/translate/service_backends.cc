@@ -17,16 +17,22 @@ std::string key(std::string_view name_space, std::string_view name) {
   return std::string(name_space) + "/" + std::string(name);
 }
 
-const model::ServicePort* find_port(const model::Service& service, const model::PortRef& wanted) {
-  for (const model::ServicePort& port : service.ports) {
+bool is_udp(const BackendOptions& options) { return options.protocol && options.protocol->value == "UDP"; }
+
+const std::vector<model::ServicePort>& ports_of(const model::Service& service, bool udp) {
+  return udp ? service.udp_ports : service.ports;
+}
+
+const model::ServicePort* find_port(const model::Service& service, const model::PortRef& wanted, bool udp) {
+  for (const model::ServicePort& port : ports_of(service, udp)) {
     if (wanted.number != 0 ? port.port == wanted.number : port.name == wanted.name) return &port;
   }
   return nullptr;
 }
 
 /// The name of the port that a backend was made for.
-std::string port_name(const model::Service& service, const model::PortRef& port) {
-  const model::ServicePort* found = find_port(service, port);
+std::string port_name(const model::Service& service, const model::PortRef& port, bool udp) {
+  const model::ServicePort* found = find_port(service, port, udp);
   return found == nullptr ? std::string() : found->name;
 }
 
@@ -54,8 +60,8 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
   ref.backend.name.value += options.suffix;
   const auto found = services_.find(key(space, service.name.value));
   if (found == services_.end()) return ref;
-  if (find_port(*found->second, wanted) == nullptr) {
-    unknown_port(from, *found->second, port, std::move(field));
+  if (find_port(*found->second, wanted, is_udp(options)) == nullptr) {
+    unknown_port(from, *found->second, port, std::move(field), is_udp(options));
     ref.unresolved = "BackendNotFound";
     return ref;
   }
@@ -116,9 +122,9 @@ std::vector<model::ProxyBackend> ServiceBackends::all() const {
 }
 
 void ServiceBackends::unknown_port(const model::Metadata& from, const model::Service& service,
-                                   const Located<model::PortRef>& port, std::string field) {
+                                   const Located<model::PortRef>& port, std::string field, bool udp) {
   std::string ports;
-  for (const model::ServicePort& candidate : service.ports) {
+  for (const model::ServicePort& candidate : ports_of(service, udp)) {
     ports += (ports.empty() ? "its ports are " : ", ") + std::to_string(candidate.port);
     if (!candidate.name.empty()) ports += " (`" + candidate.name + "`)";
   }
@@ -127,7 +133,7 @@ void ServiceBackends::unknown_port(const model::Metadata& from, const model::Ser
                     .resource = from.text(),
                     .field = std::move(field),
                     .span = port.span,
-                    .message = service.metadata.text() + " has no TCP port " +
+                    .message = service.metadata.text() + (udp ? " has no UDP port " : " has no TCP port ") +
                                (wanted.number != 0 ? std::to_string(wanted.number) : "`" + wanted.name + "`"),
                     .labels = {{service.metadata.span, "the service"}},
                     .fix = std::move(ports)});
@@ -161,7 +167,8 @@ void ServiceBackends::apply_tls(MadeBackend& made, const model::Service& service
   model::ProxyBackend& backend = made.backend;
   const auto found = policies_.find(key(service.metadata.name_space, service.metadata.name));
   if (found == policies_.end()) return;
-  const std::string port = port_name(service, backend.service_port.value);
+  const bool udp = backend.protocol && backend.protocol->value == "UDP";
+  const std::string port = port_name(service, backend.service_port.value, udp);
   // One for this port goes before one for the whole Service; of equals the oldest holds.
   const model::BackendTlsPolicy* chosen = nullptr;
   bool chosen_by_port = false;

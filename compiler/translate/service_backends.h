@@ -56,7 +56,7 @@ class ServiceBackends {
                        Diagnostics& diagnostics) const;
   static bool names_told(const model::BackendTlsPolicy& policy, Diagnostics& diagnostics);
   void unknown_port(const model::Metadata& from, const model::Service& service, const Located<model::PortRef>& port,
-                    std::string field);
+                    std::string field, bool udp);
 
   const model::ResourceSet& resources_;
   Diagnostics& diagnostics_;

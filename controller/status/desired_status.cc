@@ -20,7 +20,7 @@ using compiler::ConditionStatus;
 using compiler::ResourceStatus;
 using Json = nlohmann::json;
 
-constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"};
+constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"};
 constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP"};
 constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "ListenerSet", "BackendTLSPolicy", "Ingress"};
 constexpr std::string_view kGatewayApi = "gateway.networking.k8s.io";

@@ -53,7 +53,7 @@ namespace {
 
 /// Kinds of which a status may have no condition.
 bool told_by_event(std::string_view kind) {
-  constexpr std::string_view kKinds[] = {"Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"};
+  constexpr std::string_view kKinds[] = {"Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"};
   return std::ranges::find(kKinds, kind) != std::end(kKinds);
 }
 

@@ -29,13 +29,13 @@ using Json = nlohmann::json;
 constexpr std::string_view kDebugBundle = "edgectl debug bundle";
 
 /// Kinds that are not ours and say why a route goes where it goes. Secrets give their names and keys.
-constexpr const char* kOtherKinds[] = {"gatewayclasses",  "gateways.gateway.networking.k8s.io",
-                                       "httproutes",      "grpcroutes",
-                                       "tlsroutes",       "tcproutes",
-                                       "referencegrants", "ingresses",
-                                       "services",        "endpointslices",
-                                       "namespaces",      "events",
-                                       "secrets"};
+constexpr const char* kOtherKinds[] = {"gatewayclasses", "gateways.gateway.networking.k8s.io",
+                                       "httproutes",     "grpcroutes",
+                                       "tlsroutes",      "tcproutes",
+                                       "udproutes",      "referencegrants",
+                                       "ingresses",      "services",
+                                       "endpointslices", "namespaces",
+                                       "events",         "secrets"};
 
 struct PageFile {
   const char* target;

@@ -15,10 +15,19 @@ namespace {
 using Json = nlohmann::json;
 
 /// Beside own kinds.
-constexpr const char* kOtherTypes[] = {"httproutes",      "grpcroutes",         "tlsroutes",
-                                       "tcproutes",       "backendtlspolicies", "gateways.gateway.networking.k8s.io",
-                                       "referencegrants", "ingresses",          "endpointslices",
-                                       "endpoints",       "services",           "configmaps",
+constexpr const char* kOtherTypes[] = {"httproutes",
+                                       "grpcroutes",
+                                       "tlsroutes",
+                                       "tcproutes",
+                                       "udproutes",
+                                       "backendtlspolicies",
+                                       "gateways.gateway.networking.k8s.io",
+                                       "referencegrants",
+                                       "ingresses",
+                                       "endpointslices",
+                                       "endpoints",
+                                       "services",
+                                       "configmaps",
                                        "secrets"};
 
 bool same(const Type& a, const Type& b) {

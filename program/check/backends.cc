@@ -40,9 +40,12 @@ bool check_backend(Checker& check, const BackendRecord& backend, std::uint64_t p
   const auto tls = [&](const BackendTlsRecord& record) { return check_tls(check, record); };
   const bool sound = backend.id > previous && check.text(backend.name_space) && check.text(backend.name) &&
                      backend.balance >= Balance::kRoundRobin && backend.balance <= Balance::kRandom &&
-                     backend.protocol <= BackendProtocol::kHttp2 && backend.proxy_protocol <= ProxyProtocol::kV2 &&
+                     backend.protocol <= BackendProtocol::kUdp && backend.proxy_protocol <= ProxyProtocol::kV2 &&
                      // One client's name for the requests of many.
-                     (backend.protocol != BackendProtocol::kHttp2 || backend.proxy_protocol == ProxyProtocol::kNone);
+                     (backend.protocol != BackendProtocol::kHttp2 || backend.proxy_protocol == ProxyProtocol::kNone) &&
+                     // Datagrams are told of by version 2 alone, and are not encrypted.
+                     (backend.protocol != BackendProtocol::kUdp ||
+                      (backend.proxy_protocol != ProxyProtocol::kV1 && backend.tls.count == 0));
   return check.require(sound && backend.flags <= kTakesTrailers, "backends", index) &&
          check.texts(backend.trailers, "backends.trailers") &&
          check.optional(backend.health_check, "backends.health_check", health) &&

@@ -27,7 +27,7 @@ bool check_host_entries(Checker& check, ArrayRef<HostEntry> ref) {
   return check.require(sound, "listeners.host_entries");
 }
 
-bool is_protocol(Protocol protocol) { return protocol >= Protocol::kHttp && protocol <= Protocol::kTls; }
+bool is_protocol(Protocol protocol) { return protocol >= Protocol::kHttp && protocol <= Protocol::kUdp; }
 
 bool one_of(ContentCoding coding) { return coding == ContentCoding::kGzip || coding == ContentCoding::kBrotli; }
 

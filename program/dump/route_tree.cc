@@ -162,6 +162,8 @@ const char* protocol_name(Protocol protocol) {
       return "TCP";
     case Protocol::kTls:
       return "TLS";
+    case Protocol::kUdp:
+      return "UDP";
   }
   return "?";
 }

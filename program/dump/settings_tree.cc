@@ -172,6 +172,7 @@ TreeSettings limits_of(const SectionView& section, const BackendRecord& backend)
     block.number("minConcurrentRetries", backend.min_concurrent_retries);
   if (backend.max_idle_total != kNone) block.number("maxIdleConnectionsInAll", backend.max_idle_total);
   if (backend.protocol == BackendProtocol::kHttp2) block.word("protocol", "HTTP/2");
+  if (backend.protocol == BackendProtocol::kUdp) block.word("protocol", "UDP");
   if (backend.proxy_protocol != ProxyProtocol::kNone)
     block.word("proxyProtocol", backend.proxy_protocol == ProxyProtocol::kV1 ? "V1" : "V2");
   if ((backend.flags & kTakesTrailers) != 0) block.word("trailers", "all");

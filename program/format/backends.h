@@ -17,8 +17,9 @@ enum class Balance : std::uint32_t {
   kRandom = 7,
 };
 
-/// The protocol to the endpoints; over TLS if there is a record for it.
-enum class BackendProtocol : std::uint32_t { kHttp1 = 0, kHttp2 = 1 };
+/// The protocol to the endpoints; over TLS if there is a record for it. kUdp: datagrams, for listeners of kUdp alone,
+/// never over TLS.
+enum class BackendProtocol : std::uint32_t { kHttp1 = 0, kHttp2 = 1, kUdp = 2 };
 
 enum BackendFlags : std::uint32_t {
   kTakesTrailers = 1,  ///< accepts any trailers of requests, like gRPC

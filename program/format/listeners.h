@@ -61,9 +61,10 @@ struct GatewayRecord {
 };
 static_assert(sizeof(GatewayRecord) == 80);
 
-enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 };
+enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4, kUdp = 5 };
 
-/// One socket address that agents listen on, shared by all its listeners.
+/// One socket address that agents listen on, shared by all its listeners. kUdp has ports of its own: another bind may
+/// have the same address and port.
 struct BindRecord {
   std::uint8_t address[16];  ///< base/ip.h form; ignored when any_address
   std::uint16_t port;
@@ -74,12 +75,16 @@ struct BindRecord {
 };
 static_assert(sizeof(BindRecord) == 48);
 
+/// How long a session of kUdp is kept without a datagram where its rule has no idle timeout.
+inline constexpr std::uint64_t kUsualUdpIdleNs = 60'000'000'000;
+
 enum ListenerFlags : std::uint8_t {
   kAcceptsProxyProtocol = 1,  ///< connections are accepted only from the gateway's trusted proxies, and begin with a
                               ///< header
 };
 
-/// For kTcp and kTls the hosts have rules without conditions: a host is the SNI of the TLS client, and none for kTcp.
+/// For kTcp, kTls and kUdp the hosts have rules without conditions: a host is the SNI of the TLS client, and none for
+/// kTcp and kUdp.
 struct ListenerRecord {
   StringRef name;
   std::uint32_t gateway;

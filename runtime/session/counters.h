@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 #include "net/counter.h"
 #include "program/format/policies.h"
@@ -17,7 +19,27 @@ constexpr std::size_t auth_index(program::PolicyType type) {
   return static_cast<std::size_t>(type) - static_cast<std::size_t>(program::PolicyType::kBasicAuth);
 }
 
+/// Why datagrams were not forwarded.
+enum class UdpDrop : std::uint8_t {
+  kNoRoute,     ///< no rule takes them, or a policy would have to be asked
+  kNoEndpoint,  ///< the backend has none that takes traffic
+  kLimit,       ///< of sessions: the listener's, the source's, the backend's, or what the process can have
+  kOversized,
+  kSend,  ///< the socket had no room, or the system refused
+};
+inline constexpr std::size_t kUdpDrops = 5;
+
 struct Counters : ForwardCounts {
+  net::Counter udp_sessions;
+  net::Counter udp_sessions_active;
+  net::Counter udp_sessions_evicted;  ///< for others, where there was no room
+  net::Counter udp_datagrams_up;      ///< of clients
+  net::Counter udp_datagrams_down;
+  net::Counter udp_bytes_up;
+  net::Counter udp_bytes_down;
+  std::array<net::Counter, kUdpDrops> udp_drops;
+  void drop(UdpDrop why, std::uint64_t datagrams = 1) { udp_drops[static_cast<std::size_t>(why)].add(datagrams); }
+
   net::Counter accepted;
   net::Counter active;
   net::Counter refused;

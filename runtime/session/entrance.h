@@ -30,7 +30,7 @@ struct Entrance {
     const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
     return encrypted && !proxy_header && !looks_for_name;
   }
-  bool raw() const { return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls; }
+  bool raw() const { return protocol >= program::Protocol::kTcp; }
   /// Returns whether all gateways that a connection may belong to have X-Edge-Reason switched off.
   bool hides_reasons() const;
   /// Returns whether a peer may send a PROXY header here.

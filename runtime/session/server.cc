@@ -15,8 +15,11 @@
 namespace edge::runtime {
 namespace {
 
+bool is_udp(const program::BindRecord& bind) { return bind.protocol == program::Protocol::kUdp; }
+
 /// A listener's slot. Slots are never reused, so that a session can refer to its own for ever.
 struct Slot {
+  bool udp = false;
   bool any_address = false;
   IpAddress address;
   std::uint16_t port = 0;
@@ -28,7 +31,7 @@ struct Slot {
   std::string fault_text{};
 
   bool is_for(const program::BindRecord& record, const IpAddress& of) const {
-    return any_address == (record.any_address != 0) && address == of && port == record.port;
+    return udp == is_udp(record) && any_address == (record.any_address != 0) && address == of && port == record.port;
   }
 };
 
@@ -71,7 +74,8 @@ ListenFault fault_of(const Error& error) {
 }
 
 std::string where(const Slot& slot) {
-  return (slot.any_address ? "every address" : to_string(slot.address)) + " port " + std::to_string(slot.port);
+  return (slot.any_address ? "every address" : to_string(slot.address)) + (slot.udp ? " UDP port " : " port ") +
+         std::to_string(slot.port);
 }
 
 /// Of an open one: whether its address, which may have been bound ahead, is there.
@@ -93,6 +97,7 @@ struct Server::Impl {
   struct Opening {
     std::uint32_t slot;
     std::vector<net::Fd> sockets;
+    std::shared_ptr<BoundedCount> udp_sessions{};  ///< of one of UDP
   };
 
   /// Opens it, or says in it why it cannot be. `all`: of which it is one.
@@ -121,7 +126,8 @@ struct Server::Impl {
 
 std::vector<net::Fd> Server::Impl::adopted_sockets(const Slot& slot) {
   const auto found = std::find_if(adopted.begin(), adopted.end(), [&](const ListeningSockets& sockets) {
-    return sockets.any_address == slot.any_address && sockets.address == slot.address && sockets.port == slot.port;
+    return sockets.udp == slot.udp && sockets.any_address == slot.any_address && sockets.address == slot.address &&
+           sockets.port == slot.port;
   });
   return found == adopted.end() ? std::vector<net::Fd>() : std::move(found->sockets);
 }
@@ -146,28 +152,37 @@ Status Server::Impl::open_sockets(Slot& slot, Opening& opening, const std::vecto
   const bool taken_over = !opening.sockets.empty();
   if (taken_over) port = net::local_address(opening.sockets[0].get()).port;
   // The process before us may not have asked for it.
-  for (const net::Fd& socket : opening.sockets) net::keep_alive(socket.get());
+  if (!slot.udp) {
+    for (const net::Fd& socket : opening.sockets) net::keep_alive(socket.get());
+  }
   // SO_REUSEPORT would let us share the port with another process of this user, in silence. Our own sockets on other
   // addresses of this port are no such process.
-  const bool shared_with_us =
-      std::ranges::any_of(all, [&](const Slot& other) { return other.open && other.port == slot.port; });
-  if (!taken_over && port != 0 && !shared_with_us && net::port_taken(address, port)) {
+  const bool shared_with_us = std::ranges::any_of(
+      all, [&](const Slot& other) { return other.open && other.udp == slot.udp && other.port == slot.port; });
+  const auto taken = slot.udp ? net::udp_port_taken : net::port_taken;
+  if (!taken_over && port != 0 && !shared_with_us && taken(address, port)) {
     return Error{ErrorCode::kAlreadyExists, "cannot listen on " + where(slot) + ": in use by another process"};
   }
   while (opening.sockets.size() < workers.size()) {
-    Result<net::Fd> socket = net::listen_tcp(address, port, net::BindAhead::kYes);
+    const auto listen = slot.udp ? net::listen_udp : net::listen_tcp;
+    Result<net::Fd> socket = listen(address, port, net::BindAhead::kYes);
     if (!socket.ok()) return socket.error();
     if (port == 0) port = net::local_address(socket->get()).port;
     opening.sockets.push_back(std::move(*socket));
   }
   slot.bound_port = port;
+  if (slot.udp) opening.udp_sessions = std::make_shared<BoundedCount>();
   return {};
 }
 
 void Server::Impl::listen(std::vector<Opening>& openings, std::size_t index, Worker& worker) const {
   for (Opening& opening : openings) {
     for (std::size_t i = index; i < opening.sockets.size(); i += workers.size()) {
-      worker.listen(opening.slot, std::move(opening.sockets[i]));
+      if (opening.udp_sessions != nullptr) {
+        worker.listen_udp(opening.slot, std::move(opening.sockets[i]), opening.udp_sessions);
+      } else {
+        worker.listen(opening.slot, std::move(opening.sockets[i]));
+      }
     }
   }
 }
@@ -240,7 +255,8 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
       return (s.open || s.fault) && s.bind == program::kNone && s.is_for(bind, address);
     });
     if (slot == slots.end()) {
-      slots.push_back({.any_address = bind.any_address != 0, .address = address, .port = bind.port});
+      slots.push_back(
+          {.udp = is_udp(bind), .any_address = bind.any_address != 0, .address = address, .port = bind.port});
       slot = slots.end() - 1;
     }
     if (!slot->open) {
@@ -370,7 +386,7 @@ std::vector<ListeningSockets> Server::share_listeners() {
   for (std::uint32_t i = 0; i < impl_->slots.size(); ++i) {
     const Slot& slot = impl_->slots[i];
     if (!slot.open) continue;
-    ListeningSockets listening{slot.any_address, slot.address, slot.port, {}};
+    ListeningSockets listening{slot.udp, slot.any_address, slot.address, slot.port, {}};
     std::mutex mutex;
     impl_->on_every_worker([&](std::size_t, Worker& worker) {
       const std::lock_guard lock(mutex);
@@ -421,6 +437,14 @@ ServerStats Server::stats() const {
     sum.tunnels_refused += counters.tunnels_refused.value();
     sum.tunnel_bytes_up += counters.tunnel_bytes_up.value();
     sum.tunnel_bytes_down += counters.tunnel_bytes_down.value();
+    sum.udp_sessions += counters.udp_sessions.value();
+    sum.udp_sessions_active += counters.udp_sessions_active.value();
+    sum.udp_sessions_evicted += counters.udp_sessions_evicted.value();
+    sum.udp_datagrams_up += counters.udp_datagrams_up.value();
+    sum.udp_datagrams_down += counters.udp_datagrams_down.value();
+    sum.udp_bytes_up += counters.udp_bytes_up.value();
+    sum.udp_bytes_down += counters.udp_bytes_down.value();
+    for (std::size_t i = 0; i < kUdpDrops; ++i) sum.udp_drops[i] += counters.udp_drops[i].value();
     sum.cache.add(counters.cache);
     std::as_const(*worker).probe().add_to(sum.loop_lag);
     for (std::size_t type = 0; type < kAuthTypes; ++type) {

@@ -40,6 +40,8 @@ struct ServerOptions {
   std::size_t max_uri_bytes = 16 * 1024;
   /// Limit of client connections of the process; further ones are closed at once and counted.
   std::size_t max_connections = 100'000;
+  /// Sessions of one UDP listener; each counts among the connections, too.
+  std::uint32_t max_udp_sessions = 16'384;
   /// Buffered bodies are kept in memory up to the first limit, then in unnamed files in this directory up to the second
   /// (empty: TMPDIR of the environment, else /tmp).
   std::size_t buffer_memory = std::size_t{256} << 20;
@@ -95,6 +97,14 @@ struct ServerStats {
   std::uint64_t tunnels_refused = 0;
   std::uint64_t tunnel_bytes_up = 0;
   std::uint64_t tunnel_bytes_down = 0;
+  std::uint64_t udp_sessions = 0;
+  std::uint64_t udp_sessions_active = 0;
+  std::uint64_t udp_sessions_evicted = 0;
+  std::uint64_t udp_datagrams_up = 0;
+  std::uint64_t udp_datagrams_down = 0;
+  std::uint64_t udp_bytes_up = 0;
+  std::uint64_t udp_bytes_down = 0;
+  std::array<std::uint64_t, 5> udp_drops{};  ///< by UdpDrop
   cache::Totals cache;
   /// By policy type (BasicAuth, JWT, OIDC, ForwardAuth), and by outcome (passed, denied, redirected, failed).
   std::array<std::array<std::uint64_t, 4>, 4> authentication{};
@@ -134,6 +144,7 @@ struct BoundAddress {
 
 /// The listening sockets of one address and port, for a process that takes over from this one.
 struct ListeningSockets {
+  bool udp = false;  ///< bound for datagrams; else they listen for connections
   bool any_address = false;
   IpAddress address;
   std::uint16_t port = 0;  ///< as in the program; another may be bound (ServerOptions::ephemeral_ports)

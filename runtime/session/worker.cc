@@ -121,6 +121,10 @@ void Worker::stop() {
     for (const auto& listeners : listeners_) {
       for (const auto& listener : listeners) listener->release();
     }
+    for (const auto& listeners : udp_listeners_) {
+      for (const auto& listener : listeners) listener->shut("cancelled");
+    }
+    udp_listeners_.clear();
     cancel_sessions();
     pools_.close_idle();
     calls_.close_idle();
@@ -144,7 +148,8 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), tls->backends(), shared_.options.upstream_idle_timeout);
   next->announces = std::ranges::any_of(program->backends(), [](const program::BackendRecord& backend) {
-    return backend.proxy_protocol != program::ProxyProtocol::kNone;
+    return backend.proxy_protocol != program::ProxyProtocol::kNone &&
+           backend.protocol != program::BackendProtocol::kUdp;
   });
   next->policies = std::move(policies);
   next->tls = std::move(tls);
@@ -195,15 +200,41 @@ void Worker::listen(std::uint32_t slot, net::Fd socket) {
   listeners_[slot].push_back(std::make_unique<Listener>(*this, slot, std::move(socket)));
 }
 
+void Worker::listen_udp(std::uint32_t slot, net::Fd socket, std::shared_ptr<BoundedCount> sessions) {
+  if (udp_listeners_.size() <= slot) udp_listeners_.resize(slot + 1);
+  udp_listeners_[slot].push_back(std::make_shared<UdpListener>(*this, slot, std::move(socket), std::move(sessions)));
+}
+
+UdpBatches& Worker::udp() {
+  if (udp_ == nullptr) udp_ = std::make_unique<UdpBatches>(loop_);
+  return *udp_;
+}
+
 void Worker::share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const {
-  if (slot >= listeners_.size()) return;
-  for (const auto& listener : listeners_[slot]) {
-    net::Fd copy(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0));
+  const auto share = [&](int fd) {
+    net::Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
     if (copy.valid()) into.push_back(std::move(copy));
+  };
+  if (slot < listeners_.size()) {
+    for (const auto& listener : listeners_[slot]) share(listener->fd());
+  }
+  if (slot < udp_listeners_.size()) {
+    for (const auto& listener : udp_listeners_[slot]) share(listener->fd());
   }
 }
 
 void Worker::close_listener(std::uint32_t slot) {
+  if (slot < udp_listeners_.size()) {
+    for (const auto& listener : std::exchange(udp_listeners_[slot], {})) {
+      listener->receive_all();
+      // While we drain, a process that took over has the port; else nobody is to be left on it.
+      if (draining_) {
+        listener->stop();
+      } else {
+        listener->shut("no-route");
+      }
+    }
+  }
   if (slot >= listeners_.size()) return;
   for (std::unique_ptr<Listener>& listener : std::exchange(listeners_[slot], {})) {
     // What the kernel has already accepted for us would be reset with the socket.
@@ -255,6 +286,27 @@ void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_
   } else {
     begin(new Greeting(*this, std::move(connection), std::move(client)));
   }
+}
+
+UdpSession* Worker::keep_udp(std::unique_ptr<UdpSession> session, const IpAddress& source, std::uint32_t slot) {
+  const auto give = [&] { shared_.connections.fetch_sub(1, std::memory_order_relaxed); };
+  if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >= shared_.options.max_connections) {
+    give();
+    counters_.refused.add();
+    return nullptr;
+  }
+  std::optional<Sources::Part> part = admit(source, slot);
+  if (!part) {
+    give();
+    return nullptr;
+  }
+  counters_.accepted.add();
+  counters_.active.add();
+  ClientSession* const kept = session.get();
+  kept->counted_ = true;
+  kept->part_ = std::move(*part);
+  keep(*kept);
+  return session.release();
 }
 
 bool Worker::refuse_one(int listener, int error) {
@@ -315,7 +367,8 @@ void Worker::forget(ClientSession& session) {
 
 void Worker::drain(std::function<void()> on_empty) {
   draining_ = true;
-  for (std::uint32_t slot = 0; slot < listeners_.size(); ++slot) close_listener(slot);
+  const auto slots = static_cast<std::uint32_t>(std::max(listeners_.size(), udp_listeners_.size()));
+  for (std::uint32_t slot = 0; slot < slots; ++slot) close_listener(slot);
   for_each_session([](ClientSession& session) { session.drain(); });
   pools_.close_idle();
   if (sessions_ == nullptr) {

@@ -32,6 +32,8 @@
 #include "runtime/session/loop_probe.h"
 #include "runtime/session/server.h"
 #include "runtime/session/thread_program.h"
+#include "runtime/session/udp/udp_batches.h"
+#include "runtime/session/udp/udp_session.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/compress.h"
 #include "runtime/shape/spool.h"
@@ -92,6 +94,8 @@ class Worker {
             std::vector<std::uint32_t> bind_of_slot);
   /// Adds one more socket to the slot.
   void listen(std::uint32_t slot, net::Fd listener);
+  /// The same for datagrams; `sessions`: of the slot, over all threads.
+  void listen_udp(std::uint32_t slot, net::Fd socket, std::shared_ptr<BoundedCount> sessions);
   void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
   void close_listener(std::uint32_t slot);
   void refresh_endpoints() { pools_.refresh(); }
@@ -128,6 +132,10 @@ class Worker {
   std::string_view date();
   std::uint64_t unix_milliseconds();
   void accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
+  /// Buffers for datagrams, made when they are first asked for.
+  UdpBatches& udp();
+  /// Takes a session of a client's datagrams among those of connections. Null: there are too many.
+  UdpSession* keep_udp(std::unique_ptr<UdpSession> session, const IpAddress& source, std::uint32_t slot);
   /// Counts one more connection of the source. \returns nullopt when it has too many: the connection must be closed.
   std::optional<Sources::Part> admit(const IpAddress& source, std::uint32_t slot);
   /// Logs a connection that ended before a request, where the program has an access log.
@@ -175,6 +183,8 @@ class Worker {
   ProgramPin program_;
   /// By slot; mostly one each.
   std::vector<std::vector<std::unique_ptr<Listener>>> listeners_;
+  std::vector<std::vector<std::shared_ptr<UdpListener>>> udp_listeners_;
+  std::unique_ptr<UdpBatches> udp_;
   ClientSession* sessions_ = nullptr;
   std::function<void()> on_empty_;
   bool draining_ = false;

@@ -83,7 +83,9 @@ CircuitBreakerSettings circuit_breaker_of(const model::CircuitBreaker& breaker) 
 }
 
 void set_limits(const model::ProxyBackend& backend, LinkedBackend& linked) {
-  linked.max_connections = number_or(backend.max_connections, kDefaults.max_connections);
+  const bool udp = backend.protocol && backend.protocol->value == "UDP";
+  linked.max_connections =
+      number_or(backend.max_connections, udp ? kDefaults.max_udp_sessions : kDefaults.max_connections);
   linked.max_pending_requests = number_or(backend.max_pending_requests, kDefaults.max_pending_requests);
   if (const auto& breaker = backend.circuit_breaker) {
     // The breaker's own bounds narrow those of connectionLimits.
@@ -109,6 +111,7 @@ LinkedBackend backend_settings(const model::ProxyBackend& backend) {
   }
   const auto& spoken = backend.protocol;
   if (spoken && spoken->value != "HTTP") linked.protocol = program::BackendProtocol::kHttp2;
+  if (spoken && spoken->value == "UDP") linked.protocol = program::BackendProtocol::kUdp;
   if (const auto& version = backend.proxy_protocol) {
     linked.proxy_protocol = version->value == "V1" ? program::ProxyProtocol::kV1 : program::ProxyProtocol::kV2;
   }

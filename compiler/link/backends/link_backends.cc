@@ -6,17 +6,22 @@
 namespace edge::compiler::link {
 namespace {
 
-const model::ServicePort* find_port(const model::Service& service, const model::PortRef& wanted) {
-  for (const model::ServicePort& port : service.ports) {
+const std::vector<model::ServicePort>& ports_of(const model::Service& service, bool udp) {
+  return udp ? service.udp_ports : service.ports;
+}
+
+const model::ServicePort* find_port(const std::vector<model::ServicePort>& ports, const model::PortRef& wanted) {
+  for (const model::ServicePort& port : ports) {
     if (wanted.number != 0 ? port.port == wanted.number : port.name == wanted.name) return &port;
   }
   return nullptr;
 }
 
-void unknown_port(const model::ProxyBackend& backend, const model::Service& service, Diagnostics& diagnostics) {
+void unknown_port(const model::ProxyBackend& backend, const model::Service& service, bool udp,
+                  Diagnostics& diagnostics) {
   const model::PortRef& wanted = backend.service_port.value;
   std::string ports;
-  for (const model::ServicePort& port : service.ports) {
+  for (const model::ServicePort& port : ports_of(service, udp)) {
     if (!ports.empty()) ports += ", ";
     ports += std::to_string(port.port);
     if (!port.name.empty()) ports += " (`" + port.name + "`)";
@@ -25,7 +30,7 @@ void unknown_port(const model::ProxyBackend& backend, const model::Service& serv
                    .resource = backend.metadata.text(),
                    .field = "spec.serviceRef.port",
                    .span = backend.service_port.span,
-                   .message = service.metadata.text() + " has no TCP port " +
+                   .message = service.metadata.text() + (udp ? " has no UDP port " : " has no TCP port ") +
                               (wanted.number != 0 ? std::to_string(wanted.number) : "`" + wanted.name + "`"),
                    .labels = {{service.metadata.span, "the service"}},
                    .fix = ports.empty() ? "" : "its ports are " + ports});
@@ -50,6 +55,18 @@ void shared_header(const model::ProxyBackend& backend, Findings& findings) {
        .fix = "requests tell of their client by X-Forwarded-For; for the header, speak HTTP/1.1 with the backend"});
 }
 
+/// Of a backend of a Service that a BackendTLSPolicy is for: without TLS nothing is sent.
+void tls_of_datagrams(const model::ProxyBackend& backend, Findings& findings) {
+  const std::string message = "a policy asks for TLS, and datagrams are not encrypted";
+  fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, message);
+  findings.diagnostics.add({.code = DiagnosticCode::kExclusiveFields,
+                            .resource = backend.metadata.text(),
+                            .field = "spec.tls",
+                            .span = backend.tls->server_name.span,
+                            .message = message,
+                            .fix = "name the ports of TCP by `sectionName` in the BackendTLSPolicy"});
+}
+
 /// Gives `linked` the Service's endpoints, and what its port speaks. \returns whether there is such a port.
 bool link_service(const model::ProxyBackend& backend, const BackendTargets& targets, LinkedBackend& linked,
                   Findings& findings) {
@@ -63,18 +80,21 @@ bool link_service(const model::ProxyBackend& backend, const BackendTargets& targ
     return false;
   }
   const model::Service& service = targets.services[position.position];
-  const model::ServicePort* port = find_port(service, backend.service_port.value);
+  const bool udp = linked.protocol == program::BackendProtocol::kUdp;
+  const std::vector<model::ServicePort>& ports = ports_of(service, udp);
+  const model::ServicePort* port = find_port(ports, backend.service_port.value);
   if (port == nullptr) {
     fail(findings.status.conditions, condition::kResolvedRefs, reason::kPortNotFound,
-         service.metadata.text() + " has no such TCP port");
-    unknown_port(backend, service, findings.diagnostics);
+         service.metadata.text() + (udp ? " has no such UDP port" : " has no such TCP port"));
+    unknown_port(backend, service, udp, findings.diagnostics);
     return false;
   }
   linked.source = {.name_space = service.metadata.name_space,
                    .name = service.metadata.name,
                    .port = port->name,
                    .target_port = port->target.number,
-                   .only_port = service.ports.size() == 1,
+                   .only_port = ports.size() == 1,
+                   .udp = udp,
                    .generation = backend.metadata.generation,
                    .reference = backend.service.name.span,
                    .service = service.metadata.span};
@@ -108,6 +128,10 @@ std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, co
   take_endpoints(backend, linked);
   linked.source.generation = backend.metadata.generation;
   if (!linked.has_own_endpoints() && !link_service(backend, targets, linked, findings)) return std::nullopt;
+  if (backend.tls && linked.protocol == program::BackendProtocol::kUdp) {
+    tls_of_datagrams(backend, findings);
+    return std::nullopt;
+  }
   if (backend.tls) {
     linked.tls = link_backend_tls(backend, targets.secrets, findings);
     // Whom to trust, or as whom to come, cannot be told: routes answer 500.

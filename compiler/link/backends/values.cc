@@ -16,13 +16,14 @@ using Slices = std::vector<const model::EndpointSlice*>;
 /// The port of a slice that serves a port of its service: by name, as Kubernetes has it. Slices written by hand often
 /// name none; one unnamed port then stands for a service's only one.
 std::uint16_t slice_port(const model::EndpointSlice& slice, const EndpointSource& source) {
-  for (const model::EndpointPort& candidate : slice.ports) {
+  const std::vector<model::EndpointPort>& ports = source.udp ? slice.udp_ports : slice.ports;
+  for (const model::EndpointPort& candidate : ports) {
     if (candidate.name == source.port) return candidate.port;
   }
-  if (slice.ports.size() != 1) return 0;
-  const bool unnamed = slice.ports[0].name.empty();
-  if (source.only_port && (unnamed || source.port.empty())) return slice.ports[0].port;
-  return unnamed && source.target_port == slice.ports[0].port ? slice.ports[0].port : 0;
+  if (ports.size() != 1) return 0;
+  const bool unnamed = ports[0].name.empty();
+  if (source.only_port && (unnamed || source.port.empty())) return ports[0].port;
+  return unnamed && source.target_port == ports[0].port ? ports[0].port : 0;
 }
 
 std::string title(const EndpointSource& source) { return "Service " + source.name_space + "/" + source.name; }

@@ -22,7 +22,7 @@ void sort_by_type(std::vector<Condition>& conditions) {
 }
 
 bool is_api_route(std::string_view kind) {
-  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute";
+  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute" || kind == "UDPRoute";
 }
 
 std::string_view status_text(ConditionStatus status) {

@@ -107,6 +107,7 @@ class Dumper {
                 duration_text(backend.request_timeout) + " idle " + duration_text(backend.idle_timeout) + " per-try " +
                 duration_text(backend.per_try_timeout));
     if (backend.protocol == program::BackendProtocol::kHttp2) line(1, "protocol HTTP/2");
+    if (backend.protocol == program::BackendProtocol::kUdp) line(1, "protocol UDP");
     if (backend.proxy_protocol != program::ProxyProtocol::kNone) {
       line(1, backend.proxy_protocol == program::ProxyProtocol::kV1 ? "proxy-protocol v1" : "proxy-protocol v2");
     }

@@ -19,6 +19,7 @@ bool is_http(std::string_view protocol) { return protocol == "HTTP" || protocol 
 std::vector<std::string_view> carried(std::string_view protocol, bool terminates) {
   if (is_http(protocol)) return {"HTTPRoute", "GRPCRoute"};
   if (protocol == "TCP") return {"TCPRoute"};
+  if (protocol == "UDP") return {"UDPRoute"};
   if (protocol == "TLS" && terminates) return {"TLSRoute", "TCPRoute"};
   if (protocol == "TLS") return {"TLSRoute"};
   return {};
@@ -46,10 +47,12 @@ std::string beyond_bytes(const model::ProxyRoute& route, Span& span) {
   return {};
 }
 
-/// Whether a route's names and a listener's share any. Connections of TCP have none.
+/// Whether a route's names and a listener's share any. Connections of TCP and datagrams have none.
 bool share_names(const std::vector<Located<HostPattern>>& route, const LinkedListener& listener) {
   if (route.empty()) return true;
-  if (listener.hostnames.empty()) return listener.protocol != program::Protocol::kTcp;
+  if (listener.hostnames.empty()) {
+    return listener.protocol != program::Protocol::kTcp && listener.protocol != program::Protocol::kUdp;
+  }
   for (const Located<HostPattern>& a : route) {
     for (const Located<HostPattern>& b : listener.hostnames) {
       if (HostPattern::intersect(a.value, b.value)) return true;
@@ -110,7 +113,7 @@ class Attacher {
 
   void attach_to(std::size_t index, std::uint32_t gateway, const std::vector<ListenerState>& states) {
     const model::ParentRef& parent = route_.parents[index];
-    const bool speaks_http = prefers_http(parent, states);
+    const std::optional<Preference> preference = preferred(parent, states);
     bool meant = false;
     bool allowed = false;
     bool served = false;
@@ -118,7 +121,7 @@ class Attacher {
     for (const ListenerState& state : states) {
       if (!state.linked || !is_meant(parent, state)) continue;
       const LinkedListener& listener = targets_.config.listeners[*state.linked];
-      if (speaks_http && is_raw(listener.protocol)) continue;
+      if (preference && preference_of(listener.protocol) != *preference) continue;
       if (parent.section_name && parent.section_name->value != state.name) continue;
       if (parent.port && parent.port->value != listener.port) continue;
       meant = true;
@@ -128,7 +131,7 @@ class Attacher {
       }
       allowed = true;
       if (!share_names(route_.hostnames, listener)) continue;
-      if (is_raw(listener.protocol) && !fits_raw(listener)) {
+      if (is_raw(listener.protocol) ? !fits_raw(listener) : !speaks_streams(listener)) {
         fits = false;
         continue;
       }
@@ -155,7 +158,7 @@ class Attacher {
                    "its listeners say by `allowedRoutes` which namespaces and kinds they take");
       refuse(index, reason::kNotAllowedByListeners, message);
     } else if (!fits) {
-      refuse(index, reason::kUnsupportedValue, "the route asks for more than a listener of bytes can do");
+      refuse(index, reason::kUnsupportedValue, "the route asks for more than the listener can do");
     } else {
       const std::string message = "no listener of " + text + " serves any of the route's hostnames";
       not_attached(route_.hostnames[0].span, "spec.hostnames", message, {});
@@ -163,11 +166,34 @@ class Attacher {
     }
   }
 
-  /// A route that names no listener of a gateway which speaks HTTP means that, not also the ports beside it.
-  bool prefers_http(const model::ParentRef& parent, const std::vector<ListenerState>& states) const {
-    if (parent.section_name || parent.port || route_.metadata.kind != kOwnKind) return false;
-    return std::any_of(states.begin(), states.end(), [&](const ListenerState& state) {
-      return state.linked && !is_raw(targets_.config.listeners[*state.linked].protocol);
+  enum class Preference : std::uint8_t { kHttp, kBytes, kDatagrams };
+
+  static Preference preference_of(program::Protocol protocol) {
+    if (protocol == program::Protocol::kUdp) return Preference::kDatagrams;
+    return is_raw(protocol) ? Preference::kBytes : Preference::kHttp;
+  }
+
+  /// A route that names no listener means those of datagrams where a backend takes such, else those that speak HTTP,
+  /// not also the ports beside them. nullopt: all that there are.
+  std::optional<Preference> preferred(const model::ParentRef& parent, const std::vector<ListenerState>& states) const {
+    if (parent.section_name || parent.port || route_.metadata.kind != kOwnKind) return std::nullopt;
+    const auto has = [&](Preference preference) {
+      return std::any_of(states.begin(), states.end(), [&](const ListenerState& state) {
+        return state.linked && preference_of(targets_.config.listeners[*state.linked].protocol) == preference;
+      });
+    };
+    if (takes_datagrams() && has(Preference::kDatagrams)) return Preference::kDatagrams;
+    for (const Preference preference : {Preference::kHttp, Preference::kBytes}) {
+      if (has(preference)) return preference;
+    }
+    return std::nullopt;
+  }
+
+  bool takes_datagrams() const {
+    return std::any_of(linked_.rules.begin(), linked_.rules.end(), [&](const LinkedRule& rule) {
+      return std::any_of(rule.backends.begin(), rule.backends.end(), [&](const auto& one) {
+        return one.backend && targets_.config.backends[*one.backend].protocol == program::BackendProtocol::kUdp;
+      });
     });
   }
 
@@ -176,28 +202,62 @@ class Attacher {
     Span span;
     if (std::string field = beyond_bytes(route_, span); !field.empty()) {
       beyond(listener, span, std::move(field),
-             "a listener of protocol " + protocol + " forwards bytes without reading them, and cannot do this",
+             "a listener of protocol " + protocol + " forwards " +
+                 (listener.protocol == program::Protocol::kUdp ? "datagrams" : "bytes") +
+                 " without reading them, and cannot do this",
              "a rule has backends and `limits.idleTimeout` here, and nothing else");
       return false;
     }
-    return speaks_bytes(listener, protocol);
+    return listener.protocol == program::Protocol::kUdp ? speaks_datagrams(listener) : speaks_bytes(listener, protocol);
   }
 
-  /// What is no HTTP cannot be a stream of HTTP/2.
+  /// What is no HTTP cannot be a stream of HTTP/2, and no datagram.
   bool speaks_bytes(const LinkedListener& listener, const std::string& protocol) {
+    const bool streams = speaks_streams(listener);
+    const bool bytes =
+        each_backend([&](const LinkedBackend& backend, const model::BackendRef& written, std::string field) {
+          if (backend.protocol != program::BackendProtocol::kHttp2) return true;
+          beyond(listener, written.backend.name.span, std::move(field),
+                 backend.identity.text() + " is spoken to by HTTP/2, and a listener of protocol " + protocol +
+                     " forwards bytes that may be anything",
+                 "leave `protocol` out of the backend that takes bytes, and `appProtocol` out of its Service's port");
+          return false;
+        });
+    return streams && bytes;
+  }
+
+  /// Of a listener of connections.
+  bool speaks_streams(const LinkedListener& listener) {
+    return each_backend([&](const LinkedBackend& backend, const model::BackendRef& written, std::string field) {
+      if (backend.protocol != program::BackendProtocol::kUdp) return true;
+      beyond(listener, written.backend.name.span, std::move(field),
+             backend.identity.text() + " takes datagrams, and a listener of protocol " +
+                 std::string(program::protocol_name(listener.protocol)) + " has connections",
+             "attach the route to a listener of protocol UDP, or leave `protocol: UDP` out of the backend");
+      return false;
+    });
+  }
+
+  bool speaks_datagrams(const LinkedListener& listener) {
+    return each_backend([&](const LinkedBackend& backend, const model::BackendRef& written, std::string field) {
+      if (backend.protocol == program::BackendProtocol::kUdp) return true;
+      beyond(listener, written.backend.name.span, std::move(field),
+             backend.identity.text() + " takes connections, and a listener of protocol UDP forwards datagrams",
+             "set `protocol: UDP` of the backend");
+      return false;
+    });
+  }
+
+  /// Whether each backend of the rules does, all of them asked.
+  template <typename Does>
+  bool each_backend(Does does) {
     bool all = true;
     for (std::size_t rule = 0; rule < linked_.rules.size(); ++rule) {
       const auto& backends = linked_.rules[rule].backends;
       for (std::size_t i = 0; i < backends.size(); ++i) {
         if (!backends[i].backend) continue;
-        const LinkedBackend& backend = targets_.config.backends[*backends[i].backend];
-        if (backend.protocol != program::BackendProtocol::kHttp2) continue;
-        all = false;
-        beyond(listener, route_.rules[rule].backends[i].backend.name.span,
-               "spec.rules[" + std::to_string(rule) + "].backendRefs[" + std::to_string(i) + "].name",
-               backend.identity.text() + " is spoken to by HTTP/2, and a listener of protocol " + protocol +
-                   " forwards bytes that may be anything",
-               "leave `protocol` out of the backend that takes bytes, and `appProtocol` out of its Service's port");
+        all &= does(targets_.config.backends[*backends[i].backend], route_.rules[rule].backends[i],
+                    "spec.rules[" + std::to_string(rule) + "].backendRefs[" + std::to_string(i) + "].name");
       }
     }
     return all;
@@ -305,7 +365,7 @@ bool Admission::takes_namespace(std::string_view name_space) const {
 
 bool Admission::takes_kind(std::string_view kind) const {
   if (is_http(protocol)) {
-    if (kind == "TLSRoute" || kind == "TCPRoute") return false;
+    if (kind == "TLSRoute" || kind == "TCPRoute" || kind == "UDPRoute") return false;
   } else if (kind != kOwnKind) {
     const auto kinds = carried(protocol, terminates);
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return false;

@@ -42,9 +42,10 @@ struct Admission {
   bool takes_kind(std::string_view kind) const;
 };
 
-/// Returns whether a listener forwards bytes without parsing them as HTTP: TCP and TLS.
+/// Returns whether a listener forwards bytes without parsing them as HTTP: TCP, TLS and UDP.
 constexpr bool is_raw(program::Protocol protocol) {
-  return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls;
+  return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls ||
+         protocol == program::Protocol::kUdp;
 }
 
 /// Returns whether the listener decrypts: `tls.mode`, or its default: HTTPS decrypts, TLS passes through.

@@ -42,6 +42,7 @@ bool leaves_listener(std::string_view refused) {
 program::Protocol protocol_of(const std::string& text) {
   if (text == "HTTP") return program::Protocol::kHttp;
   if (text == "HTTPS") return program::Protocol::kHttps;
+  if (text == "UDP") return program::Protocol::kUdp;
   return text == "TLS" ? program::Protocol::kTls : program::Protocol::kTcp;
 }
 

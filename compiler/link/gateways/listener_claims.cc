@@ -10,6 +10,13 @@ bool share_port(std::string_view a, std::string_view b) {
   return a == b || (a == "HTTPS" && b == "TLS") || (a == "TLS" && b == "HTTPS");
 }
 
+bool is_udp(const model::Listener& listener) { return listener.protocol.value == "UDP"; }
+
+/// What a listener holds of its port begins so: UDP has ports of its own.
+std::string port_key(const model::Listener& listener) {
+  return (is_udp(listener) ? "udp " : "") + std::to_string(listener.port.value);
+}
+
 bool headed(const model::Listener& listener) { return listener.proxy_protocol && listener.proxy_protocol->value; }
 
 std::string_view begins(bool with_header) { return with_header ? " with a header" : " without a header"; }
@@ -31,9 +38,10 @@ std::string listener_field(const model::Listener& listener, std::string_view fie
 ClaimRefusal Claims::grant(Claim claim) {
   const model::Listener& asked = listener(claim);
   const std::string port = std::to_string(asked.port.value);
+  const std::string key = port_key(asked);
   for (const std::string_view protocol : {"HTTP", "HTTPS", "TCP", "TLS"}) {
     if (share_port(protocol, asked.protocol.value)) continue;
-    if (const auto holder = holder_of(port + " " + std::string(protocol), claim)) {
+    if (const auto holder = holder_of(key + " " + std::string(protocol), claim)) {
       return {reason::kProtocolConflict,
               refuse(claim, *holder, asked.port.span, "port",
                      "port " + port + " is already served with protocol " + std::string(protocol))};
@@ -41,29 +49,29 @@ ClaimRefusal Claims::grant(Claim claim) {
   }
   // Whether a PROXY header comes first has to be known before anything is read.
   const std::string_view other_begin = begins(!headed(asked));
-  if (const auto holder = holder_of(port + std::string(other_begin), claim)) {
+  if (const auto holder = holder_of(key + std::string(other_begin), claim)) {
     return {reason::kProtocolConflict,
             refuse(claim, *holder, asked.proxy_protocol ? asked.proxy_protocol->span : asked.port.span, "proxyProtocol",
                    "port " + port + " is already served " + (headed(asked) ? "without" : "with") + " `proxyProtocol`")};
   }
   if (asked.hostnames.empty()) {
-    if (const auto holder = holder_of(port + "|", claim)) {
-      return {reason::kHostnameConflict,
-              refuse(claim, *holder, asked.name.span, "hostnames",
-                     asked.protocol.value == "TCP" ? "port " + port + " is already claimed"
-                                                   : "every host on port " + port + " is already claimed")};
+    if (const auto holder = holder_of(key + "|", claim)) {
+      return {reason::kHostnameConflict, refuse(claim, *holder, asked.name.span, "hostnames",
+                                                asked.protocol.value == "TCP" || is_udp(asked)
+                                                    ? "port " + port + " is already claimed"
+                                                    : "every host on port " + port + " is already claimed")};
     }
   }
   for (const Located<HostPattern>& name : asked.hostnames) {
-    if (const auto holder = holder_of(port + "|" + name.value.text(), claim)) {
+    if (const auto holder = holder_of(key + "|" + name.value.text(), claim)) {
       return {reason::kHostnameConflict, refuse(claim, *holder, name.span, "hostnames",
                                                 "`" + name.value.text() + "` on port " + port + " is already claimed")};
     }
   }
-  hold(port + " " + asked.protocol.value, claim);
-  hold(port + std::string(begins(headed(asked))), claim);
-  if (asked.hostnames.empty()) hold(port + "|", claim);
-  for (const Located<HostPattern>& name : asked.hostnames) hold(port + "|" + name.value.text(), claim);
+  hold(key + " " + asked.protocol.value, claim);
+  hold(key + std::string(begins(headed(asked))), claim);
+  if (asked.hostnames.empty()) hold(key + "|", claim);
+  for (const Located<HostPattern>& name : asked.hostnames) hold(key + "|" + name.value.text(), claim);
   return {};
 }
 
@@ -73,7 +81,7 @@ ClaimRefusal Claims::indistinct(Claim claim) {
   const char* const note = "of listeners of one Gateway that cannot be told apart none is served";
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const Claim other{claim.gateway, i};
-    if (i == claim.listener || all[i].set || all[i].port.value != asked.port.value || !all[i].refused.empty()) continue;
+    if (i == claim.listener || all[i].set || port_key(all[i]) != port_key(asked) || !all[i].refused.empty()) continue;
     const std::string port = std::to_string(asked.port.value);
     if (!share_port(all[i].protocol.value, asked.protocol.value)) {
       return {reason::kProtocolConflict,

@@ -33,7 +33,7 @@ enum class LogText : std::uint8_t {
 inline constexpr std::size_t kLogTexts = 13;
 
 /// The protocol as a line names it.
-enum class LoggedProtocol : std::uint8_t { kHttp10, kHttp11, kHttp2, kTcp, kTls };
+enum class LoggedProtocol : std::uint8_t { kHttp10, kHttp11, kHttp2, kTcp, kTls, kUdp };
 
 /// The numbers of a line. Times in nanoseconds, -1 for a step that was not reached.
 struct LogFacts {

@@ -49,7 +49,7 @@ std::string padded(int number, std::size_t digits) {
 }
 
 std::string_view protocol_text(LoggedProtocol protocol) {
-  constexpr std::string_view kTexts[] = {"HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "TCP", "TLS"};
+  constexpr std::string_view kTexts[] = {"HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "TCP", "TLS", "UDP"};
   return kTexts[static_cast<std::size_t>(protocol)];
 }
 

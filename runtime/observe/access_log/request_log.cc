@@ -43,6 +43,7 @@ LoggedProtocol protocol_of(const ClientConnection& connection, std::uint8_t mino
 
 /// Of a connection that carries no request, or not yet.
 LoggedProtocol transport_of(program::Protocol protocol) {
+  if (protocol == program::Protocol::kUdp) return LoggedProtocol::kUdp;
   const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
   return encrypted ? LoggedProtocol::kTls : LoggedProtocol::kTcp;
 }

@@ -294,6 +294,20 @@ void BackendPool::wake_next() {
   next->wake_later();
 }
 
+BackendPool::ChosenEndpoint BackendPool::choose_endpoint(const Wanted& wanted) {
+  up_to_date();
+  bool probe = false;
+  if (!state_->circuit_closed()) {
+    const Circuit::Admission admission = state_->admit(loop_.now());
+    if (admission == Circuit::Admission::kRefuse) return {nullptr, AcquireFault::kCircuitOpen};
+    probe = admission == Circuit::Admission::kProbe;
+  }
+  std::shared_ptr<UpstreamEndpoint> endpoint = pick(wanted);
+  if (endpoint != nullptr) return {std::move(endpoint), AcquireFault::kNone, probe};
+  state_->nothing_met(probe, loop_.now());
+  return {nullptr, no_endpoint()};
+}
+
 net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, const Wanted& wanted) {
   up_to_date();
   bool probe = false;

@@ -121,6 +121,17 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   bool has_other(std::span<const net::SocketAddress> than) const;
   /// Returns whether requests with equal keys go to equal endpoints.
   bool keyed() const { return balancer_.keyed(); }
+  /// What a session of datagrams gets, of which the pool keeps nothing.
+  struct ChosenEndpoint {
+    std::shared_ptr<UpstreamEndpoint> endpoint;
+    AcquireFault fault = AcquireFault::kNone;
+    bool probe = false;  ///< it tries out an open circuit
+  };
+  /// `wanted`: its key, and endpoints to avoid.
+  ChosenEndpoint choose_endpoint(const Wanted& wanted);
+  /// Another one after the endpoints, or which of them take traffic, have changed.
+  std::uint32_t seen() const { return seen_; }
+  bool weighs_load() const { return balancer_.weighs_load(); }
   /// Returns a pooled connection if there is one, else a new one. Completes at once when pooled.
   net::Task<Acquired> acquire(net::Waiter& waiter, const Wanted& wanted);
   void release(std::unique_ptr<UpstreamConnection> connection, AfterUse after);
