@@ -47,6 +47,8 @@ class AddressListener {
     hello.set_protocol(1);
     hello.set_oldest_protocol(1);
     hello.set_node(node);
+    hello.set_version("0.0.9");
+    hello.set_cpu("x86-64-v9");
     hello.set_instance("1");
     for (const auto& [key, value] : labels) (*hello.mutable_labels())[key] = value;
     stream_->Write(up);

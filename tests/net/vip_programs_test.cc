@@ -318,10 +318,12 @@ TEST_F(VipPrograms, TheLossOfANodeMovesAndWritesItsAddressesAlone) {
   start_control();
   start_agents();
   std::vector<std::string> before(kAddresses);
-  ASSERT_TRUE(await([&] {
+  const auto even = [&] {
     for (std::size_t i = 0; i < kAddresses; ++i) before[i] = holder(ip_of(i));
     return std::ranges::all_of(kNodes, [&](const char* node) { return std::ranges::count(before, node) == 2; });
-  }));
+  };
+  // Agents that were thought lost on a busy machine are given their share ten seconds later.
+  ASSERT_TRUE(await(even) || await(even)) << page("a").dump() << page("b").dump();
   ASSERT_TRUE(await([&] { return written(before); })) << get("vips");
   const auto statuses_before = statuses();
 
@@ -338,7 +340,10 @@ TEST_F(VipPrograms, TheLossOfANodeMovesAndWritesItsAddressesAlone) {
   for (std::size_t i = 0; i < kAddresses; ++i) {
     const std::string name = "vip-" + std::to_string(i);
     if (before[i] == "b") {
-      EXPECT_THAT(events, HasSubstr("node node-" + after[i] + " holds it, node node-b did before: NodeLost")) << name;
+      // The controller may have seen before that nobody holds it.
+      EXPECT_TRUE(has(events, "node node-" + after[i] + " holds it: NodeLost") ||
+                  has(events, "node node-" + after[i] + " holds it, node node-b did before: NodeLost"))
+          << name;
       continue;
     }
     EXPECT_EQ(after[i], before[i]) << name;
