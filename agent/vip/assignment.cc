@@ -340,6 +340,19 @@ void Assignment::make_offers(Time now) {
   if (!offers && now - last_even_ >= kBetweenOffers) even_out(all, now);
 }
 
+/// What of this node's another one is to be given first; null: it serves nothing of it as well.
+Held* Assignment::best_for(const Node& node) {
+  Held* best = nullptr;
+  std::uint64_t best_id = 0;
+  for (auto& [id, held] : held_) {
+    if (held.moved_here || serves_in(*node.addresses, id) < serves_[id]) continue;
+    if (best != nullptr && rendezvous(id, *node.name) <= rendezvous(best_id, *node.name)) continue;
+    best = &held;
+    best_id = id;
+  }
+  return best;
+}
+
 void Assignment::even_out(std::vector<Node>& nodes, Time now) {
   // What others are about to give away would be counted twice, and what is to be taken not at all.
   if (std::ranges::any_of(nodes, [](const Node& node) { return has_offers(*node.addresses); })) return;
@@ -347,19 +360,16 @@ void Assignment::even_out(std::vector<Node>& nodes, Time now) {
     return rule.shared || held_.contains(rule.id) || !holder(rule.id).empty();
   };
   if (!std::ranges::all_of(rules_, is_held)) return;
+  // One that serves nothing of what this node holds, as it is not chosen for it, has the fewest for ever.
   const Node* fewest = nullptr;
-  for (const Node& node : nodes) {
-    if (*node.name == node_ || node.drained || !node.stable) continue;
-    if (fewest == nullptr || node.load < fewest->load) fewest = &node;
-  }
-  if (fewest == nullptr || held_.size() < fewest->load + 2) return;
   Held* best = nullptr;
-  std::uint64_t best_id = 0;
-  for (auto& [id, held] : held_) {
-    if (held.moved_here || serves_in(*fewest->addresses, id) < serves_[id]) continue;
-    if (best != nullptr && rendezvous(id, *fewest->name) <= rendezvous(best_id, *fewest->name)) continue;
-    best = &held;
-    best_id = id;
+  for (const Node& node : nodes) {
+    const bool takes = *node.name != node_ && !node.drained && node.stable && held_.size() >= node.load + 2;
+    if (!takes || (fewest != nullptr && node.load >= fewest->load)) continue;
+    Held* const one = best_for(node);
+    if (one == nullptr) continue;
+    fewest = &node;
+    best = one;
   }
   if (best == nullptr) return;
   best->offered_to = *fewest->name;

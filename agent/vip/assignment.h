@@ -179,6 +179,7 @@ class Assignment {
   void take(Time now, std::vector<Move>& moves);
   Held& take_one(std::uint64_t id, Cause cause, const std::string& from, Time now, std::vector<Move>& moves);
   void make_offers(Time now);
+  Held* best_for(const Node& node);
   void even_out(std::vector<Node>& nodes, Time now);
   void drop(std::uint64_t id, Cause cause, const std::string& other, std::vector<Move>& moves);
   std::vector<AddressWord> own_words() const;

@@ -110,6 +110,19 @@ TEST(Assignment, ANodeThatComesIsGivenItsShareAndNothingElseMoves) {
   EXPECT_EQ(std::ranges::count_if(group.moves, [](const auto& move) { return move.second.held; }), 3);
 }
 
+/// As the agent of a controller that `nodeSelector` does not choose.
+TEST(Assignment, ANodeThatServesNothingKeepsNoOtherFromItsShare) {
+  Group group(30);
+  for (const char* name : {"a", "b"}) group.start(name);
+  Assignment& idle = group.start("idle");
+  for (std::size_t i = 0; i < group.addresses; ++i) idle.set_serves(kFirst + i, Serves::kNone);
+  group.run(seconds(3));
+  group.start("c");
+  group.run(kStable + seconds(30));
+  for (const char* name : {"a", "b", "c"}) EXPECT_EQ(group.nodes[name]->held().size(), 10U) << name;
+  EXPECT_TRUE(idle.held().empty());
+}
+
 TEST(Assignment, AnOfferIsTakenBeforeItsHolderLetsGo) {
   Group group(1);
   group.start("a");
