@@ -40,7 +40,8 @@ enum class ProxyVersion { kV1, kV2 };
 
 enum class ProxyTransport { kStream, kDatagram };
 
-/// Returns the header for a connection from `source` that arrived at `destination`. Version 1 has no word for datagrams.
+/// Returns the header for a connection from `source` that arrived at `destination`. Version 1 has no word for
+/// datagrams.
 std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination,
                                ProxyTransport transport = ProxyTransport::kStream);
 /// Returns the header of the sender's own connection: LOCAL, or UNKNOWN in version 1.
