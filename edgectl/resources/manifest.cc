@@ -144,7 +144,7 @@ void check_fields(const Manifest& manifest, Diagnostics& diagnostics) {
 }
 
 std::size_t creation_rank(std::string_view kind) {
-  static constexpr std::array<std::string_view, 22> kOrder = {"Namespace",
+  static constexpr std::array<std::string_view, 23> kOrder = {"Namespace",
                                                               "CustomResourceDefinition",
                                                               "ServiceAccount",
                                                               "ClusterRole",
