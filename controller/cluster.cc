@@ -81,37 +81,31 @@ bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
 
 class Cluster::Impl {
  public:
-  Impl(ClusterOptions options, ClusterEvents events)
-      : options_(std::move(options)),
-        events_(std::move(events)),
-        own_loop_(options_.loop == nullptr ? std::make_unique<net::Loop>() : nullptr),
-        loop_(options_.loop == nullptr ? *own_loop_ : *options_.loop) {}
+  Impl(ClusterOptions options, ClusterEvents events) : options_(std::move(options)), events_(std::move(events)) {}
 
   Status start() {
     net::ignore_sigpipe();
-    if (own_loop_) {
-      if (Status status = prepare(); !status) return status;
-      thread_ = std::thread([this] {
-        begin();
-        loop_.run();
-      });
-      return {};
-    }
-    const auto prepared = std::make_shared<std::promise<Status>>();
-    auto status = prepared->get_future();
-    loop_.post([this, prepared] {
-      Status result = prepare();
-      if (result) begin();
-      prepared->set_value(std::move(result));
+    auto client = kube::Client::make(loop_, options_.config);
+    if (!client) return client.error();
+    client_ = std::move(*client);
+    discovery_ = std::make_unique<kube::Discovery>(*client_);
+    StatusWriter::Callbacks callbacks{.counted =
+                                          [this](const StatusCounts& counts) {
+                                            const std::lock_guard lock(mutex_);
+                                            statuses_ = counts;
+                                          },
+                                      .wrote = events_.wrote};
+    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
+    thread_ = std::thread([this] {
+      begin();
+      loop_.run();
     });
-    return status.get();
+    return {};
   }
 
   void stop() {
-    auto ended = ended_->get_future();
     loop_.post([this] { end(); });
-    ended.wait();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
   }
 
   void set_desired(std::vector<DesiredStatus> desired_statuses) {
@@ -153,22 +147,6 @@ class Cluster::Impl {
     std::vector<WrittenObject> writes;
     std::promise<void> seen;
   };
-
-  /// On the loop's thread, or before it runs.
-  Status prepare() {
-    auto client = kube::Client::make(loop_, options_.config);
-    if (!client) return client.error();
-    client_ = std::move(*client);
-    discovery_ = std::make_unique<kube::Discovery>(*client_);
-    StatusWriter::Callbacks callbacks{.counted =
-                                          [this](const StatusCounts& counts) {
-                                            const std::lock_guard lock(mutex_);
-                                            statuses_ = counts;
-                                          },
-                                      .wrote = events_.wrote};
-    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
-    return {};
-  }
 
   void begin() {
     if (options_.elect) {
@@ -437,19 +415,13 @@ class Cluster::Impl {
     loop_.post([this] {
       elector_.reset();
       writer_.reset();
-      discovery_.reset();
-      client_.reset();
-      if (own_loop_) loop_.stop();
-      const auto ended = ended_;
-      ended->set_value();
+      loop_.stop();
     });
   }
 
   ClusterOptions options_;
   ClusterEvents events_;
-  std::unique_ptr<net::Loop> own_loop_;  ///< null: the loop is somebody else's
-  net::Loop& loop_;
-  const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
+  net::Loop loop_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<StatusWriter> writer_;

@@ -24,8 +24,6 @@ namespace edge::controller {
 
 struct ClusterOptions {
   kube::Config config;
-  /// One that runs as long as the cluster is there; null: it has one of its own, with a thread.
-  net::Loop* loop = nullptr;
   std::string controller_class;
   StatusQueueOptions status;
   /// With several controllers only the holder of a Lease writes statuses. False: this one does.

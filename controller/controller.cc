@@ -247,7 +247,6 @@ class Controller::Impl {
     options.identity = options_.identity;
     options.lease_namespace = options_.lease_namespace;
     options.embedded = options_.embedded;
-    options.loop = options_.loop;
     options.node_label = options_.group_label;
     options.log = options_.log;
     auto cluster = Cluster::start(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "program/read.h"
@@ -15,8 +14,6 @@ namespace {
 constexpr auto kBetweenStores = std::chrono::seconds(1);
 /// Between two entries of the history. What is replaced sooner is not kept for itself: its cause goes with the next.
 constexpr auto kBetweenEntries = std::chrono::seconds(1);
-/// How long the thread that writes waits for more; longer than both.
-constexpr auto kIdle = std::chrono::seconds(2);
 /// Between two tries to store what could not be stored, as on a full disk.
 constexpr auto kBetweenTries = std::chrono::seconds(5);
 /// Numbers of programs that agents may still run.
@@ -43,7 +40,9 @@ bool listens(const std::shared_ptr<const std::vector<std::byte>>& program) {
 }
 
 Publisher::Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log)
-    : data_(data), history_(history), publish_(std::move(publish)), log_(std::move(log)) {}
+    : data_(data), history_(history), publish_(std::move(publish)), log_(std::move(log)), saver_([this] {
+        save_all();
+      }) {}
 
 Publisher::~Publisher() {
   {
@@ -51,9 +50,7 @@ Publisher::~Publisher() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (saver_.joinable()) saver_.join();
-  // No thread could be started.
-  if (unsaved_) save_all();
+  saver_.join();
 }
 
 void Publisher::restore() {
@@ -142,21 +139,8 @@ void Publisher::take(const ReconcileResult& result) {
       unsaved_->at = std::chrono::system_clock::now();
       unsaved_->cause.add(result.cause);
     }
-    start_saver();
   }
   wake_.notify_all();
-}
-
-/// Under saving_mutex_. A thread is there while there is something to be written, and a moment longer.
-void Publisher::start_saver() {
-  if (saving_) return;
-  if (saver_.joinable()) saver_.join();
-  try {
-    saver_ = std::thread([this] { save_all(); });
-    saving_ = true;
-  } catch (const std::system_error& error) {
-    log_.error(std::string("the program is not on disk yet: no thread could be started: ") + error.what());
-  }
 }
 
 void Publisher::save_all() {
@@ -172,11 +156,8 @@ void Publisher::save_all() {
     const bool remembers = for_history && !for_history->lacks_databases;
     if (remembers || unstored) {
       wake_.wait_until(lock, std::min(remembers ? next : retry, unstored ? retry : next), something);
-    } else if (for_history) {
+    } else {
       wake_.wait(lock, something);
-    } else if (!wake_.wait_for(lock, kIdle, something)) {
-      saving_ = false;
-      return;
     }
     auto fresh = std::exchange(unsaved_, std::nullopt);
     if (fresh) {

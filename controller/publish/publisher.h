@@ -76,7 +76,6 @@ class Publisher {
 
   void publish_locked(bool program, bool values);
   program::ValueSet values_locked() const;
-  void start_saver();
   void save_all();
   /// Keeps in `owed` what could not be written. \returns whether all was written.
   bool store(const StoredProgram& stored, Owed& owed) const;
@@ -100,7 +99,6 @@ class Publisher {
   std::condition_variable wake_;
   std::optional<Unsaved> unsaved_;
   bool stopping_ = false;
-  bool saving_ = false;  ///< saver_ runs
   std::thread saver_;
 };
 
