@@ -521,31 +521,6 @@ TEST(ProgramBuilder, ABackendTlsPolicyNamesTheGatewaysThatLeadToItsService) {
   EXPECT_THAT(ancestors(world.desired_statuses()), ElementsAre("two"));
 }
 
-/// More Gateways than a status has room for must not hide the one that needs it.
-TEST(ProgramBuilder, ABackendTlsPolicyAtFaultNamesTheGatewaysThatLeadToItsService) {
-  std::vector<ObjectEdit> edits = {
-      edit(api("GatewayClass", "edge", {{"controllerName", kClass}})),
-      edit(api(
-          "HTTPRoute", "web",
-          {{"parentRefs", {{{"name", "used"}}}}, {"rules", {{{"backendRefs", {{{"name", "be"}, {"port", 80}}}}}}}})),
-      edit(api("BackendTLSPolicy", "tls",
-               {{"targetRefs", {{{"group", ""}, {"kind", "Service"}, {"name", "be"}}}},
-                {"validation",
-                 {{"hostname", "be.example"},
-                  {"caCertificateRefs", {{{"group", "example.com"}, {"kind", "Authority"}, {"name", "none"}}}}}}}))};
-  for (int i = 0; i < 20; ++i) {
-    edits.push_back(edit(api("Gateway", i < 19 ? "g" + std::to_string(i) : "used",
-                             {{"gatewayClassName", "edge"},
-                              {"listeners", {{{"name", "http"}, {"port", 8100 + i}, {"protocol", "HTTP"}}}}})));
-  }
-  World world;
-  world.start(std::move(edits));
-  auto desired_statuses = world.desired_statuses();
-  const Json status = Json::parse(desired_statuses["BackendTLSPolicy shop/tls"].status, nullptr, false);
-  ASSERT_EQ(status.at("ancestors").size(), 1);
-  EXPECT_EQ(status.at("ancestors").at(0).at("ancestorRef").at("name"), "used");
-}
-
 TEST(ProgramBuilder, AShadowedRouteIsToldByWhom) {
   World world;
   world.start({edit(route("a", "/a"))});

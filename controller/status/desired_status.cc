@@ -128,36 +128,14 @@ const program::BackendEndpoints* StatusBuilder::endpoints(const ResourceId& key)
   return found == values_.backends.end() || (*found)->backend_id != id ? nullptr : found->get();
 }
 
-namespace {
-
-/// Adds the Services that backendRefs of a route of Gateway API name. A reference that does not resolve, as its policy
-/// is at fault, is in no configuration.
-void add_named_services(const ClusterObject& route, const std::set<std::uint32_t>& gateways,
-                        StatusBuilder::ServiceUsers& users) {
-  const Json document = Json::parse(route.document, nullptr, false);
-  for (const Json& rule : list_in(member_in(document, "spec"), "rules")) {
-    for (const Json& ref : list_in(rule, "backendRefs")) {
-      const std::string& kind = text_in(ref, "kind");
-      if (!text_in(ref, "group").empty() || (!kind.empty() && kind != "Service")) continue;
-      const std::string& asked = text_in(ref, "namespace");
-      const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
-      users[resource_path(space, text_in(ref, "name"))].insert(gateways.begin(), gateways.end());
-    }
-  }
-}
-
-}  // namespace
-
 const StatusBuilder::ServiceUsers& StatusBuilder::service_users() {
   if (users_) return *users_;
   users_.emplace();
   for (const compiler::LinkedRoute& route : config_.routes) {
     std::set<std::uint32_t> gateways;
     for (const std::uint32_t listener : route.listeners) gateways.insert(config_.listeners[listener].gateway);
-    bool resolved = true;
     for (const compiler::LinkedRule& rule : route.rules) {
       for (const compiler::WeightedBackend& to : rule.backends) {
-        resolved &= to.backend.has_value();
         if (!to.backend) continue;
         const compiler::Identity& backend = config_.backends[*to.backend].identity;
         // Made of a Service and its port; own backends have no colon in their names.
@@ -167,10 +145,6 @@ const StatusBuilder::ServiceUsers& StatusBuilder::service_users() {
                                                                                            gateways.end());
       }
     }
-    if (resolved || !among(kApiRoutes, route.identity.kind)) continue;
-    const compiler::Identity& identity = route.identity;
-    const ClusterObject* object = find_(ResourceId::of(identity.kind, identity.name_space, identity.name));
-    if (object != nullptr) add_named_services(*object, gateways, *users_);
   }
   return *users_;
 }
@@ -327,7 +301,7 @@ Json backend_tls_status(const Case& c, const StatusBuilder::ServiceUsers& users)
     if (found != users.end()) gateways.insert(found->second.begin(), found->second.end());
   }
   const auto conditions = compiler::link::parent_conditions(c.stored, nullptr);
-  // One at fault that no route needs is told to whoever looks after a gateway.
+  // With one at fault no backend is made, so that nobody can be seen to use it: whoever looks after a gateway is told.
   if (gateways.empty() && !holds(conditions, compiler::condition::kAccepted)) {
     for (std::uint32_t i = 0; i < c.config.gateways.size(); ++i) gateways.insert(i);
   }
