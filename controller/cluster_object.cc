@@ -76,7 +76,8 @@ void swap_class(Json& holder, const char* field, std::string_view ours) {
 void keep_allocations(const std::string& status, Json& object) {
   if (!member_in(member_in(object, "spec"), "pool").is_array()) return;
   Json kept = Json::array();
-  for (const Json& one : list_in(parse_json(status), "allocations")) {
+  const Json written = parse_json(status);
+  for (const Json& one : list_in(written, "allocations")) {
     Json& allocation = kept.emplace_back(Json::object());
     for (const char* field : {"address", "kind", "namespace", "name"}) allocation[field] = text_in(one, field);
   }

@@ -344,7 +344,7 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
       {header("ProxyGateway") + "spec: {listeners: [{name: a, port: 0, protocol: HTTP}]}\n",
        "EDGE0105 spec.listeners[0].port: 0 is out of range: the field takes 1 to 65535\n"},
       {header("ProxyGateway") + "spec: {listeners: [{name: a, port: 80, protocol: HTPP}]}\n",
-       "EDGE0104 spec.listeners[0].protocol: `HTPP` is not one of `HTTP`, `HTTPS`, `TCP`, `TLS`\n  did you mean "
+       "EDGE0104 spec.listeners[0].protocol: `HTPP` is not one of `HTTP`, `HTTPS`, `TCP`, `TLS`, `UDP`\n  did you mean "
        "`HTTP`?\n"},
       {header("ProxyGateway") +
            "spec: {listeners: [{name: a, port: 80, protocol: HTTP}, {name: a, port: 81, protocol: HTTP}]}\n",

@@ -42,6 +42,10 @@ class Generator {
     const program::SectionView& view = program_.listeners().view;
     const auto binds = view.array(view.header<program::ListenersHeader>().binds);
     for (std::uint32_t bind = 0; bind < binds.size(); ++bind) {
+      if (binds[bind].protocol == program::Protocol::kUdp) {
+        count_datagrams(bind);
+        continue;
+      }
       // Another address on the same port cannot be told from it in a URL.
       if (*analyze::bind_of_port(program_, binds[bind].port, true) == bind) run_bind(bind, binds[bind].port);
     }
@@ -49,6 +53,15 @@ class Generator {
   }
 
  private:
+  /// Rules for datagrams, which no request reaches.
+  void count_datagrams(std::uint32_t bind) {
+    const analyze::HostClasses classes(program_, bind);
+    for (const program::Section* host : classes.chain({}).hosts) {
+      space_ = Space();
+      if (seen_hosts_.insert(host->id).second) out_.unreached += HostRules(space_, *host).rules().size();
+    }
+  }
+
   bool full() const { return out_.cases.size() >= most_; }
 
   void run_bind(std::uint32_t bind, std::uint16_t port) {

@@ -270,7 +270,7 @@ TEST_F(SeeingProcess, TheGatewaysOfAnAddressAreCountedWhereTheLinkerFindsIt) {
   start();
   const auto vip = [](const std::string& name_space, const std::string& name, const std::string& address) {
     return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyVIP\nmetadata: {name: " + name +
-           ", namespace: " + name_space + "}\nspec: {address: " + address + "}\n---\n";
+           ", namespace: " + name_space + "}\nspec: {address: " + address + ", interface: edge-none}\n---\n";
   };
   const auto gateway = [](const std::string& name, const std::string& vip_ref, const std::string& port = "80") {
     return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: " + name +
@@ -284,8 +284,8 @@ TEST_F(SeeingProcess, TheGatewaysOfAnAddressAreCountedWhereTheLinkerFindsIt) {
   EXPECT_THAT(vips.out, ContainsRegex("edge-system/shared +192.0.2.10/24 +default/bare"));
   EXPECT_THAT(vips.out, ContainsRegex("default/both +192.0.2.12/24 +default/own"));
   EXPECT_THAT(vips.out, ContainsRegex("edge-system/both +192.0.2.11/24 +default/written"));
-  // This machine has no interface that reaches the address.
-  EXPECT_THAT(until("explain http://shop.example:8181/", says("node ")).out,
+  // No machine has this interface, and none of its own gets an address.
+  EXPECT_THAT(until("explain http://shop.example:8181/", says("none, ")).out,
               ContainsRegex("bind +192.0.2.10:8181\nnode +none, .* \\(ProxyVIP edge-system/shared\\)"));
 }
 

@@ -181,7 +181,9 @@ TEST(Deploy, HasUnitsThatSystemdTakes) {
     TempDir dir;
     // It looks for the program where the unit says; here it is where it was built.
     const std::string installed = "/usr/bin/" + std::string(name);
-    unit.replace(unit.find(installed), installed.size(), "/bin/true");
+    for (std::size_t at = 0; (at = unit.find(installed, at)) != std::string::npos;) {
+      unit.replace(at, installed.size(), "/bin/true");
+    }
     dir.put(std::string(name) + ".service", unit);
     const Finished checked =
         run_command({"systemd-analyze", "verify", "--man=no", dir / (std::string(name) + ".service")});

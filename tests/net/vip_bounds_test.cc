@@ -165,8 +165,7 @@ TEST_F(VipWithoutNftables, AMoveIsToldOfOnceAndNewConnectionsGoOn) {
   }
   EXPECT_TRUE(is_reset(before.first));
   for (const std::string& node : {first, second}) {
-    EXPECT_EQ(logged(node + ": connections to a virtual address are not kept when it moves: nftables: Protocol not"),
-              1U);
+    EXPECT_EQ(logged(node + ": connections to a virtual address break when it moves: nftables: Protocol not"), 1U);
   }
 }
 

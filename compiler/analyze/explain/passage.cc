@@ -180,6 +180,8 @@ Result<std::uint32_t> bind_of_port(const program::ProgramView& program, std::uin
   const auto binds = section.array(section.header<program::ListenersHeader>().binds);
   std::string ports;
   for (std::uint32_t i = 0; i < binds.size(); ++i) {
+    // A request comes over TCP: ports of datagrams are others.
+    if (binds[i].protocol == program::Protocol::kUdp) continue;
     if (binds[i].port == port) return i;
     ports += (ports.empty() ? "" : ", ") + std::to_string(binds[i].port);
   }
