@@ -277,7 +277,7 @@ TEST_F(NamedBackends, AUrlNamesItsHost) {
   EXPECT_EQ(get("/own"), "200 two own.test");
   names_.set("b.test", {.addresses = {"127.0.0.3"}});
   edit(route("api") + backend("api", "url: \"http://b.test:" + port_ + "\""));
-  EXPECT_EQ(until_answer("200 three", "/api"), "200 three b.test:" + port_);
+  EXPECT_EQ(until_answer("200 three b.test", "/api"), "200 three b.test:" + port_);
   edit(named("api", "b.test:" + port_));
   EXPECT_EQ(until_answer("200 three shop", "/api"), "200 three shop.example");
 }
