@@ -54,6 +54,7 @@ program::Hash world_of(const LinkedConfig& config) {
         world.add(oidc->redirect_url);
     }
     gateway.trusted_proxies.clear();
+    gateway.variants.clear();
     gateway.compression.reset();
     gateway.cache.reset();
     gateway.tracing.reset();
@@ -310,7 +311,13 @@ WorkspaceLink::PartIndexes WorkspaceLink::take_shared(LinkedConfig& part, const 
   });
 
   config_.gateways = std::move(part.gateways);
-  for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, indexes.policies);
+  for (LinkedGateway& gateway : config_.gateways) {
+    renumber(gateway.policies, indexes.policies);
+    for (BackendVariant& one : gateway.variants) {
+      one = {indexes.backends[one.backend], indexes.backends[one.variant]};
+    }
+    std::ranges::sort(gateway.variants, {}, &BackendVariant::backend);
+  }
   config_.listeners = std::move(part.listeners);
   return indexes;
 }
@@ -364,20 +371,7 @@ std::vector<ResourceStatus> WorkspaceLink::statuses() const {
   for (const auto& [name, found] : found_)
     statuses.insert(statuses.end(), found.statuses.begin(), found.statuses.end());
   sort_and_merge(statuses);
-  std::vector<std::uint32_t> attached(config_.listeners.size(), 0);
-  for (const LinkedRoute& route : config_.routes) {
-    for (const std::uint32_t listener : route.listeners) ++attached[listener];
-  }
-  for (std::uint32_t i = 0; i < attached.size(); ++i) {
-    const Identity& gateway = config_.gateways[config_.listeners[i].gateway].identity;
-    for (ResourceStatus& status : statuses) {
-      if (status.kind != gateway.kind || status.name_space != gateway.name_space || status.name != gateway.name)
-        continue;
-      for (ListenerStatus& listener : status.listeners) {
-        if (listener.name == config_.listeners[i].name) listener.attached_routes = attached[i];
-      }
-    }
-  }
+  count_attached_routes(config_, statuses);
   return statuses;
 }
 

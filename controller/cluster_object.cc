@@ -72,6 +72,17 @@ void swap_class(Json& holder, const char* field, std::string_view ours) {
   }
 }
 
+/// Which gateways have which addresses of a pool stands in its status alone, and the next compile gives them the same.
+void keep_allocations(const std::string& status, Json& object) {
+  if (!member_in(member_in(object, "spec"), "pool").is_array()) return;
+  Json kept = Json::array();
+  for (const Json& one : list_in(parse_json(status), "allocations")) {
+    Json& allocation = kept.emplace_back(Json::object());
+    for (const char* field : {"address", "kind", "namespace", "name"}) allocation[field] = text_in(one, field);
+  }
+  if (!kept.empty()) object["status"] = {{"allocations", std::move(kept)}};
+}
+
 void read_facts(const Json& spec, ClusterObject& object) {
   if (const Json& parents = member_in(spec, "parentRefs"); parents.is_array()) object.parent_refs = json_line(parents);
   object.rules = static_cast<std::uint32_t>(list_in(spec, "rules").size());
@@ -111,6 +122,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   object["metadata"] = std::move(kept);
   object.erase("status");
   const auto spec = object.find("spec");
+  if (read.key.kind == "ProxyVIP") keep_allocations(read.status, object);
   if (spec != object.end()) read_facts(*spec, read);
   if (read.key.kind == "ConfigMap") drop_values(object);
   if (read.key.kind == "Service") keep_ports(object);

@@ -1,7 +1,8 @@
 // An object of the cluster as an API server sends it, and what the controller keeps of it. First thing after the watch.
 //
 // The compiler is given what it reads and no more: neither status nor managed fields, so that a status which we write
-// ourselves is no change, nor values of which only the names count.
+// ourselves is no change, nor values of which only the names count. Of a pool of addresses the status is read, as it
+// alone says who has which.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,26 @@ TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthorities) {
   EXPECT_THAT((*read)->document, AllOf(HasSubstr("PEM"), HasSubstr("large"), Not(HasSubstr("unread"))));
 }
 
+// Which node holds an address may change at any time, and is nothing to compile for.
+TEST(ClusterObject, KeepsOfAStatusWhichGatewayHasWhichAddressOfAPool) {
+  Json vip = {
+      {"apiVersion", "edgeproxy.io/v1alpha1"},
+      {"kind", "ProxyVIP"},
+      {"metadata", {{"name", "v"}, {"namespace", "shop"}, {"uid", "1"}}},
+      {"spec", {{"pool", {"192.0.2.0/28"}}}},
+      {"status",
+       {{"epoch", 3},
+        {"allocations",
+         {{{"address", "192.0.2.4"}, {"kind", "Gateway"}, {"namespace", "a"}, {"name", "b"}, {"node", "n1"}}}}}}};
+  const auto read = read_cluster_object(vip.dump(), kOurClass);
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_THAT((*read)->document, AllOf(HasSubstr("192.0.2.4"), Not(HasSubstr("n1")), Not(HasSubstr("epoch"))));
+  vip["spec"] = {{"address", "192.0.2.4/24"}};
+  const auto single = read_cluster_object(vip.dump(), kOurClass);
+  ASSERT_TRUE(single.ok() && *single);
+  EXPECT_THAT((*single)->document, Not(HasSubstr("allocations")));
+}
+
 TEST(ClusterObject, PassesOverSecretsThatNobodyCanName) {
   const Json release = {{"apiVersion", "v1"},
                         {"kind", "Secret"},

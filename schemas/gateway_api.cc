@@ -142,9 +142,19 @@ constexpr Field kGatewayWideTlsFields[] = {
     object("backend", kBackendSide, "TLS with backends."),
 };
 constexpr Object kGatewayWideTls{kGatewayWideTlsFields};
+constexpr Field kListenerNamespacesFields[] = {
+    string("from", "Same, All, Selector or None.").one_of(kFrom).defaults_to("None"),
+    object("selector", kSelector, "Labels of the namespaces meant."),
+};
+constexpr Object kListenerNamespaces = lenient(kListenerNamespacesFields);
+constexpr Field kAllowedListenersFields[] = {
+    object("namespaces", kListenerNamespaces, "Namespaces whose ListenerSets may attach."),
+};
+constexpr Object kAllowedListeners = lenient(kAllowedListenersFields);
 constexpr Field kGatewaySpecFields[] = {
     string("gatewayClassName", "Class of the gateway (rule D8).").as(Format::kName).needed(),
     objects("listeners", kListener, "Listeners.").at_most(64).needed(),
+    object("allowedListeners", kAllowedListeners, "Whose ListenerSets may add listeners."),
     objects("addresses", kAddress, "Addresses that are asked for.").at_most(16),
     object("infrastructure", kInfrastructure, "Labels and annotations of what is created."),
     object("tls", kGatewayWideTls, "TLS of all listeners and backends."),
@@ -152,6 +162,23 @@ constexpr Field kGatewaySpecFields[] = {
 constexpr Object kGatewaySpec = lenient(kGatewaySpecFields);
 constexpr Field kGatewayFields[] = {
     object("spec", kGatewaySpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+constexpr Field kParentGatewayFields[] = {
+    string("group", "Group of the parent's kind.").defaults_to("gateway.networking.k8s.io"),
+    string("kind", "Kind of the parent.").defaults_to("Gateway"),
+    string("name", "Name of the parent.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the parent; the own without it.").as(Format::kNamespace),
+};
+constexpr Object kParentGateway = lenient(kParentGatewayFields);
+constexpr Field kListenerSetSpecFields[] = {
+    object("parentRef", kParentGateway, "The Gateway that gets the listeners.").needed(),
+    objects("listeners", kListener, "Listeners.").at_most(64).needed(),
+};
+constexpr Object kListenerSetSpec = lenient(kListenerSetSpecFields);
+constexpr Field kListenerSetFields[] = {
+    object("spec", kListenerSetSpec, "Desired state.").needed(),
     anything("status", "Observed state."),
 };
 
@@ -421,6 +448,7 @@ constexpr Field kTlsPolicyFields[] = {
 
 const Object kGatewayClass = lenient(kClassFields);
 const Object kGateway = lenient(kGatewayFields);
+const Object kListenerSet = lenient(kListenerSetFields);
 const Object kHttpRoute = lenient(kHttpRouteFields);
 const Object kGrpcRoute = lenient(kGrpcRouteFields);
 const Object kTlsRoute = lenient(kTlsRouteFields);

@@ -33,6 +33,7 @@ constexpr Kind kKinds[] = {
     {"Gateway", "gateways", "gateway.networking.k8s.io/v1", &kGateway},
     {"GatewayClass", "gatewayclasses", "gateway.networking.k8s.io/v1", &kGatewayClass},
     {"HTTPRoute", "httproutes", "gateway.networking.k8s.io/v1", &kHttpRoute},
+    {"ListenerSet", "listenersets", "gateway.networking.k8s.io/v1", &kListenerSet},
     {"TCPRoute", "tcproutes", "gateway.networking.k8s.io/v1alpha2", &kTcpRoute},
     {"TLSRoute", "tlsroutes", "gateway.networking.k8s.io/v1", &kTlsRoute},
 };

@@ -63,7 +63,10 @@ constexpr Field kBgpFields[] = {
 constexpr Object kBgp{kBgpFields};
 
 constexpr Field kSpecFields[] = {
-    string("address", "The address with its prefix length.").as(Format::kCidr).needed(),
+    string("address", "The address with its prefix length.").as(Format::kCidr),
+    strings("pool", "Blocks of addresses, in place of one address: each gateway that asks for one gets one of its own.")
+        .as(Format::kCidr)
+        .at_most(16),
     string("mode", "How nodes hold the address.").one_of(kModes).defaults_to("L2ARP"),
     string("addressFamily", "Family of the address.").one_of(kFamilies),
     integers("ports", "Ports served on the address.").within(1, 65535),
@@ -74,6 +77,7 @@ constexpr Field kSpecFields[] = {
 };
 constexpr Rule kSpecRules[] = {
     {"self.mode != 'BGP' || has(self.bgp)", "mode BGP takes bgp"},
+    {"has(self.address) != has(self.pool)", "a ProxyVIP has either address or pool"},
 };
 constexpr Object kSpec{.fields = kSpecFields, .rules = kSpecRules};
 
@@ -92,12 +96,22 @@ constexpr Field kSessionFields[] = {
 };
 constexpr Object kSession{kSessionFields};
 
+constexpr Field kAllocationFields[] = {
+    string("address", "The address.").as(Format::kIp).needed(),
+    string("kind", "Kind of the gateway that has it.").needed(),
+    string("namespace", "Namespace of the gateway.").as(Format::kNamespace).needed(),
+    string("name", "Name of the gateway.").as(Format::kName).needed(),
+    string("node", "Node that holds the address.").defaults_to(""),
+};
+constexpr Object kAllocation{kAllocationFields};
+
 constexpr Field kStatusFields[] = {
     string("currentNode", "Node that holds the address."),
     strings("announcingNodes", "Nodes that announce it."),
     integer("epoch", "Counts the nodes that have held it; of two that hold it, the higher one is right.")
         .within(0, kNoMaximum),
     objects("sessions", kSession, "BGP sessions that it is announced on.").at_most(64),
+    objects("allocations", kAllocation, "Of a pool: which gateway has which address.").at_most(1000),
     kConditionsField,
     kObservedGenerationField,
 };

@@ -76,6 +76,7 @@ extern const Object kNamespace;
 extern const Object kConfigMap;
 extern const Object kGatewayClass;
 extern const Object kGateway;
+extern const Object kListenerSet;
 extern const Object kHttpRoute;
 extern const Object kGrpcRoute;
 extern const Object kTlsRoute;

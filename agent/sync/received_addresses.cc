@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMaxMembers = 4096;
 constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxAddressName = kMaxName + 1 + 45;  ///< of a pool: its name and the address
 constexpr std::size_t kMaxKey = 256;
 constexpr std::size_t kMaxFault = 1024;
 constexpr unsigned kMaxPrefix = 128;
@@ -73,8 +74,8 @@ Result<vip::Addresses> read_addresses(const std::string& message) {
   for (const v1::VirtualAddress& from : down.addresses()) {
     vip::VirtualAddress address;
     const bool sound = from.address().size() == address.address.bytes.size() && from.prefix_length() <= kMaxPrefix &&
-                       !from.name().empty() && from.name().size() <= kMaxName && from.namespace_().size() <= kMaxName &&
-                       from.interface().size() <= kMaxName;
+                       !from.name().empty() && from.name().size() <= kMaxAddressName &&
+                       from.namespace_().size() <= kMaxName && from.interface().size() <= kMaxName;
     if (!sound) continue;
     std::memcpy(address.address.bytes.data(), from.address().data(), address.address.bytes.size());
     address.id = ResourceId::of("ProxyVIP", from.namespace_(), from.name()).stable_id();

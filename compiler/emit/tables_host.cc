@@ -296,7 +296,7 @@ class HostEmitter {
     }
     for (const Mirror& mirror : rule.mirrors) {
       if (mirror.backend && mirror.percent > 0)
-        treatment.mirrors.push_back({backend_id(*mirror.backend), mirror.percent, 0});
+        treatment.mirrors.push_back({called_id(*mirror.backend), mirror.percent, 0});
     }
 
     const bool denied = link::denied_on(config_, host_.listener, linked);
@@ -325,7 +325,7 @@ class HostEmitter {
     Backends backends;
     for (std::uint32_t i = 0; i < weights.size(); ++i) {
       const std::optional<std::uint32_t>& backend = rule.backends[i].backend;
-      backends.refs.push_back(BackendRefRecord::of(backend ? backend_id(*backend) : 0, weights[i]));
+      backends.refs.push_back(BackendRefRecord::of(backend ? called_id(*backend) : 0, weights[i]));
       backends.record.total_weight += weights[i];
       if (weights[i] < weights[backends.record.canary]) backends.record.canary = i;
     }
@@ -340,6 +340,10 @@ class HostEmitter {
     }
     // Numbers of runs, until the refs have a place: emit_treatments makes them what a reader expects.
     return backends_.put(std::move(backends));
+  }
+
+  std::uint64_t called_id(std::uint32_t index) const {
+    return backend_id(variant_for(config_.gateways[config_.listeners[host_.listener].gateway], index));
   }
 
   std::uint64_t backend_id(std::uint32_t index) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ inline constexpr std::string_view kConflicted = "Conflicted";
 /// Of backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking knows only when there is
 /// none.
 inline constexpr std::string_view kHealthy = "Healthy";
+/// Of Gateways: clients without a certificate are served (AllowInsecureFallback).
+inline constexpr std::string_view kInsecureValidation = "InsecureFrontendValidationMode";
 /// Of backends: `True` where so few endpoints are there that maxEjectionPercent allows none to be ejected.
 inline constexpr std::string_view kNoEjection = "NoEjection";
 inline constexpr std::string_view kPartiallyInvalid = "PartiallyInvalid";
@@ -42,6 +45,7 @@ inline constexpr std::string_view kShadowed = "Shadowed";
 namespace reason {
 // Of resources that are fine; `Valid` is the reason of Ready (specification, "States and transitions").
 inline constexpr std::string_view kAccepted = "Accepted";
+inline constexpr std::string_view kConfigurationChanged = "ConfigurationChanged";
 inline constexpr std::string_view kNoConflicts = "NoConflicts";
 inline constexpr std::string_view kProgrammed = "Programmed";
 inline constexpr std::string_view kResolvedRefs = "ResolvedRefs";
@@ -55,13 +59,16 @@ inline constexpr std::string_view kListenersNotValid = "ListenersNotValid";
 inline constexpr std::string_view kNoValidAuthority = "NoValidCACertificate";
 inline constexpr std::string_view kNoMatchingListenerHostname = "NoMatchingListenerHostname";
 inline constexpr std::string_view kNoMatchingParent = "NoMatchingParent";
+inline constexpr std::string_view kNotAllowed = "NotAllowed";
 inline constexpr std::string_view kNotAllowedByListeners = "NotAllowedByListeners";
+inline constexpr std::string_view kParentNotAccepted = "ParentNotAccepted";
 inline constexpr std::string_view kProtocolConflict = "ProtocolConflict";
 inline constexpr std::string_view kTargetNotFound = "TargetNotFound";
 inline constexpr std::string_view kUnsupportedAddress = "UnsupportedAddress";
 inline constexpr std::string_view kUnsupportedProtocol = "UnsupportedProtocol";
 inline constexpr std::string_view kUnsupportedValue = "UnsupportedValue";
 // Of what is not programmed, or not as it was asked for.
+inline constexpr std::string_view kAddressNotAssigned = "AddressNotAssigned";
 inline constexpr std::string_view kAddressNotUsable = "AddressNotUsable";
 inline constexpr std::string_view kMaxEjectionPercentTooSmall = "MaxEjectionPercentTooSmall";
 inline constexpr std::string_view kNoEndpoints = "NoEndpoints";
@@ -71,6 +78,7 @@ inline constexpr std::string_view kBackendNotFound = "BackendNotFound";
 inline constexpr std::string_view kInvalidCaKind = "InvalidCACertificateKind";
 inline constexpr std::string_view kInvalidCaRef = "InvalidCACertificateRef";
 inline constexpr std::string_view kInvalidCertificateRef = "InvalidCertificateRef";
+inline constexpr std::string_view kInvalidClientCertificateRef = "InvalidClientCertificateRef";
 inline constexpr std::string_view kInvalidKind = "InvalidKind";
 inline constexpr std::string_view kInvalidRouteKinds = "InvalidRouteKinds";
 inline constexpr std::string_view kRefNotPermitted = "RefNotPermitted";
@@ -99,15 +107,29 @@ struct ListenerStatus {
   friend bool operator==(const ListenerStatus&, const ListenerStatus&) = default;
 };
 
+/// Which gateway has an address of a pool.
+struct PoolUse {
+  std::string address{};
+  std::string kind{};
+  std::string name_space{};
+  std::string name{};
+
+  friend bool operator==(const PoolUse&, const PoolUse&) = default;
+};
+
 struct ResourceStatus {
   std::string kind{};
   std::string name_space{};
   std::string name{};
-  std::int64_t observed_generation = 0;     ///< metadata.generation; 0 when it carries none
-  std::vector<Condition> conditions{};      ///< of the resource itself; for routes: on every parent
-  std::vector<ParentStatus> parents{};      ///< of routes; parents that are fine are left out
-  std::vector<ListenerStatus> listeners{};  ///< of gateways; each, in the order of spec.listeners
-  std::vector<std::string> addresses{};     ///< of gateways
+  std::int64_t observed_generation = 0;               ///< metadata.generation; 0 when it carries none
+  std::vector<Condition> conditions{};                ///< of the resource itself; for routes: on every parent
+  std::vector<ParentStatus> parents{};                ///< of routes; parents that are fine are left out
+  std::vector<ListenerStatus> listeners{};            ///< of gateways; each, in the order of spec.listeners
+  std::vector<std::string> addresses{};               ///< of gateways
+  std::uint32_t attached_listener_sets = 0;           ///< of Gateways: those that are accepted
+  std::optional<std::vector<PoolUse>> allocations{};  ///< of ProxyVIPs with a pool, by address
+  std::string parent_space{};                         ///< of ListenerSets: namespace of the Gateway
+  std::string parent_name{};
   /// Of GatewayClasses: names of Gateway API's features, sorted.
   std::vector<std::string> supported_features{};
 

@@ -32,6 +32,28 @@ std::vector<std::optional<std::uint32_t>> link_backends(const std::vector<model:
   return index;
 }
 
+/// Gives each gateway that has a certificate for backends its own of those that are called over TLS: what is shown
+/// belongs to the connections, and so do their health and their pools.
+void add_variants(LinkedConfig& config) {
+  const auto backends = static_cast<std::uint32_t>(config.backends.size());
+  for (LinkedGateway& gateway : config.gateways) {
+    if (!gateway.client_certificate) continue;
+    for (std::uint32_t i = 0; i < backends; ++i) {
+      if (!config.backends[i].tls || config.backends[i].tls->client_certificate) continue;
+      LinkedBackend variant = config.backends[i];
+      variant.identity.name +=
+          ":shown-certificate-of:" + resource_path(gateway.identity.name_space, gateway.identity.name);
+      if (gateway.client_certificate->name.empty()) {
+        variant.tls->refused = true;
+      } else {
+        variant.tls->client_certificate = gateway.client_certificate;
+      }
+      gateway.variants.push_back({i, static_cast<std::uint32_t>(config.backends.size())});
+      config.backends.push_back(std::move(variant));
+    }
+  }
+}
+
 /// Those that a fault leaves out are added to `refused`: policies on them have nothing to protect.
 void link_routes(const std::vector<model::ProxyRoute>& routes, const RouteTargets& targets, Diagnostics& diagnostics,
                  Refused& refused, LinkedConfig& config) {
@@ -81,23 +103,6 @@ void drop_doubles(model::ResourceSet& resources, Diagnostics& diagnostics) {
   sort_and_drop_doubles(resources.wan_policies, diagnostics);
   sort_and_drop_doubles(resources.services, diagnostics);
   sort_and_drop_doubles(resources.secrets, diagnostics);
-}
-
-/// How many routes each listener has, for its status.
-void count_attached_routes(const NameIndex& gateways, const ListenerStates& states, LinkedConfig& config) {
-  std::vector<std::uint32_t> counts(config.listeners.size(), 0);
-  for (const LinkedRoute& route : config.routes) {
-    for (const std::uint32_t listener : route.listeners) ++counts[listener];
-  }
-  for (ResourceStatus& status : config.statuses) {
-    if (status.listeners.empty()) continue;
-    const auto gateway = gateways.find(status.kind, status.name_space, status.name);
-    if (!gateway) continue;
-    for (std::size_t i = 0; i < states[*gateway].size(); ++i) {
-      const auto& linked = states[*gateway][i].linked;
-      if (linked) status.listeners[i].attached_routes = counts[*linked];
-    }
-  }
 }
 
 void refused_statuses(const std::vector<model::Metadata>& refused, Diagnostics& diagnostics, LinkedConfig& config) {
@@ -166,10 +171,12 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
   const auto namespaces = std::make_shared<const NamespaceLabels>(resources.namespaces);
   LinkedConfig config;
   const ListenerStates listeners = link_gateways(
-      resources.gateways, {resources.vips, vip_names, vips, secrets, namespaces, resources.certificate_directories},
+      resources.gateways,
+      {resources.vips, vip_names, vips, secrets, namespaces, resources.certificate_directories, resources.api_gateways},
       diagnostics, config);
   const auto backend_index =
       link_backends(resources.backends, {resources.services, services, secrets}, diagnostics, config);
+  add_variants(config);
   link_routes(resources.routes, {gateways, backends, backend_index, listeners, config}, diagnostics, refused, config);
 
   const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
@@ -181,7 +188,7 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
   class_statuses(resources.gateway_classes, kDefaults.controller_class, config.statuses);
   backend_tls_statuses(resources, config.statuses);
   sort_and_merge(config.statuses);
-  count_attached_routes(gateway_names, listeners, config);
+  count_attached_routes(config, config.statuses);
   return config;
 }
 

@@ -65,6 +65,31 @@ LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group)
       [](const LinkedListener&) { return true; });
 }
 
+void count_attached_routes(const LinkedConfig& config, std::vector<ResourceStatus>& statuses) {
+  std::vector<std::uint32_t> counts(config.listeners.size(), 0);
+  for (const LinkedRoute& route : config.routes) {
+    for (const std::uint32_t listener : route.listeners) ++counts[listener];
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const LinkedListener& listener = config.listeners[i];
+    const Identity& gateway = config.gateways[listener.gateway].identity;
+    const ResourceStatus* const found =
+        listener.set_name.empty() ? find_status(statuses, gateway.kind, gateway.name_space, gateway.name)
+                                  : find_status(statuses, "ListenerSet", listener.set_space, listener.set_name);
+    if (found == nullptr) continue;
+    // No listener has a slash in the name that it was written with.
+    const std::string_view name = std::string_view(listener.name).substr(listener.name.rfind('/') + 1);
+    auto& listeners = statuses[static_cast<std::size_t>(found - statuses.data())].listeners;
+    const auto counted = std::ranges::find(listeners, name, &ListenerStatus::name);
+    if (counted != listeners.end()) counted->attached_routes = counts[i];
+  }
+}
+
+std::uint32_t variant_for(const LinkedGateway& gateway, std::uint32_t backend) {
+  const auto found = std::ranges::lower_bound(gateway.variants, backend, {}, &BackendVariant::backend);
+  return found == gateway.variants.end() || found->backend != backend ? backend : found->variant;
+}
+
 bool has_overlaps(const LinkedConfig& config) {
   return std::ranges::any_of(config.listeners, &LinkedListener::overlaps);
 }

@@ -121,8 +121,18 @@ struct LinkedRoute {
   bool denied = false;
 };
 
+/// A backend as one gateway calls it.
+struct BackendVariant {
+  std::uint32_t backend = 0;  ///< index into LinkedConfig::backends, as routes have it
+  std::uint32_t variant = 0;  ///< likewise: the same with the gateway's certificate
+};
+
 struct LinkedGateway {
   Identity identity;
+  /// Of a gateway with a certificate for backends: those that are called over TLS. Ascending by `backend`.
+  std::vector<BackendVariant> variants{};
+  /// Shown to backends. An empty name: what was asked for cannot be used, and these backends are not called.
+  std::optional<CertificateName> client_certificate{};
   /// Of agents that serve it, ascending. Empty: all agents do.
   std::vector<std::string> agent_groups{};
   /// Empty: every address of the node.
@@ -143,7 +153,9 @@ struct LinkedGateway {
 
 struct LinkedListener {
   std::uint32_t gateway = 0;
-  std::string name;
+  std::string name;  ///< of a ListenerSet's `namespace/set/listener`
+  std::string set_space{};
+  std::string set_name{};  ///< of the ListenerSet that it stands in; empty: it is the gateway's own
   std::uint16_t port = 0;
   program::Protocol protocol = program::Protocol::kHttp;
   /// Empty: every host.
@@ -235,6 +247,12 @@ std::vector<std::string> agent_groups(const LinkedConfig& config);
 /// Gateways that are for all agents or for this group, their listeners and the routes on these. Of a group that no
 /// gateway names, that is what is for all.
 LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group);
+
+/// Fills in how many routes each listener of `statuses` has, which are sorted (conditions.h, sort_and_merge).
+void count_attached_routes(const LinkedConfig& config, std::vector<ResourceStatus>& statuses);
+
+/// The backend that a gateway calls where a route names `backend`.
+std::uint32_t variant_for(const LinkedGateway& gateway, std::uint32_t backend);
 
 /// Whether gateways of different groups have a port and name in common, so that one program cannot hold them all.
 bool has_overlaps(const LinkedConfig& config);

@@ -83,6 +83,8 @@ struct ListenerTls {
   bool needs_client_certificate = false;
   /// With the former: who comes without one is served as well.
   bool client_certificate_optional = false;
+  /// With the former: AllowInsecureFallback, which the status of the Gateway says.
+  bool client_certificate_unverified = false;
   std::vector<SecretKey> client_authorities{};
   /// Each of them must have a list of what it has revoked (`ca.crl`), and in time.
   bool requires_crl = false;

@@ -12,7 +12,7 @@ std::string_view group_of(std::string_view kind) {
   if (kind == "Service" || kind == "Secret" || kind == "ConfigMap" || kind == "Namespace") return {};
   if (kind == "Ingress" || kind == "IngressClass") return "networking.k8s.io";
   for (const std::string_view foreign :
-       {"Gateway", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "BackendTLSPolicy"}) {
+       {"Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "BackendTLSPolicy"}) {
     if (kind == foreign) return "gateway.networking.k8s.io";
   }
   return schemas::kApiGroup;

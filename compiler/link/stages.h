@@ -38,6 +38,9 @@ struct ListenerState {
   /// Who holds what it asks for; empty where that is not why.
   std::string message{};
   Admission admission{};
+  /// `namespace/name` of the ListenerSet that it stands in; empty: it is the gateway's own.
+  std::string set{};
+  std::string name{};  ///< as it was written
 };
 
 /// What gateways refer to.
@@ -50,6 +53,8 @@ struct GatewayTargets {
   std::shared_ptr<const NamespaceLabels> namespaces{};
   /// As ResourceSet has them.
   const std::optional<std::vector<std::string>>& certificate_directories;
+  /// Those of other controllers too: their addresses of pools stay theirs.
+  const std::vector<model::Gateway>& api_gateways;
 };
 
 /// By position of the gateway, then of the listener in spec.listeners.

@@ -9,13 +9,14 @@
 namespace edge::compiler::link {
 
 /// Sorted, as the specification asks.
-inline constexpr std::array<std::string_view, 43> kSupportedFeatures = {
+inline constexpr std::array<std::string_view, 45> kSupportedFeatures = {
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
     "GRPCRouteNamedRouteRule",
     "Gateway",
     "GatewayAddressEmpty",
+    "GatewayBackendClientCertificate",
     "GatewayFrontendClientCertificateValidation",
     "GatewayHTTPListenerIsolation",
     "GatewayHTTPSListenerDetectMisdirectedRequests",
@@ -48,6 +49,7 @@ inline constexpr std::array<std::string_view, 43> kSupportedFeatures = {
     "HTTPRouteRetryBackendTimeout",
     "HTTPRouteRetryConnectionError",
     "HTTPRouteSchemeRedirect",
+    "ListenerSet",
     "ReferenceGrant",
     "TCPRoute",
     "TLSRoute",

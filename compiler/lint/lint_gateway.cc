@@ -7,25 +7,24 @@ namespace {
 
 using model::Listener;
 
-std::string listener_field(std::size_t index, std::string_view field) {
-  return indexed("spec.listeners", index) + "." + std::string(field);
+std::string listener_field(const Listener& listener, std::string_view field) {
+  return indexed("spec.listeners", listener.position) + "." + std::string(field);
 }
 
 /// Without a certificate no handshake succeeds: the listener only looks as if it served.
-void certificate(const model::ProxyGateway& gateway, std::size_t index, Diagnostics& diagnostics) {
-  const Listener& listener = gateway.listeners[index];
+void certificate(const model::ProxyGateway& gateway, const Listener& listener, Diagnostics& diagnostics) {
   const bool passes_through = listener.tls && listener.tls->mode && listener.tls->mode->value == "Passthrough";
   const bool terminates = listener.protocol.value == "HTTPS" ||
                           (listener.protocol.value == "TLS" && listener.tls && listener.tls->mode && !passes_through);
   const bool has_one = listener.tls && (!listener.tls->certificates.empty() || listener.tls->certificate_file);
   if (!terminates || passes_through || has_one) return;
-  Diagnostic found =
-      warning(gateway.metadata, {.code = DiagnosticCode::kNoCertificate,
-                                 .span = listener.tls ? listener.tls->span : listener.protocol.span,
-                                 .field = listener_field(index, "tls"),
-                                 .message = "the listener " + in_quotes(listener.name.value) + " has no certificate",
-                                 .fix = "name a secret of type `kubernetes.io/tls` in `tls.secretRef`, or files in "
-                                        "`tls.certFile` and `tls.keyFile`"});
+  Diagnostic found = warning(owner_of(gateway, listener),
+                             {.code = DiagnosticCode::kNoCertificate,
+                              .span = listener.tls ? listener.tls->span : listener.protocol.span,
+                              .field = listener_field(listener, "tls"),
+                              .message = "the listener " + in_quotes(listener.name.value) + " has no certificate",
+                              .fix = "name a secret of type `kubernetes.io/tls` in `tls.secretRef`, or files in "
+                                     "`tls.certFile` and `tls.keyFile`"});
   found.notes.emplace_back("no TLS handshake with it can succeed, whatever host name the client asks for");
   diagnostics.add(std::move(found));
 }
@@ -50,9 +49,9 @@ void trusted_proxies(const model::ProxyGateway& gateway, Diagnostics& diagnostic
 }  // namespace
 
 void lint(const model::ProxyGateway& gateway, Diagnostics& diagnostics) {
-  for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
-    certificate(gateway, i, diagnostics);
-    lint_hostnames(gateway.metadata, gateway.listeners[i].hostnames, listener_field(i, "hostnames"), diagnostics);
+  for (const Listener& listener : gateway.listeners) {
+    certificate(gateway, listener, diagnostics);
+    lint_hostnames(owner_of(gateway, listener), listener.hostnames, listener_field(listener, "hostnames"), diagnostics);
   }
   trusted_proxies(gateway, diagnostics);
 }

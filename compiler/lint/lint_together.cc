@@ -356,10 +356,18 @@ class TogetherLinter {
       if (gateway.vip_ref) named.insert(gateway.vip_ref->value);
     }
     for (const model::ProxyVip& vip : resources_.vips) {
+      if (!vip.pool.empty() || is_asked_for(vip)) continue;
       if (!named.contains(vip.metadata.name) && !named.contains(vip.metadata.name_space + "/" + vip.metadata.name)) {
         unused(vip.metadata, DiagnosticCode::kUnusedVip, "no gateway listens on this address");
       }
     }
+  }
+
+  /// By a gateway that names the address, not the ProxyVIP.
+  bool is_asked_for(const model::ProxyVip& vip) const {
+    return std::ranges::any_of(resources_.gateways, [&](const ProxyGateway& gateway) {
+      return std::ranges::any_of(gateway.addresses, [&](const auto& own) { return own.value == vip.address.value; });
+    });
   }
 
   /// A note: in files that are one part of a configuration it may be meant so.

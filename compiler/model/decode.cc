@@ -230,6 +230,8 @@ class Decoder {
       keep(resources_.gateway_classes, decode_gateway_class(fields, metadata));
     } else if (kind.body == &schemas::kGateway) {
       keep(resources_.api_gateways, decode_api_gateway(fields, metadata, report));
+    } else if (kind.body == &schemas::kListenerSet) {
+      keep(resources_.listener_sets, decode_listener_set(fields, metadata, report));
     } else if (kind.body == &schemas::kHttpRoute || kind.body == &schemas::kGrpcRoute ||
                kind.body == &schemas::kTlsRoute || kind.body == &schemas::kTcpRoute) {
       keep(resources_.api_routes, decode_api_route(fields, metadata, report));

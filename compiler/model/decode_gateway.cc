@@ -77,6 +77,7 @@ Listener decode_listener(const Fields& entry, std::size_t index, Report& report)
                     .max_request_body = entry.integer("maxRequestBodySize"),
                     .proxy_protocol = entry.boolean("proxyProtocol"),
                     .redirect_scheme = decode_redirect(entry.object("redirectScheme"))};
+  listener.position = static_cast<std::uint32_t>(index);
   const bool plain = listener.protocol.value == "HTTP" || listener.protocol.value == "TCP";
   if (plain && listener.tls) {
     report.fault(DiagnosticCode::kExclusiveFields, listener.tls->span, listener_field(index, "tls"),
@@ -200,6 +201,39 @@ void check_listener_names(const std::vector<Listener>& listeners, Report& report
   }
 }
 
+/// Every block is of the family that is asked for.
+void check_pool(const ProxyVip& vip, Report& report) {
+  if (!vip.address_family) return;
+  for (std::size_t i = 0; i < vip.pool.size(); ++i) {
+    const Located<Cidr>& block = vip.pool[i];
+    if ((block.value.address.is_v4() ? "ipv4" : "ipv6") == vip.address_family->value) continue;
+    report.fault(DiagnosticCode::kExclusiveFields, block.span, "spec.pool[" + std::to_string(i) + "]",
+                 "the block `" + to_string(block.value) + "` is not of the family " + vip.address_family->value,
+                 "leave out `addressFamily`, or the block");
+  }
+}
+
+/// As the controller wrote them; what is none is passed over, since nobody writes a status by hand.
+std::vector<PoolAllocation> allocations(yaml::Node status) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<PoolAllocation> all;
+  const yaml::Node list = status && status.is_map() ? status.find("allocations") : yaml::Node();
+  if (!list || !list.is_list()) return all;
+  for (const yaml::Node entry : list) {
+    if (!entry.is_map() || all.size() == kMost) continue;
+    const auto text = [&](std::string_view key) {
+      const yaml::Node value = entry.find(key);
+      return value && value.is_scalar() ? std::string(value.text()) : std::string();
+    };
+    const auto address = parse_ip(text("address"));
+    PoolAllocation one{.kind = text("kind"), .name_space = text("namespace"), .name = text("name")};
+    if (!address || one.kind.empty() || one.name.empty()) continue;
+    one.address = *address;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 }  // namespace
 
 ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report) {
@@ -215,6 +249,23 @@ ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report) {
   if (vip.mode && vip.mode->value == "BGP" && !vip.bgp) {
     report.fault(DiagnosticCode::kMissingField, vip.mode->span, "spec.bgp", "the mode BGP takes `bgp`",
                  "name `localAS` and `peers` under `bgp`, or leave `mode` out");
+  }
+  vip.pool = spec.cidrs("pool");
+  if (const yaml::Node pool = spec.node("pool")) {
+    if (const yaml::Node address = spec.node("address")) {
+      report.fault(DiagnosticCode::kExclusiveFields, pool.key_span(), "spec.pool",
+                   "a ProxyVIP is one address or a pool of them, not both", "leave out `address` or `pool`");
+    } else if (vip.pool.empty()) {
+      report.fault(DiagnosticCode::kMissingField, pool.key_span(), "spec.pool", "the pool has no block of addresses");
+    }
+    check_pool(vip, report);
+    vip.allocations = allocations(root.node("status"));
+    return vip;
+  }
+  if (!spec.node("address")) {
+    report.fault(DiagnosticCode::kMissingField, spec.span(), "spec.address", "the field `address` is required",
+                 "write the address with its prefix length, or blocks of addresses as `pool`");
+    return vip;
   }
   const Located<std::string> text = spec.needed_text("address");
   const std::string_view host = std::string_view(text.value).substr(0, text.value.find('/'));

@@ -47,11 +47,9 @@ std::vector<LabelRequirement> selector(const Fields& fields) {
   return out;
 }
 
-/// Gateway API's default: routes of the gateway's own namespace.
-AllowedRoutes allowed_routes(const Fields& fields) {
+AllowedRoutes allowed_namespaces(const Fields& spaces, AllowedRoutes::From usual) {
   using enum AllowedRoutes::From;
-  AllowedRoutes allowed;
-  const Fields spaces = fields.object("namespaces");
+  AllowedRoutes allowed{.from = usual};
   if (const auto from = spaces.text("from")) {
     allowed.from = from->value == "All"        ? kAll
                    : from->value == "Selector" ? kSelector
@@ -61,6 +59,12 @@ AllowedRoutes allowed_routes(const Fields& fields) {
   allowed.selector = selector(spaces.object("selector"));
   // A selector that says nothing selects every namespace; one that is not there selects none.
   if (allowed.from == kSelector && !spaces.node("selector")) allowed.from = kNone;
+  return allowed;
+}
+
+/// Gateway API's default: routes of the gateway's own namespace.
+AllowedRoutes allowed_routes(const Fields& fields) {
+  AllowedRoutes allowed = allowed_namespaces(fields.object("namespaces"), AllowedRoutes::From::kSame);
   fields.entries("kinds", [&](const Fields& entry) {
     const ObjectRef kind = object_ref(entry, kGatewayApiGroup, "");
     allowed.kinds.push_back({.group = kind.group, .kind = kind.kind, .span = entry.span()});
@@ -81,6 +85,22 @@ GatewayListener listener(const Fields& fields) {
   }
   out.listener.allowed_routes = allowed_routes(fields.object("allowedRoutes"));
   return out;
+}
+
+std::vector<GatewayListener> listeners(const Fields& spec, Report& report) {
+  std::vector<GatewayListener> all;
+  spec.entries("listeners", [&](const Fields& entry) {
+    all.push_back(listener(entry));
+    all.back().listener.position = static_cast<std::uint32_t>(all.size() - 1);
+    const Located<std::string>& name = all.back().listener.name;
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+      if (all[i].listener.name.value != name.value) continue;
+      report.fault(DiagnosticCode::kConflict, name.span, "spec.listeners[" + std::to_string(all.size() - 1) + "].name",
+                   "two listeners have the name " + in_quotes(name.value));
+      break;
+    }
+  });
+  return all;
 }
 
 std::optional<ClientValidation> client_validation(const Fields& settings) {
@@ -280,18 +300,11 @@ GatewayClass decode_gateway_class(const Fields& root, Metadata metadata) {
 
 Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
-  Gateway out{.metadata = std::move(metadata), .class_name = spec.needed_text("gatewayClassName")};
-  spec.entries("listeners", [&](const Fields& entry) {
-    out.listeners.push_back(listener(entry));
-    const Located<std::string>& name = out.listeners.back().listener.name;
-    for (std::size_t i = 0; i + 1 < out.listeners.size(); ++i) {
-      if (out.listeners[i].listener.name.value != name.value) continue;
-      report.fault(DiagnosticCode::kConflict, name.span,
-                   "spec.listeners[" + std::to_string(out.listeners.size() - 1) + "].name",
-                   "two listeners have the name " + in_quotes(name.value));
-      break;
-    }
-  });
+  Gateway out{.metadata = std::move(metadata),
+              .class_name = spec.needed_text("gatewayClassName"),
+              .listeners = listeners(spec, report)};
+  out.allowed_listeners =
+      allowed_namespaces(spec.object("allowedListeners").object("namespaces"), AllowedRoutes::From::kNone);
   spec.entries("addresses", [&](const Fields& entry) {
     out.addresses.push_back({.type = entry.text("type"), .value = entry.text("value"), .span = entry.span()});
   });
@@ -305,11 +318,18 @@ Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report
         {.port = entry.needed_integer("port").value, .validation = client_validation(entry.object("tls"))});
   });
   if (const Fields certificate = spec.object("tls").object("backend").object("clientCertificateRef")) {
-    out.client_certificate = certificate.span();
+    out.client_certificate = object_ref(certificate, "", "Secret");
   }
   const Fields annotations = root.object("metadata").object("annotations");
   out.vip = annotations.text(std::string(schemas::kApiGroup) + "/vip");
   return out;
+}
+
+ListenerSet decode_listener_set(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  return {.metadata = std::move(metadata),
+          .parent = object_ref(spec.object("parentRef"), kGatewayApiGroup, "Gateway"),
+          .listeners = listeners(spec, report)};
 }
 
 ApiRoute decode_api_route(const Fields& root, Metadata metadata, Report& report) {

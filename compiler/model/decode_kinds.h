@@ -28,6 +28,7 @@ Secret decode_secret(const Fields& root, Metadata metadata, Report& report);
 ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
 GatewayClass decode_gateway_class(const Fields& root, Metadata metadata);
 Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report);
+ListenerSet decode_listener_set(const Fields& root, Metadata metadata, Report& report);
 /// HTTPRoute, GRPCRoute, TLSRoute and TCPRoute.
 ApiRoute decode_api_route(const Fields& root, Metadata metadata, Report& report);
 BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata);

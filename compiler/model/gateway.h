@@ -40,11 +40,25 @@ struct Bgp {
   Maybe<std::chrono::nanoseconds> graceful_restart_time{};
 };
 
+/// An address of a pool that a gateway has.
+struct PoolAllocation {
+  IpAddress address{};
+  std::string kind{};  ///< of the gateway
+  std::string name_space{};
+  std::string name{};
+
+  friend bool operator==(const PoolAllocation&, const PoolAllocation&) = default;
+};
+
 struct ProxyVip {
   Metadata metadata;
   /// The host's bits are kept, as the address is one host's.
   Located<IpAddress> address{};
   std::uint8_t prefix_length = 0;
+  /// In place of `address`: gateways get an address of their own from these blocks.
+  std::vector<Located<Cidr>> pool{};
+  /// Of its status: what was given out before.
+  std::vector<PoolAllocation> allocations{};
   Maybe<std::string> mode{};
   Maybe<std::string> address_family{};
   std::vector<Located<std::int64_t>> ports{};
@@ -65,6 +79,8 @@ struct Tls {
   /// Of clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;
+  /// Of translated listeners: AllowInsecureFallback, which the status of the Gateway says.
+  bool client_certificate_unverified = false;
   bool requires_crl = false;
   /// Of translated listeners: also where none of the authorities that were asked for can be named.
   bool needs_client_certificate = false;
@@ -120,6 +136,10 @@ struct Listener {
   std::optional<AllowedRoutes> allowed_routes{};
   /// Reason of a condition (Gateway API) why translating refused it; the listener is then never served.
   std::string refused{};
+  /// Of a ListenerSet: its place in ProxyGateway::listener_sets. Absent: the listener is the gateway's own.
+  std::optional<std::uint32_t> set{};
+  /// In the list that it was written in.
+  std::uint32_t position = 0;
 };
 
 struct Compression {
@@ -177,6 +197,15 @@ struct ProxyGateway {
   std::vector<Located<std::string>> agent_groups{};
   /// Of translated gateways: addresses that are bound beside those of a VIP.
   std::vector<Located<IpAddress>> addresses{};
+  /// Of translated gateways that ask for no address: they get one from a pool where there is one.
+  bool takes_from_pool = false;
+  /// Of translated gateways: ListenerSets whose listeners stand behind the gateway's own, in their order.
+  std::vector<Metadata> listener_sets{};
+  /// Of translated gateways: whose ListenerSets add listeners.
+  AllowedRoutes allowed_listeners{.from = AllowedRoutes::From::kNone};
+  /// Of translated gateways: what backends are shown that are called over TLS. A name that is empty: what was asked for
+  /// is no certificate.
+  std::optional<Reference> client_certificate{};
   /// Reason of a condition (Gateway API) why translating refused it; none of its listeners is then served.
   std::string refused{};
   std::vector<Listener> listeners{};
@@ -191,5 +220,10 @@ struct ProxyGateway {
   std::optional<RedirectScheme> redirect_scheme{};
   std::vector<Located<Cidr>> trusted_proxies{};
 };
+
+/// The resource that the listener is written in: a ListenerSet, or the gateway itself.
+inline const Metadata& owner_of(const ProxyGateway& gateway, const Listener& listener) {
+  return listener.set ? gateway.listener_sets[*listener.set] : gateway.metadata;
+}
 
 }  // namespace edge::compiler::model

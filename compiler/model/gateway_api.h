@@ -63,9 +63,17 @@ struct Gateway {
   std::vector<GatewayAddress> addresses{};
   std::optional<ObjectRef> parameters{};  ///< of spec.infrastructure
   std::optional<ClientValidation> client_validation{};
-  std::vector<PortClientValidation> client_validation_of_port{};  ///< in place of the former
-  Span client_certificate{};                                      ///< of spec.tls.backend.clientCertificateRef
-  Maybe<std::string> vip{};                                       ///< annotation `{api_group}/vip`
+  std::vector<PortClientValidation> client_validation_of_port{};        ///< in place of the former
+  std::optional<ObjectRef> client_certificate{};                        ///< of spec.tls.backend
+  AllowedRoutes allowed_listeners{.from = AllowedRoutes::From::kNone};  ///< whose ListenerSets; `kinds` is empty
+  Maybe<std::string> vip{};                                             ///< annotation `{api_group}/vip`
+};
+
+/// Listeners that are added to a Gateway.
+struct ListenerSet {
+  Metadata metadata;
+  ObjectRef parent{};
+  std::vector<GatewayListener> listeners{};
 };
 
 struct ApiBackendRef {

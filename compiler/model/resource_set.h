@@ -36,6 +36,7 @@ struct ResourceSet {
   // Kinds that translate/ turns into those above.
   std::vector<GatewayClass> gateway_classes{};
   std::vector<Gateway> api_gateways{};
+  std::vector<ListenerSet> listener_sets{};
   std::vector<ApiRoute> api_routes{};
   std::vector<BackendTlsPolicy> backend_tls_policies{};
   std::vector<IngressClass> ingress_classes{};

@@ -16,6 +16,8 @@ namespace edge::compiler::model {
 struct ParentRef {
   Reference gateway;
   std::string kind = "ProxyGateway";
+  /// Of translated routes: whose listeners are meant, in place of the gateway's own.
+  std::optional<Reference> listener_set{};
   Maybe<std::string> section_name{};
   Maybe<std::int64_t> port{};
 };

@@ -13,6 +13,7 @@ ClassGateway::ClassGateway(const model::IngressClass& ingress_class, Diagnostics
     : diagnostics_(diagnostics) {
   gateway_.metadata = ingress_class.metadata;
   gateway_.metadata.name_space = kGatewaySpace;
+  gateway_.takes_from_pool = true;
   add("http", 80, "HTTP", {}, ingress_class.metadata.span);
 }
 
@@ -53,6 +54,7 @@ model::Listener& ClassGateway::add(std::string name, std::int64_t port, std::str
   listener.allowed_routes =
       model::AllowedRoutes{.from = model::AllowedRoutes::From::kAll,
                            .kinds = {{.group = std::string(kNetworkingGroup), .kind = "Ingress", .span = span}}};
+  listener.position = static_cast<std::uint32_t>(gateway_.listeners.size());
   gateway_.listeners.push_back(std::move(listener));
   return gateway_.listeners.back();
 }

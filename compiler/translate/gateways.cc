@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/ip.h"
 #include "compiler/translate/gateway_api.h"
@@ -11,8 +13,8 @@ namespace {
 
 constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TLS", "TCP"};
 
-std::string listener_field(std::size_t index, std::string_view field) {
-  return "spec.listeners[" + std::to_string(index) + "]." + std::string(field);
+std::string listener_field(const model::Listener& listener, std::string_view field) {
+  return "spec.listeners[" + std::to_string(listener.position) + "]." + std::string(field);
 }
 
 class GatewayTranslator {
@@ -20,62 +22,91 @@ class GatewayTranslator {
   GatewayTranslator(const model::Gateway& gateway, Diagnostics& diagnostics)
       : gateway_(gateway), diagnostics_(diagnostics) {}
 
-  model::ProxyGateway run() {
+  /// `sets`: ListenerSets that name it as their parent, the one that goes first first.
+  model::ProxyGateway run(const std::vector<const model::ListenerSet*>& sets) {
     model::ProxyGateway made{.metadata = gateway_.metadata, .vip_ref = gateway_.vip};
-    for (std::size_t i = 0; i < gateway_.listeners.size(); ++i) made.listeners.push_back(listener(i));
+    made.allowed_listeners = gateway_.allowed_listeners;
+    for (const model::GatewayListener& own : gateway_.listeners) {
+      made.listeners.push_back(listener(own, gateway_.metadata));
+    }
+    for (const model::ListenerSet* set : sets) add_set(*set, made);
     for (std::size_t i = 0; i < gateway_.addresses.size(); ++i) address(i, made);
+    made.takes_from_pool = !made.vip_ref && made.addresses.empty();
     if (gateway_.parameters) {
       made.refused = "InvalidParameters";
       report(DiagnosticCode::kNotServed, Severity::kWarning, gateway_.parameters->span,
              "spec.infrastructure.parametersRef", "a Gateway takes no parameters; no listener is served");
     }
-    if (gateway_.client_certificate.somewhere()) {
-      report(DiagnosticCode::kNotServed, Severity::kWarning, gateway_.client_certificate,
-             "spec.tls.backend.clientCertificateRef", "backends are shown no certificate of the Gateway",
-             "a ProxyBackend has `tls.clientCertificateRef`");
-    }
+    if (gateway_.client_certificate) client_certificate(*gateway_.client_certificate, made);
     return made;
   }
 
  private:
   void report(DiagnosticCode code, Severity severity, Span span, std::string field, std::string message,
               std::string fix = {}) {
+    report_of(gateway_.metadata, code, severity, span, std::move(field), std::move(message), std::move(fix));
+  }
+
+  void report_of(const model::Metadata& resource, DiagnosticCode code, Severity severity, Span span, std::string field,
+                 std::string message, std::string fix = {}) {
     diagnostics_.add({.code = code,
                       .severity = severity,
-                      .resource = gateway_.metadata.text(),
+                      .resource = resource.text(),
                       .field = std::move(field),
                       .span = span,
                       .message = std::move(message),
                       .fix = std::move(fix)});
   }
 
-  model::Listener listener(std::size_t index) {
-    model::Listener made = gateway_.listeners[index].listener;
+  void client_certificate(const model::ObjectRef& asked, model::ProxyGateway& made) {
+    made.client_certificate = asked.to;
+    if (asked.group.empty() && asked.kind == "Secret") return;
+    made.client_certificate->name.value.clear();
+    report(DiagnosticCode::kInvalidValue, Severity::kError, asked.kind_span, "spec.tls.backend.clientCertificateRef",
+           "a certificate is in a Secret, not in a " + asked.kind +
+               (asked.group.empty() ? "" : " of the group `" + asked.group + "`") +
+               "; backends that are called over TLS are not called");
+  }
+
+  void add_set(const model::ListenerSet& set, model::ProxyGateway& made) {
+    const auto number = static_cast<std::uint32_t>(made.listener_sets.size());
+    made.listener_sets.push_back(set.metadata);
+    for (const model::GatewayListener& one : set.listeners) {
+      made.listeners.push_back(listener(one, set.metadata));
+      made.listeners.back().set = number;
+    }
+  }
+
+  /// `owner`: the Gateway, or the ListenerSet that it stands in.
+  model::Listener listener(const model::GatewayListener& from, const model::Metadata& owner) {
+    model::Listener made = from.listener;
     if (std::find(std::begin(kProtocols), std::end(kProtocols), made.protocol.value) == std::end(kProtocols)) {
       made.refused = "UnsupportedProtocol";
-      report(DiagnosticCode::kNotServed, Severity::kWarning, made.protocol.span, listener_field(index, "protocol"),
-             "listeners of protocol " + made.protocol.value + " are not served; the listener is left out",
-             "HTTP, HTTPS, TLS and TCP are known");
+      report_of(owner, DiagnosticCode::kNotServed, Severity::kWarning, made.protocol.span,
+                listener_field(made, "protocol"),
+                "listeners of protocol " + made.protocol.value + " are not served; the listener is left out",
+                "HTTP, HTTPS, TLS and TCP are known");
     }
     // Gateway API has a host name ignored where the protocol has none.
     if (made.protocol.value == "TCP") made.hostnames.clear();
     const bool plain = made.protocol.value == "HTTP" || made.protocol.value == "TCP";
     if (plain && made.tls) {
       made.refused = "Invalid";
-      report(DiagnosticCode::kExclusiveFields, Severity::kError, made.tls->span, listener_field(index, "tls"),
-             "a listener of protocol " + made.protocol.value + " has no TLS settings; the listener is left out",
-             "set protocol to HTTPS or TLS, or leave `tls` out");
+      report_of(owner, DiagnosticCode::kExclusiveFields, Severity::kError, made.tls->span, listener_field(made, "tls"),
+                "a listener of protocol " + made.protocol.value + " has no TLS settings; the listener is left out",
+                "set protocol to HTTPS or TLS, or leave `tls` out");
     }
-    for (const model::ObjectRef& certificate : gateway_.listeners[index].certificates) {
+    for (const model::ObjectRef& certificate : from.certificates) {
       if (certificate.group.empty() && certificate.kind == "Secret") {
         made.tls->certificates.push_back(certificate.to);
         continue;
       }
       made.refused = "InvalidCertificateRef";
-      report(DiagnosticCode::kInvalidValue, Severity::kError, certificate.kind_span,
-             listener_field(index, "tls.certificateRefs"),
-             "a certificate is in a Secret, not in a " + certificate.kind +
-                 (certificate.group.empty() ? "" : " of the group `" + certificate.group + "`") + "; it is left out");
+      report_of(owner, DiagnosticCode::kInvalidValue, Severity::kError, certificate.kind_span,
+                listener_field(made, "tls.certificateRefs"),
+                "a certificate is in a Secret, not in a " + certificate.kind +
+                    (certificate.group.empty() ? "" : " of the group `" + certificate.group + "`") +
+                    "; it is left out");
     }
     if (made.protocol.value == "HTTPS") validate_clients(made);
     return made;
@@ -91,6 +122,7 @@ class GatewayTranslator {
     if (!made.tls) made.tls = model::Tls{.span = made.span};
     made.tls->needs_client_certificate = true;
     made.tls->client_certificate_optional = asked->optional;
+    made.tls->client_certificate_unverified = asked->optional;
     for (const model::ObjectRef& authority : asked->authorities) {
       model::Reference named = authority.to;
       const bool map = authority.group.empty() && authority.kind == "ConfigMap";
@@ -132,18 +164,77 @@ class GatewayTranslator {
   Diagnostics& diagnostics_;
 };
 
+std::string name_of(const model::Metadata& metadata) { return metadata.name_space + "/" + metadata.name; }
+
+/// `namespace/name` of the Gateway that it adds listeners to.
+std::string parent_of(const model::ListenerSet& set) {
+  const model::Reference& to = set.parent.to;
+  return (to.name_space.empty() ? set.metadata.name_space : to.name_space) + "/" + to.name.value;
+}
+
+/// By `namespace/name` of the Gateway: Gateway API has the older go first, then the one whose name is less.
+std::map<std::string, std::vector<const model::ListenerSet*>> sets_of_gateways(const model::ResourceSet& resources,
+                                                                               Diagnostics& diagnostics) {
+  std::vector<const model::ListenerSet*> order;
+  for (const model::ListenerSet& set : resources.listener_sets) order.push_back(&set);
+  std::ranges::sort(order, [](const model::ListenerSet* a, const model::ListenerSet* b) {
+    const model::Metadata& x = a->metadata;
+    const model::Metadata& y = b->metadata;
+    return std::tie(x.created, x.name_space, x.name, x.digest) < std::tie(y.created, y.name_space, y.name, y.digest);
+  });
+  std::map<std::string, std::vector<const model::ListenerSet*>> sets;
+  std::map<std::string, const model::ListenerSet*> known;
+  for (const model::ListenerSet* set : order) {
+    const auto [first, added] = known.emplace(name_of(set->metadata), set);
+    if (!added) {
+      diagnostics.add({.code = DiagnosticCode::kDuplicateResource,
+                       .resource = set->metadata.text(),
+                       .field = "metadata.name",
+                       .span = set->metadata.span,
+                       .message = "the resource is given twice; this one is left out",
+                       .labels = {{first->second->metadata.span, "this one holds"}},
+                       .fix = "give it another name or namespace, or remove one of them"});
+      continue;
+    }
+    if (set->parent.group == model::kGatewayApiGroup && set->parent.kind == "Gateway") {
+      sets[parent_of(*set)].push_back(set);
+      continue;
+    }
+    diagnostics.add({.code = DiagnosticCode::kNotServed,
+                     .severity = Severity::kWarning,
+                     .resource = set->metadata.text(),
+                     .field = "spec.parentRef.kind",
+                     .span = set->parent.kind_span,
+                     .message = "a " + set->parent.kind + " of the group `" + set->parent.group +
+                                "` is no parent of listeners that is served"});
+  }
+  return sets;
+}
+
 }  // namespace
+
+ListenerSetParents listener_set_parents(const model::ResourceSet& resources) {
+  ListenerSetParents parents;
+  for (const model::ListenerSet& set : resources.listener_sets) {
+    if (set.parent.group != model::kGatewayApiGroup || set.parent.kind != "Gateway") continue;
+    parents.emplace(name_of(set.metadata), parent_of(set));
+  }
+  return parents;
+}
 
 OthersGateways translate_gateways(const model::ResourceSet& resources, std::string_view controller,
                                   model::ResourceSet& made, Diagnostics& diagnostics) {
   std::map<std::string_view, const model::GatewayClass*> classes;
   for (const model::GatewayClass& one : resources.gateway_classes) classes.emplace(one.metadata.name, &one);
   OthersGateways others;
+  const auto sets = sets_of_gateways(resources, diagnostics);
   for (const model::Gateway& gateway : resources.api_gateways) {
     const auto found = classes.find(gateway.class_name.value);
     const bool known = found != classes.end();
     if (known && found->second->controller.value == controller && !found->second->parameters) {
-      made.gateways.push_back(GatewayTranslator(gateway, diagnostics).run());
+      const auto own = sets.find(name_of(gateway.metadata));
+      made.gateways.push_back(GatewayTranslator(gateway, diagnostics)
+                                  .run(own == sets.end() ? std::vector<const model::ListenerSet*>() : own->second));
       continue;
     }
     others.insert(gateway.metadata.name_space + "/" + gateway.metadata.name);

@@ -287,9 +287,32 @@ class RouteTranslator {
   std::vector<model::ProxyPolicy> external_auths_;
 };
 
+/// A ListenerSet stands for its Gateway, and for those of its listeners that are its own.
+void to_gateway(const model::ApiRoute& route, std::size_t index, const ListenerSetParents& sets,
+                const OthersGateways& others, model::ParentRef& parent, Diagnostics& diagnostics) {
+  const std::string& space = parent.gateway.name_space.empty() ? route.metadata.name_space : parent.gateway.name_space;
+  const auto found = sets.find(space + "/" + parent.gateway.name.value);
+  if (found == sets.end()) {
+    diagnostics.add({.code = DiagnosticCode::kNotAttached,
+                     .severity = Severity::kWarning,
+                     .resource = route.metadata.text(),
+                     .field = "spec.parentRefs[" + std::to_string(index) + "].name",
+                     .span = parent.gateway.name.span,
+                     .message = "there is no ListenerSet `" + parent.gateway.name.value + "` in the namespace `" +
+                                space + "`; the route does not attach there"});
+    return;
+  }
+  if (others.contains(found->second)) return;
+  parent.kind = "Gateway";
+  parent.listener_set = model::Reference{.name = parent.gateway.name, .name_space = space};
+  const std::size_t slash = found->second.find('/');
+  parent.gateway.name_space = found->second.substr(0, slash);
+  parent.gateway.name.value = found->second.substr(slash + 1);
+}
+
 /// A parent that another controller serves has an empty kind: nothing is said about it.
 std::vector<model::ParentRef> parents_of(const model::ApiRoute& route, const OthersGateways& others,
-                                         Diagnostics& diagnostics) {
+                                         const ListenerSetParents& sets, Diagnostics& diagnostics) {
   std::vector<model::ParentRef> parents;
   for (std::size_t i = 0; i < route.parent_refs.size(); ++i) {
     const model::ObjectRef& ref = route.parent_refs[i];
@@ -297,6 +320,8 @@ std::vector<model::ParentRef> parents_of(const model::ApiRoute& route, const Oth
     const std::string& space = ref.to.name_space.empty() ? route.metadata.name_space : ref.to.name_space;
     if (ref.group == model::kGatewayApiGroup && ref.kind == "Gateway") {
       if (!others.contains(space + "/" + ref.to.name.value)) parent.kind = ref.kind;
+    } else if (ref.group == model::kGatewayApiGroup && ref.kind == "ListenerSet") {
+      to_gateway(route, i, sets, others, parent, diagnostics);
     } else if (ref.group == schemas::kApiGroup && ref.kind == "ProxyGateway") {
       parent.kind = ref.kind;
     } else {
@@ -314,9 +339,9 @@ std::vector<model::ParentRef> parents_of(const model::ApiRoute& route, const Oth
 
 }  // namespace
 
-void translate_route(const model::ApiRoute& route, const OthersGateways& others, ServiceBackends& backends,
-                     model::ResourceSet& made, Diagnostics& diagnostics) {
-  std::vector<model::ParentRef> parents = parents_of(route, others, diagnostics);
+void translate_route(const model::ApiRoute& route, const OthersGateways& others, const ListenerSetParents& sets,
+                     ServiceBackends& backends, model::ResourceSet& made, Diagnostics& diagnostics) {
+  std::vector<model::ParentRef> parents = parents_of(route, others, sets, diagnostics);
   const bool ours = std::any_of(parents.begin(), parents.end(), [](const auto& p) { return !p.kind.empty(); });
   if (!ours) return;
   RouteTranslator translator(route, backends, diagnostics);

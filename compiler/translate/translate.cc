@@ -27,8 +27,9 @@ model::ResourceSet translate(const model::ResourceSet& resources, std::string_vi
   KeptTranslation nothing;
   ServiceBackends backends(resources, (kept != nullptr ? *kept : nothing).backends, diagnostics);
   const OthersGateways others = translate_gateways(resources, controller, made, diagnostics);
+  const ListenerSetParents sets = listener_set_parents(resources);
   for (const model::ApiRoute& route : resources.api_routes) {
-    translate_route(route, others, backends, made, diagnostics);
+    translate_route(route, others, sets, backends, made, diagnostics);
   }
   const auto& wanted = kept != nullptr ? kept->ingresses : nothing.ingresses;
   translate_ingresses(resources, controller, wanted ? &*wanted : nullptr, backends, made, diagnostics);

@@ -56,6 +56,14 @@ struct VirtualAddress {
   friend bool operator==(const VirtualAddress&, const VirtualAddress&) = default;
 };
 
+/// An address of a pool is one of several of its ProxyVIP, and is called `VIP/ADDRESS`: no resource has a slash in its
+/// name.
+inline std::string pool_address_name(const std::string& vip, const IpAddress& address) {
+  return vip + "/" + to_string(address);
+}
+/// The ProxyVIP of an address of this name.
+inline std::string vip_of(const std::string& name) { return name.substr(0, name.find('/')); }
+
 struct VirtualAddresses {
   std::vector<VirtualAddress> addresses;  ///< at most kMost
   std::string key;                        ///< by which agents know each other's words

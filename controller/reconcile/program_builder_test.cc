@@ -61,6 +61,111 @@ TEST(ProgramBuilder, AStatusIsNoChange) {
   EXPECT_FALSE(world.try_apply({edit(with_status)}).has_value());
 }
 
+Json api_object(const std::string& kind, const std::string& name, const Json& spec, const std::string& created) {
+  Json made = object(kind, name, spec);
+  made["apiVersion"] = "gateway.networking.k8s.io/v1";
+  made["metadata"]["creationTimestamp"] = created;
+  if (kind == "GatewayClass") made["metadata"].erase("namespace");
+  return made;
+}
+
+Json pool_gateway(const std::string& name, const std::string& created) {
+  return api_object(
+      "Gateway", name,
+      {{"gatewayClassName", "edge"}, {"listeners", {{{"name", "http"}, {"port", 80}, {"protocol", "HTTP"}}}}}, created);
+}
+
+// The status that was written is all that a controller which starts anew knows of who had what.
+TEST(ProgramBuilder, AGatewayKeepsItsAddressOfAPool) {
+  const Json pool = object("ProxyVIP", "public", {{"pool", {"192.0.2.0/31"}}});
+  const Json gateway_class = api_object("GatewayClass", "edge", {{"controllerName", kClass}}, "2026-01-01T00:00:00Z");
+  const auto address_of = [](std::map<std::string, DesiredStatus>& statuses, const std::string& name) {
+    const Json status = Json::parse(statuses["Gateway shop/" + name].status, nullptr, false);
+    return status.is_object() && !status["addresses"].empty() ? status["addresses"][0]["value"].get<std::string>() : "";
+  };
+  World first;
+  first.start({edit(pool), edit(gateway_class), edit(pool_gateway("young", "2026-03-01T00:00:00Z"))});
+  auto statuses = first.desired_statuses();
+  const std::string had = address_of(statuses, "young");
+  ASSERT_NE(had, "");
+  const Json reported = Json::parse(statuses["ProxyVIP shop/public"].status);
+  ASSERT_EQ(reported["allocations"].size(), 1U);
+  EXPECT_EQ(reported["allocations"][0]["address"], had);
+  EXPECT_EQ(reported["allocations"][0]["name"], "young");
+
+  // Two older ones come: one gets the other address, and one none.
+  Json written = pool;
+  written["status"] = reported;
+  World second;
+  second.start({edit(written), edit(gateway_class), edit(pool_gateway("young", "2026-03-01T00:00:00Z")),
+                edit(pool_gateway("old", "2026-01-01T00:00:00Z")),
+                edit(pool_gateway("older", "2025-01-01T00:00:00Z"))});
+  statuses = second.desired_statuses();
+  EXPECT_EQ(address_of(statuses, "young"), had);
+  EXPECT_NE(address_of(statuses, "older"), "");
+  EXPECT_EQ(address_of(statuses, "old"), "");
+  EXPECT_EQ(condition(statuses["Gateway shop/old"].status, "Programmed")["reason"], "AddressNotAssigned");
+
+  // Who goes gives it back.
+  second.apply({removal("Gateway", "young")});
+  statuses = second.desired_statuses();
+  EXPECT_EQ(address_of(statuses, "old"), had);
+  EXPECT_EQ(Json::parse(statuses["ProxyVIP shop/public"].status)["allocations"].size(), 2U);
+}
+
+TEST(ProgramBuilder, AnIngressHasTheAddressesOfItsGateway) {
+  Json ingress_class = object("IngressClass", "edge", {{"controller", kClass}});
+  ingress_class["apiVersion"] = "networking.k8s.io/v1";
+  ingress_class["metadata"].erase("namespace");
+  Json ingress = object(
+      "Ingress", "site",
+      {{"ingressClassName", "edge"}, {"defaultBackend", {{"service", {{"name", "be"}, {"port", {{"number", 80}}}}}}}});
+  ingress["apiVersion"] = "networking.k8s.io/v1";
+  Json pool = object("ProxyVIP", "public", {{"pool", {"192.0.2.8/32"}}});
+  pool["metadata"]["namespace"] = "edge-system";
+  World world;
+  world.start({edit(pool), edit(ingress_class), edit(ingress)});
+  auto statuses = world.desired_statuses();
+  const Json status = Json::parse(statuses["Ingress shop/site"].status);
+  ASSERT_EQ(status["loadBalancer"]["ingress"].size(), 1U) << status.dump();
+  EXPECT_EQ(status["loadBalancer"]["ingress"][0]["ip"], "192.0.2.8");
+}
+
+TEST(ProgramBuilder, AListenerSetHasAStatusOfItsOwn) {
+  World world;
+  Json parent = pool_gateway("edge", "2026-01-01T00:00:00Z");
+  parent["spec"]["listeners"][0]["hostname"] = "a.example.com";
+  parent["spec"]["allowedListeners"] = {{"namespaces", {{"from", "Same"}}}};
+  const Json set = api_object(
+      "ListenerSet", "more",
+      {{"parentRef", {{"name", "edge"}}},
+       {"listeners", {{{"name", "http"}, {"port", 80}, {"protocol", "HTTP"}, {"hostname", "b.example.com"}}}}},
+      "2026-01-01T00:00:00Z");
+  Json on_set = api_object("HTTPRoute", "r", {{"parentRefs", {{{"kind", "ListenerSet"}, {"name", "more"}}}}},
+                           "2026-01-01T00:00:00Z");
+  world.start({edit(api_object("GatewayClass", "edge", {{"controllerName", kClass}}, "2026-01-01T00:00:00Z")),
+               edit(parent), edit(set), edit(on_set)});
+  auto statuses = world.desired_statuses();
+  const Json of_set = Json::parse(statuses["ListenerSet shop/more"].status);
+  EXPECT_EQ(condition(of_set.dump(), "Accepted")["status"], "True");
+  EXPECT_EQ(of_set["listeners"][0]["name"], "http");
+  EXPECT_EQ(of_set["listeners"][0]["attachedRoutes"], 1);
+  EXPECT_EQ(statuses["ListenerSet shop/more"].listener_prefix, "shop/more/");
+  EXPECT_EQ(Json::parse(statuses["Gateway shop/edge"].status)["attachedListenerSets"], 1);
+  const Json of_route = Json::parse(statuses["HTTPRoute shop/r"].status);
+  ASSERT_EQ(of_route["parents"].size(), 1U);
+  EXPECT_EQ(of_route["parents"][0]["parentRef"]["kind"], "ListenerSet");
+
+  // An edit of the Gateway alone: it takes no ListenerSets any more.
+  parent["spec"].erase("allowedListeners");
+  world.apply({edit(parent)});
+  statuses = world.desired_statuses();
+  EXPECT_EQ(condition(statuses["ListenerSet shop/more"].status, "Accepted")["reason"], "NotAllowed");
+  EXPECT_EQ(Json::parse(statuses["Gateway shop/edge"].status)["attachedListenerSets"], 0);
+  EXPECT_EQ(condition(Json::parse(statuses["HTTPRoute shop/r"].status)["parents"][0].dump(), "Accepted")["reason"],
+            "NoMatchingParent");
+}
+
 TEST(ProgramBuilder, EndpointsAloneMakeNoProgram) {
   World world;
   const ReconcileResult first = world.start({edit(route("a", "/a"))});

@@ -4,6 +4,7 @@
 
 #include "base/resource_id.h"
 #include "controller/distribute/unbound_listeners.h"
+#include "controller/distribute/virtual_addresses.h"
 
 namespace edge::controller {
 namespace {
@@ -48,7 +49,7 @@ AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<Back
 
 std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all) {
   std::map<std::string, std::vector<AgentVip>> by_name;
-  for (const AgentVip& vip : all) by_name[resource_path(vip.state.name_space, vip.state.name)].push_back(vip);
+  for (const AgentVip& vip : all) by_name[resource_path(vip.state.name_space, vip_of(vip.state.name))].push_back(vip);
   return by_name;
 }
 

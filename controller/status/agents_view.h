@@ -23,7 +23,7 @@ struct AgentsView {
   /// By `namespace/name` of the backend: names of its endpoints.
   std::map<std::string, std::vector<NameHealth>> names{};
   std::vector<UnboundListener> unbound;               ///< of all of them, see unbound_of_all
-  std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name`
+  std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name` of the ProxyVIP
 
   /// Whether all agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }
@@ -35,7 +35,7 @@ struct AgentsView {
 AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
                    const std::function<std::uint64_t(const std::string& program)>& number_of);
 
-/// By `namespace/name`, agents ascending.
+/// By `namespace/name` of the ProxyVIP, agents ascending.
 std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all);
 /// Of which agents say something else.
 std::vector<std::string> vips_that_differ(const AgentsView& a, const AgentsView& b);

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"};
 constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP"};
-constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "BackendTLSPolicy", "Ingress"};
+constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "ListenerSet", "BackendTLSPolicy", "Ingress"};
 constexpr std::string_view kGatewayApi = "gateway.networking.k8s.io";
 constexpr std::string_view kServiceTarget = "Service/";
 constexpr std::size_t kMaxAncestors = 16;
@@ -170,19 +170,22 @@ struct Case {
   const ResourceStatus* stored;
   const StatusBuilderOptions& options;
   const compiler::LinkedConfig& config;
+  const std::vector<ResourceStatus>& statuses;
 
   std::int64_t generation() const { return object.generation; }
 };
 
-/// A parentRef of a Gateway that there is and that is ours: of another's nothing is said.
+/// A parentRef of a Gateway, or of a ListenerSet, that there is and that is ours: of another's nothing is said.
 bool is_ours(const Json& parent, const Case& c) {
   if (!parent.is_object()) return false;
   const std::string kind = text_in(parent, "kind");
   const std::string group = parent.contains("group") ? text_in(parent, "group") : std::string(kGatewayApi);
-  if (group != kGatewayApi || (!kind.empty() && kind != "Gateway")) return false;
+  if (group != kGatewayApi || (!kind.empty() && kind != "Gateway" && kind != "ListenerSet")) return false;
   const std::string asked = text_in(parent, "namespace");
   const std::string space = with_cluster(c.object.key.cluster, asked.empty() ? c.object.key.name_space : asked);
   const std::string name = text_in(parent, "name");
+  // Of those of ours there is a status each.
+  if (kind == "ListenerSet") return compiler::find_status(c.statuses, kind, space, name) != nullptr;
   return std::ranges::any_of(c.config.gateways, [&](const compiler::LinkedGateway& gateway) {
     return gateway.identity.kind == "Gateway" && gateway.identity.name_space == space && gateway.identity.name == name;
   });
@@ -262,8 +265,19 @@ Json api_gateway_status(const Case& c, DesiredStatus& desired) {
   desired.servable = holds(conditions, compiler::condition::kProgrammed);
   desired.rejection = rejection_in(conditions);
   return {{"addresses", std::move(addresses)},
+          {"attachedListenerSets", c.stored->attached_listener_sets},
           {"listeners", listeners_json(*c.stored, c.generation(), false)},
           {"conditions", conditions_json(conditions, c.generation())}};
+}
+
+Json listener_set_status(const Case& c, DesiredStatus& desired) {
+  if (c.stored == nullptr) return nullptr;
+  desired.servable = holds(c.stored->conditions, compiler::condition::kProgrammed);
+  desired.rejection = rejection_in(c.stored->conditions);
+  desired.served_by = ResourceId::of("Gateway", c.stored->parent_space, c.stored->parent_name).stable_id();
+  desired.listener_prefix = resource_path(c.stored->name_space, c.stored->name) + "/";
+  return {{"listeners", listeners_json(*c.stored, c.generation(), false)},
+          {"conditions", conditions_json(c.stored->conditions, c.generation())}};
 }
 
 Json class_status(const Case& c) {
@@ -307,12 +321,19 @@ Json backend_tls_status(const Case& c, const StatusBuilder::ServiceUsers& users)
   return {{"ancestors", std::move(ancestors)}};
 }
 
+/// The addresses of the gateways that it is on; of those that bind every address what is published.
 Json ingress_status(const Case& c, const compiler::LinkedRoute* route) {
-  Json entries = Json::array();
-  if (route != nullptr) {
-    for (const std::string& address : c.options.published_addresses) {
-      entries.push_back({{parse_ip(address) ? "ip" : "hostname", address}});
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; route != nullptr && i < route->listeners.size(); ++i) {
+    const compiler::LinkedListener& listener = c.config.listeners[route->listeners[i]];
+    for (const IpAddress& address : c.config.gateways[listener.gateway].addresses) {
+      if (std::ranges::find(addresses, to_string(address)) == addresses.end()) addresses.push_back(to_string(address));
     }
+  }
+  if (route != nullptr && addresses.empty()) addresses = c.options.published_addresses;
+  Json entries = Json::array();
+  for (const std::string& address : addresses) {
+    entries.push_back({{parse_ip(address) ? "ip" : "hostname", address}});
   }
   return {{"loadBalancer", {{"ingress", std::move(entries)}}}};
 }
@@ -322,7 +343,15 @@ Json vip_status(const Case& c) {
   std::vector<Condition> conditions = compiler::conditions_of(c.object.key.kind, c.stored);
   std::erase_if(conditions,
                 [](const Condition& condition) { return condition.type != compiler::condition::kAccepted; });
-  return {{"conditions", conditions_json(conditions, c.generation())}};
+  Json status = {{"conditions", conditions_json(conditions, c.generation())}};
+  // An empty list too: what was given back is in it no more.
+  if (c.stored == nullptr || !c.stored->allocations) return status;
+  Json& allocations = status["allocations"] = Json::array();
+  for (const compiler::PoolUse& one : *c.stored->allocations) {
+    allocations.push_back(
+        {{"address", one.address}, {"kind", one.kind}, {"namespace", one.name_space}, {"name", one.name}});
+  }
+  return status;
 }
 
 }  // namespace
@@ -383,14 +412,15 @@ std::string StatusBuilder::without_gateway(const ClusterObject& route) const {
     if (!ref.is_object()) continue;
     const std::string kind = text_in(ref, "kind");
     // Of meshes and others nothing is known.
-    if (!kind.empty() && kind != "Gateway") return {};
+    if (!kind.empty() && kind != "Gateway" && kind != "ListenerSet") return {};
     const std::string asked = text_in(ref, "namespace");
     const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
     const std::string name = text_in(ref, "name");
-    if (find_(ResourceId::of("Gateway", space, name)) != nullptr) return {};
-    missing += (missing.empty() ? "" : ", ") + resource_path(space, name);
+    const std::string of_kind = kind.empty() ? "Gateway" : kind;
+    if (find_(ResourceId::of(of_kind, space, name)) != nullptr) return {};
+    missing += (missing.empty() ? "" : ", ") + resource_text(of_kind, space, name);
   }
-  return ("NoMatchingParent: there is no Gateway " + missing).substr(0, kMaxMessage);
+  return ("NoMatchingParent: there is no " + missing).substr(0, kMaxMessage);
 }
 
 DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceStatus* stored) {
@@ -399,7 +429,7 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
   desired.key = key;
   desired.generation = object.generation;
   if (stored == nullptr) stored = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
-  const Case c{object, stored, options_, config_};
+  const Case c{object, stored, options_, config_, statuses_};
   Json status;
   if (among(kApiRoutes, key.kind)) {
     status = api_route_status(c, desired);
@@ -409,6 +439,8 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     }
   } else if (key.kind == "Gateway") {
     status = api_gateway_status(c, desired);
+  } else if (key.kind == "ListenerSet") {
+    status = listener_set_status(c, desired);
   } else if (key.kind == "GatewayClass") {
     status = class_status(c);
   } else if (key.kind == "BackendTLSPolicy") {

@@ -35,6 +35,9 @@ struct DesiredStatus {
   std::string rejection;        ///< reason and message of an `Accepted=False`, of any parent of a route; empty: none
   /// The rejection is reported by an event, because the status of the kind has no conditions (Ingress).
   bool told_by_event = false;
+  /// Of ListenerSets: stable id of the Gateway that serves the listeners, and what stands before their names there.
+  std::uint64_t served_by = 0;
+  std::string listener_prefix{};
 };
 
 /// Whether the controller writes the status of resources of this kind.

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 /// are.
 constexpr std::string_view kOurs[] = {"Accepted", "Announced",    "Conflicted",       "Degraded",
                                       "Healthy",  "NoEjection",   "PartiallyInvalid", "Programmed",
-                                      "Ready",    "ResolvedRefs", "Shadowed"};
+                                      "Ready",    "ResolvedRefs", "Shadowed",         "InsecureFrontendValidationMode"};
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 
@@ -81,14 +81,15 @@ void overlay_unbound(const DesiredStatus& desired, const AgentsView& agents, Jso
   const auto listeners = status.find("listeners");
   const auto conditions = status.find("conditions");
   if (agents.unbound.empty() || listeners == status.end() || conditions == status.end()) return;
-  const std::uint64_t id = desired.key.stable_id();
+  const std::uint64_t id = desired.served_by != 0 ? desired.served_by : desired.key.stable_id();
   std::optional<Json> first;
   bool lacks_address = false;
   for (const UnboundListener& unbound : agents.unbound) {
-    if (unbound.gateway_id != id) continue;
+    if (unbound.gateway_id != id || !unbound.listener.starts_with(desired.listener_prefix)) continue;
     const Json why = {{"reason", condition_reason(unbound.fault)}, {"message", unbound.reason}};
     for (Json& listener : *listeners) {
-      if (text_in(listener, "name") == unbound.listener) withdraw(listener["conditions"], "Programmed", why);
+      if (desired.listener_prefix + text_in(listener, "name") == unbound.listener)
+        withdraw(listener["conditions"], "Programmed", why);
     }
     const bool address = unbound.fault == BindFault::kAddress;
     if (!first || (address && !lacks_address)) {

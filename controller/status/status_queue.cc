@@ -95,6 +95,13 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
       if (agents_.unbound == view.unbound) break;
       for (const char* kind : {"ProxyGateway", "Gateway"})
         gateways.insert(ResourceId::of(kind, one.name_space, one.gateway));
+      // `namespace/set/listener`, of a ListenerSet.
+      const std::size_t space = one.listener.find('/');
+      const std::size_t name = one.listener.rfind('/');
+      if (space < name) {
+        gateways.insert(ResourceId::of("ListenerSet", one.listener.substr(0, space),
+                                       one.listener.substr(space + 1, name - space - 1)));
+      }
     }
   }
   agents_ = std::move(view);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "controller/status/status_document.h"
 
 namespace edge::controller {
@@ -58,23 +60,80 @@ Words words_of(const AgentVip* holder, bool several, std::size_t nodes) {
   return {announces ? "Announced" : "Held", "node " + holder->node + (announces ? " announces it" : " holds it")};
 }
 
+/// Who holds an address; of two the one that holds it by the higher epoch.
+const AgentVip* holder_of(const std::vector<AgentVip>& said) {
+  const AgentVip* holder = nullptr;
+  for (const AgentVip& vip : said) {
+    if (vip.state.held && (holder == nullptr || vip.state.epoch > holder->state.epoch)) holder = &vip;
+  }
+  return holder;
+}
+
+void drop_conditions(Json& status) {
+  std::erase_if(status["conditions"].get_ref<Json::array_t&>(), [](const Json& condition) {
+    const std::string type = condition.value("type", "");
+    return type == "Ready" || type == "Announced" || type == "Degraded";
+  });
+}
+
+void add_degraded(const std::vector<AgentVip>& said, Json& status) {
+  const auto fault = std::ranges::find_if(
+      said, [](const AgentVip& vip) { return !vip.state.reason.empty() && vip.state.unfit != "NotSelected"; });
+  if (fault == said.end()) return add(status, "Degraded", false, {"AllNodesFit", "every agent of it can hold it"});
+  add(status, "Degraded", true,
+      {!fault->state.unfit.empty()     ? fault->state.unfit
+       : fault->state.sessions.empty() ? "AddressConflict"
+                                       : "SessionDown",
+       "agent " + fault->agent + ": " + fault->state.reason});
+}
+
+/// Of a pool: which node holds which of the addresses that gateways have.
+void overlay_pool(const std::vector<AgentVip>& said, Json& status) {
+  std::map<std::string, std::vector<AgentVip>> by_address;
+  std::set<std::string> nodes;
+  std::uint64_t epoch = 0;
+  for (const AgentVip& vip : said) {
+    by_address[vip.state.address].push_back(vip);
+    epoch = std::max(epoch, vip.state.epoch);
+    if (vip.state.held) nodes.insert(vip.node);
+  }
+  std::size_t held = 0;
+  Words missing;
+  Json& allocations = status["allocations"];
+  for (Json& allocation : allocations) {
+    const auto found = by_address.find(text_in(allocation, "address"));
+    const AgentVip* const holder = found == by_address.end() ? nullptr : holder_of(found->second);
+    if (holder != nullptr) {
+      ++held;
+      allocation["node"] = holder->node;
+    } else if (missing.reason.empty()) {
+      missing = why_nobody(found == by_address.end() ? std::vector<AgentVip>() : found->second);
+      missing.message = text_in(allocation, "address") + ": " + missing.message;
+    }
+  }
+  status["currentNode"] = "";
+  status["announcingNodes"] = Json(std::vector<std::string>(nodes.begin(), nodes.end()));
+  if (epoch != 0) status["epoch"] = epoch;
+  add_sessions(said, status);
+  const bool all = held == allocations.size();
+  const Words words = !all                  ? missing
+                      : allocations.empty() ? Words{"NoAllocations", "no gateway has an address of the pool"}
+                                            : Words{"Announced", std::to_string(held) + " addresses are held"};
+  add(status, "Announced", all && !allocations.empty(), words);
+  add(status, "Ready", all, words);
+  add_degraded(said, status);
+}
+
 }  // namespace
 
 void overlay_vip(const AgentsView& agents, const std::string& name, Json& status) {
   const auto found = agents.vips.find(name);
   const std::vector<AgentVip> said = found == agents.vips.end() ? std::vector<AgentVip>() : found->second;
-  const AgentVip* holder = nullptr;
+  drop_conditions(status);
+  if (status.contains("allocations")) return overlay_pool(said, status);
+  const AgentVip* const holder = holder_of(said);
   std::uint64_t epoch = 0;
-  for (const AgentVip& vip : said) {
-    epoch = std::max(epoch, vip.state.epoch);
-    if (!vip.state.held) continue;
-    if (holder == nullptr || vip.state.epoch > holder->state.epoch) holder = &vip;
-  }
-  Json& conditions = status["conditions"];
-  std::erase_if(conditions.get_ref<Json::array_t&>(), [](const Json& condition) {
-    const std::string type = condition.value("type", "");
-    return type == "Ready" || type == "Announced" || type == "Degraded";
-  });
+  for (const AgentVip& vip : said) epoch = std::max(epoch, vip.state.epoch);
   status["currentNode"] = holder == nullptr ? "" : holder->node;
   status["announcingNodes"] = Json::array();
   for (const AgentVip& vip : said) {
@@ -90,14 +149,7 @@ void overlay_vip(const AgentsView& agents, const std::string& name, Json& status
   const Words held = words_of(holder, several, status["announcingNodes"].size());
   add(status, "Announced", holder != nullptr, holder != nullptr ? held : nobody);
   add(status, "Ready", holder != nullptr, holder != nullptr ? held : nobody);
-  const auto fault = std::ranges::find_if(
-      said, [](const AgentVip& vip) { return !vip.state.reason.empty() && vip.state.unfit != "NotSelected"; });
-  if (fault == said.end()) return add(status, "Degraded", false, {"AllNodesFit", "every agent of it can hold it"});
-  add(status, "Degraded", true,
-      {!fault->state.unfit.empty()     ? fault->state.unfit
-       : fault->state.sessions.empty() ? "AddressConflict"
-                                       : "SessionDown",
-       "agent " + fault->agent + ": " + fault->state.reason});
+  add_degraded(said, status);
 }
 
 }  // namespace edge::controller

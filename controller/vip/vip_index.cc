@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -90,20 +91,40 @@ VirtualAddress address_of(const model::ProxyVip& vip) {
   return address;
 }
 
+/// The address, or those of the pool that gateways have.
+std::vector<VirtualAddress> addresses_of(const model::ProxyVip& vip, const std::string& name) {
+  constexpr std::uint8_t kWhole = 128;
+  VirtualAddress one = address_of(vip);
+  one.name = name;
+  if (vip.pool.empty()) return {one};
+  std::vector<VirtualAddress> all;
+  // Several gateways may have asked for one.
+  std::set<IpAddress> known;
+  one.prefix_length = kWhole;
+  for (const model::PoolAllocation& allocation : vip.allocations) {
+    const bool inside = std::ranges::any_of(
+        vip.pool, [&](const Located<Cidr>& block) { return block.value.contains(allocation.address); });
+    if (!inside || !known.insert(allocation.address).second) continue;
+    one.address = allocation.address;
+    one.name = pool_address_name(name, allocation.address);
+    all.push_back(one);
+  }
+  std::ranges::sort(all, {}, &VirtualAddress::address);
+  return all;
+}
+
 }  // namespace
 
 bool VipIndex::put(const std::string& name_space, const std::string& name, const std::string& document,
                    const std::string& status) {
   model::ResourceSet set;
   if (!read("ProxyVIP", document, set) || set.vips.size() != 1) return false;
-  VirtualAddress next = address_of(set.vips.front());
-  next.name_space = name_space;
-  next.name = name;
-  next.epoch = epoch_in(status);
   const Name full{name_space, name};
+  std::vector<VirtualAddress> next = addresses_of(set.vips.front(), name);
   std::vector<PasswordPlace> places;
-  for (std::size_t i = 0; next.bgp && i < next.bgp->peers.size(); ++i) {
-    const model::BgpPeer& peer = set.vips.front().bgp->peers[i];
+  const auto& bgp = set.vips.front().bgp;
+  for (std::size_t i = 0; bgp && i < bgp->peers.size(); ++i) {
+    const model::BgpPeer& peer = bgp->peers[i];
     if (!peer.password_secret) continue;
     places.push_back({i,
                       {name_space, peer.password_secret->value},
@@ -111,13 +132,22 @@ bool VipIndex::put(const std::string& name_space, const std::string& name, const
   }
   passwords_.erase(full);
   if (!places.empty()) passwords_.emplace(full, std::move(places));
-  fill_passwords(full, next);
   const auto [position, fresh] = addresses_.try_emplace(full);
-  // Agents count on from what they know: that a status is written is no change.
-  if (!fresh) next.epoch = std::max(next.epoch, position->second.epoch);
-  VirtualAddress before = std::exchange(position->second, std::move(next));
-  before.epoch = position->second.epoch;
-  return fresh || before != position->second;
+  std::vector<VirtualAddress>& before = position->second;
+  for (VirtualAddress& address : next) {
+    address.name_space = name_space;
+    address.epoch = epoch_in(status);
+    fill_passwords(full, address);
+    // Agents count on from what they know: that a status is written is no change.
+    for (VirtualAddress& known : before) {
+      if (known.name != address.name) continue;
+      address.epoch = std::max(address.epoch, known.epoch);
+      known.epoch = address.epoch;
+    }
+  }
+  const bool changed = fresh || before != next;
+  before = std::move(next);
+  return changed;
 }
 
 /// \returns whether a password, or why there is none, is another.
@@ -126,6 +156,7 @@ bool VipIndex::fill_passwords(const Name& name, VirtualAddress& address) const {
   if (places == passwords_.end()) return false;
   bool changed = false;
   for (const PasswordPlace& password : places->second) {
+    if (!address.bgp) break;
     BgpPeer& peer = address.bgp->peers[password.peer];
     const BgpPeer before = peer;
     const std::string full = password.secret.first + "/" + password.secret.second;
@@ -162,7 +193,8 @@ bool VipIndex::put_secret(const std::string& name_space, const std::string& name
   for (const auto& [vip, places] : passwords_) {
     const bool names =
         std::ranges::any_of(places, [&](const PasswordPlace& password) { return password.secret == full; });
-    if (names) changed = fill_passwords(vip, addresses_.at(vip)) || changed;
+    if (!names) continue;
+    for (VirtualAddress& address : addresses_.at(vip)) changed = fill_passwords(vip, address) || changed;
   }
   return changed;
 }
@@ -174,9 +206,11 @@ bool VipIndex::remove(const std::string& name_space, const std::string& name) {
 
 std::vector<VirtualAddress> VipIndex::addresses() const {
   std::vector<VirtualAddress> all;
-  for (const auto& [name, address] : addresses_) {
-    if (all.size() == VirtualAddresses::kMost) break;
-    all.push_back(address);
+  for (const auto& [name, addresses] : addresses_) {
+    for (const VirtualAddress& address : addresses) {
+      if (all.size() == VirtualAddresses::kMost) return all;
+      all.push_back(address);
+    }
   }
   return all;
 }

@@ -14,9 +14,9 @@ namespace edge::controller {
 /// Not thread-safe.
 class VipIndex {
  public:
-  /// An object that is new or another, as the compiler would read it, with its status (JSON, may be empty). What cannot
-  /// be read leaves the address as it was. `name_space`: with its cluster, where it has one. \returns whether what
-  /// agents are given is another.
+  /// An object that is new or another, as the compiler would read it, with its status (JSON, may be empty). A pool is
+  /// as many addresses as its status says gateways have. What cannot be read leaves the addresses as they were.
+  /// `name_space`: with its cluster, where it has one. \returns whether what agents are given is another.
   bool put(const std::string& name_space, const std::string& name, const std::string& document,
            const std::string& status);
   bool remove(const std::string& name_space, const std::string& name);
@@ -35,8 +35,8 @@ class VipIndex {
   };
   bool fill_passwords(const Name& name, VirtualAddress& address) const;
 
-  std::map<Name, VirtualAddress> addresses_;
-  std::map<Name, std::vector<PasswordPlace>> passwords_;  ///< by address
+  std::map<Name, std::vector<VirtualAddress>> addresses_;  ///< by ProxyVIP
+  std::map<Name, std::vector<PasswordPlace>> passwords_;   ///< by ProxyVIP
   /// Of every Secret, those values that are short enough to be passwords; bounded as Secrets are.
   std::map<Name, std::map<std::string, std::string>> secrets_;
 };

@@ -39,6 +39,34 @@ TEST(VipIndex, AStatusThatIsWrittenIsNoChange) {
   EXPECT_EQ(index.addresses().front().epoch, 3U) << "it never goes back";
 }
 
+// Which of its addresses are given out the compiler decides; the status says so, and comes with the document.
+TEST(VipIndex, OfAPoolGivesWhatGatewaysHave) {
+  const auto document = [](const std::string& allocations) {
+    return R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyVIP","metadata":{"name":"public","namespace":"shop"},)"
+           R"("spec":{"pool":["192.0.2.0/28"],"interface":"eth1"},"status":{"allocations":[)" +
+           allocations + "]}}";
+  };
+  const std::string one = R"({"address":"192.0.2.9","kind":"Gateway","namespace":"shop","name":"a"})";
+  const std::string same = R"({"address":"192.0.2.9","kind":"Gateway","namespace":"shop","name":"b"})";
+  const std::string two = R"({"address":"192.0.2.4","kind":"Gateway","namespace":"shop","name":"c"})";
+  const std::string outside = R"({"address":"198.51.100.4","kind":"Gateway","namespace":"shop","name":"d"})";
+  VipIndex index;
+  index.put("shop", "public", document(""), "");
+  EXPECT_TRUE(index.addresses().empty());
+  EXPECT_TRUE(index.put("shop", "public", document(one + "," + same + "," + two + "," + outside), R"({"epoch":7})"));
+  ASSERT_EQ(index.addresses().size(), 2U);
+  EXPECT_EQ(index.addresses()[0].name, "public/192.0.2.4");
+  EXPECT_EQ(index.addresses()[1].name, "public/192.0.2.9");
+  EXPECT_EQ(index.addresses()[1].prefix_length, 128);
+  EXPECT_EQ(index.addresses()[1].interface, "eth1");
+  EXPECT_EQ(index.addresses()[1].epoch, 7U);
+  EXPECT_FALSE(index.put("shop", "public", document(two + "," + one), R"({"epoch":9})")) << "an epoch is no change";
+  EXPECT_TRUE(index.put("shop", "public", document(two), ""));
+  ASSERT_EQ(index.addresses().size(), 1U);
+  EXPECT_EQ(vip_of(index.addresses()[0].name), "public");
+  EXPECT_EQ(index.addresses()[0].epoch, 9U) << "it never goes back";
+}
+
 TEST(VipIndex, WhatCannotBeReadLeavesTheAddressAsItWas) {
   VipIndex index;
   EXPECT_TRUE(put(index, R"({"address":"192.0.2.10/24"})"));

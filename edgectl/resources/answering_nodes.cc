@@ -9,6 +9,20 @@
 namespace edge::edgectl {
 namespace {
 
+/// Of a pool, where a gateway has the address.
+std::optional<AnsweringNodes> read_pool(const nlohmann::json& vip, const IpAddress& address) {
+  const nlohmann::json& metadata = member_in(vip, "metadata");
+  for (const nlohmann::json& allocation : list_in(member_in(vip, "status"), "allocations")) {
+    if (parse_ip(text_in(allocation, "address")) != address) continue;
+    AnsweringNodes found{text_in(metadata, "namespace") + "/" + text_in(metadata, "name"), {}, {}};
+    const std::string node = text_in(allocation, "node");
+    if (!node.empty()) found.nodes.push_back(node);
+    if (node.empty()) found.reason = "no agent holds it";
+    return found;
+  }
+  return std::nullopt;
+}
+
 AnsweringNodes read(const nlohmann::json& vip) {
   const nlohmann::json& metadata = member_in(vip, "metadata");
   const nlohmann::json& status = member_in(vip, "status");
@@ -39,6 +53,7 @@ std::optional<AnsweringNodes> answering_nodes(Cluster& cluster, const IpAddress&
   if (!reply.ok()) return std::nullopt;
   for (const kube::Object& object : reply.list.items) {
     const nlohmann::json vip = parse_json(object.text);
+    if (auto pooled = read_pool(vip, address)) return pooled;
     const std::string& written = text_in(member_in(vip, "spec"), "address");
     const auto own = parse_ip(written.substr(0, written.find('/')));
     if (own && *own == address) return read(vip);

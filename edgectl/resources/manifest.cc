@@ -163,6 +163,7 @@ std::size_t creation_rank(std::string_view kind) {
                                                               "ProxyVIP",
                                                               "ProxyGateway",
                                                               "Gateway",
+                                                              "ListenerSet",
                                                               "ProxyBackend",
                                                               "ProxyRoute",
                                                               "ProxyPolicy"};

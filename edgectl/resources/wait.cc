@@ -195,7 +195,7 @@ Progress progress_of(const Json& object, std::int64_t generation) {
     return {.state = Progress::State::kDone, .reason = {}};
   }
   const std::string kind = text_in(object, "kind");
-  const bool needs_programmed = kind.starts_with("Proxy") || kind == "Gateway";
+  const bool needs_programmed = kind.starts_with("Proxy") || kind == "Gateway" || kind == "ListenerSet";
   return progress_in(member_in(status, "conditions"), generation, whole, needs_programmed);
 }
 

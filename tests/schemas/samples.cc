@@ -57,6 +57,7 @@ struct Hint {
 };
 constexpr Hint kHints[] = {
     {"ProxyVIP spec.address", "10.0.0.1/24", "10.0.0.2/24"},
+    {"ProxyVIP spec.pool", "10.0.0.0/24", "10.0.1.0/24"},
     {"ProxyVIP spec.mode", "L2ARP", "L2"},
     {"ProxyVIP spec.bgp.holdTime", "9s", "1m"},
     {"ProxyVIP spec.bgp.keepaliveTime", "3s", "20s"},
@@ -93,11 +94,12 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
+    {"ProxyVIP", {"spec.address", "spec.pool"}},
     {"ProxyVIP", {"spec.bgp.peers.password", "spec.bgp.peers.passwordSecretRef"}},
 };
 
 /// Where one of several fields is required: the one that the least resource has.
-constexpr const char* kOneOfSeveral[] = {"ProxyPolicy spec.ipAccess.allow"};
+constexpr const char* kOneOfSeveral[] = {"ProxyPolicy spec.ipAccess.allow", "ProxyVIP spec.address"};
 
 const Texts& texts_of(Format format) { return *std::ranges::find(kTexts, format, &Texts::format); }
 

@@ -50,7 +50,18 @@ class Text {
 
   void gateway(const ResourceStatus& status) {
     for (const std::string& address : status.addresses) out.append("  address ").append(address) += '\n';
-    conditions(status.kind == "Gateway" ? gateway_conditions(status) : conditions_of(status.kind, &status), "  ");
+    for (const PoolUse& one : status.allocations.value_or(std::vector<PoolUse>())) {
+      out.append("  allocation ").append(one.address).append(" ").append(one.kind).append(" ");
+      out.append(one.name_space).append("/").append(one.name) += '\n';
+    }
+    if (status.attached_listener_sets != 0) {
+      out.append("  attachedListenerSets ").append(std::to_string(status.attached_listener_sets)) += '\n';
+    }
+    const bool set = status.kind == "ListenerSet";
+    conditions(set                        ? status.conditions
+               : status.kind == "Gateway" ? gateway_conditions(status)
+                                          : conditions_of(status.kind, &status),
+               "  ");
     for (const ListenerStatus& listener : status.listeners) {
       out.append("  listener ").append(listener.name).append(": attachedRoutes ");
       out.append(std::to_string(listener.attached_routes)).append(", supportedKinds");

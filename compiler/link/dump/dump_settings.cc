@@ -203,8 +203,9 @@ Lines settings_lines(const LinkedListener& listener) {
       lines.push_back("certificate " + name.name_space + "/" + name.name);
     }
     if (tls->needs_client_certificate) {
-      lines.emplace_back(tls->client_certificate_optional ? "client certificate optional"
-                                                          : "client certificate needed");
+      lines.emplace_back(tls->client_certificate_unverified ? "client certificate optional, AllowInsecureFallback"
+                         : tls->client_certificate_optional ? "client certificate optional"
+                                                            : "client certificate needed");
     }
     if (tls->requires_crl) lines.emplace_back("client certificate by authorities with a CRL");
     for (const SecretKey& authority : tls->client_authorities) {

@@ -81,11 +81,20 @@ class Attacher {
       return refuse(index, reason::kNoMatchingParent, "the " + parent.kind + " `" + name + "` cannot be used");
     }
     const std::vector<ListenerState>& states = targets_.listeners[*gateway];
-    const auto is_served = [](const ListenerState& state) { return state.linked.has_value(); };
+    const auto is_served = [&](const ListenerState& state) { return state.linked && is_meant(parent, state); };
     if (std::none_of(states.begin(), states.end(), is_served)) {  // reported where the gateway was linked
-      return refuse(index, reason::kNoMatchingParent, "the " + parent.kind + " `" + name + "` serves no listener");
+      return refuse(index, reason::kNoMatchingParent,
+                    parent.listener_set
+                        ? "the ListenerSet `" + parent.listener_set->name.value + "` has no listener that is served"
+                        : "the " + parent.kind + " `" + name + "` serves no listener");
     }
     attach_to(index, *gateway, states);
+  }
+
+  /// The listeners of a ListenerSet are meant by those who name the set, and by nobody else.
+  static bool is_meant(const model::ParentRef& parent, const ListenerState& state) {
+    if (!parent.listener_set) return state.set.empty();
+    return state.set == resource_path(parent.listener_set->name_space, parent.listener_set->name.value);
   }
 
   /// A Gateway decides by its listeners which namespaces may attach, so a reference to one needs no grant.
@@ -107,10 +116,10 @@ class Attacher {
     bool served = false;
     bool fits = true;
     for (const ListenerState& state : states) {
-      if (!state.linked) continue;
+      if (!state.linked || !is_meant(parent, state)) continue;
       const LinkedListener& listener = targets_.config.listeners[*state.linked];
       if (speaks_http && is_raw(listener.protocol)) continue;
-      if (parent.section_name && parent.section_name->value != listener.name) continue;
+      if (parent.section_name && parent.section_name->value != state.name) continue;
       if (parent.port && parent.port->value != listener.port) continue;
       meant = true;
       if (!state.admission.takes_namespace(route_.metadata.name_space) ||
@@ -127,7 +136,9 @@ class Attacher {
       linked_.listeners.push_back(*state.linked);
     }
     if (served) return;
-    const std::string text = targets_.config.gateways[gateway].identity.text();
+    const std::string text = parent.listener_set ? resource_text("ListenerSet", parent.listener_set->name_space,
+                                                                 parent.listener_set->name.value)
+                                                 : targets_.config.gateways[gateway].identity.text();
     const std::string field = "spec.parentRefs[" + std::to_string(index) + "]";
     if (!meant) {
       const Span span = parent.section_name ? parent.section_name->span
@@ -135,7 +146,7 @@ class Attacher {
                                             : parent.gateway.name.span;
       const std::string_view sub = parent.section_name ? ".sectionName" : parent.port ? ".port" : ".name";
       not_attached(span, field + std::string(sub), text + " serves no such listener; the route does not attach there",
-                   listener_names(states));
+                   listener_names(parent, states));
       refuse(index, reason::kNoMatchingParent, text + " serves no such listener");
     } else if (!allowed) {
       const std::string message = "no listener of " + text + " allows a " + route_.metadata.kind +
@@ -202,14 +213,14 @@ class Attacher {
                                .fix = std::move(fix)});
   }
 
-  std::string listener_names(const std::vector<ListenerState>& states) const {
+  std::string listener_names(const model::ParentRef& parent, const std::vector<ListenerState>& states) const {
     std::string text;
     std::size_t count = 0;
     for (const ListenerState& state : states) {
-      if (!state.linked || ++count > 8) continue;
+      if (!state.linked || !is_meant(parent, state) || ++count > 8) continue;
       const LinkedListener& listener = targets_.config.listeners[*state.linked];
       text +=
-          (text.empty() ? "its listeners are `" : ", `") + listener.name + "` on port " + std::to_string(listener.port);
+          (text.empty() ? "its listeners are `" : ", `") + state.name + "` on port " + std::to_string(listener.port);
     }
     return text;
   }

@@ -5,7 +5,9 @@
 
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
+#include "compiler/link/gateways/gateway_addresses.h"
 #include "compiler/link/gateways/listener_claims.h"
+#include "compiler/link/gateways/listener_sets.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/stages.h"
 #include "program/values/certificate_file.h"
@@ -13,33 +15,22 @@
 namespace edge::compiler::link {
 namespace {
 
-/// VIPs of this namespace serve the gateways of every namespace.
-constexpr std::string_view kSharedNamespace = "edge-system";
-constexpr std::string_view kVip = "ProxyVIP";
-
-/// The VIP of a gateway: in the namespace that it names, else its own, else the shared one.
-Resolved find_vip(const model::ProxyGateway& gateway, const GatewayTargets& targets, Findings& findings) {
-  const Located<std::string>& written = *gateway.vip_ref;
-  model::Reference reference{.name = written};
-  const std::size_t slash = written.value.find('/');
-  if (slash != std::string::npos) {
-    reference.name_space = written.value.substr(0, slash);
-    reference.name.value = written.value.substr(slash + 1);
+void check_vip_ports(const model::ProxyGateway& gateway, const model::ProxyVip& vip, Diagnostics& diagnostics) {
+  if (vip.ports.empty()) return;
+  for (const model::Listener& listener : gateway.listeners) {
+    const Located<std::int64_t>& port = listener.port;
+    const bool listed = std::any_of(vip.ports.begin(), vip.ports.end(),
+                                    [&](const Located<std::int64_t>& p) { return p.value == port.value; });
+    if (listed) continue;
+    diagnostics.add(
+        {.code = DiagnosticCode::kConflict,
+         .severity = Severity::kWarning,
+         .resource = owner_of(gateway, listener).text(),
+         .field = listener_field(listener, "port"),
+         .span = port.span,
+         .message = "port " + std::to_string(port.value) + " is not among the ports of " + vip.metadata.text(),
+         .labels = {{vip.ports[0].span, "its ports begin here"}}});
   }
-  const bool own = reference.name_space.empty();
-  const auto find_in = [&](std::string_view space) {
-    findings.depends_on(kVip, space, reference.name.value);
-    return targets.vip_names.find(kVip, space, reference.name.value);
-  };
-  if (own) {
-    if (const auto found = find_in(gateway.metadata.name_space)) return {*found, ReferenceFault::kNone};
-  }
-  if (own || reference.name_space == kSharedNamespace) {
-    if (const auto found = find_in(kSharedNamespace)) return {*found, ReferenceFault::kNone};
-    if (!own) reference.name_space = gateway.metadata.name_space;  // the message is about the name, not a grant
-  }
-  return targets.vip_resolver.resolve(
-      gateway.metadata, kVip, reference, [] { return std::string("spec.vipRef"); }, findings);
 }
 
 /// A reference that translating could not follow: without what it names the listener opens to nobody, and needs not be
@@ -54,33 +45,23 @@ program::Protocol protocol_of(const std::string& text) {
   return text == "TLS" ? program::Protocol::kTls : program::Protocol::kTcp;
 }
 
-void check_vip_ports(const model::ProxyGateway& gateway, const model::ProxyVip& vip, Diagnostics& diagnostics) {
-  if (vip.ports.empty()) return;
-  for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
-    const Located<std::int64_t>& port = gateway.listeners[i].port;
-    const bool listed = std::any_of(vip.ports.begin(), vip.ports.end(),
-                                    [&](const Located<std::int64_t>& p) { return p.value == port.value; });
-    if (listed) continue;
-    diagnostics.add(
-        {.code = DiagnosticCode::kConflict,
-         .severity = Severity::kWarning,
-         .resource = gateway.metadata.text(),
-         .field = listener_field(i, "port"),
-         .span = port.span,
-         .message = "port " + std::to_string(port.value) + " is not among the ports of " + vip.metadata.text(),
-         .labels = {{vip.ports[0].span, "its ports begin here"}}});
-  }
-}
-
 class GatewayLinker {
  public:
   GatewayLinker(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
                 Diagnostics& diagnostics, LinkedConfig& config)
-      : gateways_(gateways), targets_(targets), diagnostics_(diagnostics), config_(config) {}
+      : gateways_(gateways),
+        targets_(targets),
+        diagnostics_(diagnostics),
+        config_(config),
+        addresses_(gateways, targets) {}
 
   ListenerStates run() {
     states_.resize(gateways_.size());
     choose_groups();
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) {
+      addresses_.find(i, findings_.emplace_back(Findings{diagnostics_}));
+    }
+    addresses_.give();
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) gateway(i);
     Claims claims(gateways_, config_.gateways, Claims::Between::kGatewaysOfOneGroup, diagnostics_);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) refuse_indistinct(i, claims);
@@ -88,6 +69,7 @@ class GatewayLinker {
     for (const Claim& claim : order) refuse(claim, claims.grant(claim));
     if (!groups_.empty()) find_overlaps(order);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) listeners(i);
+    addresses_.add_statuses(config_.statuses);
     return std::move(states_);
   }
 
@@ -119,7 +101,7 @@ class GatewayLinker {
 
   void gateway(std::uint32_t index) {
     const model::ProxyGateway& gateway = gateways_[index];
-    Findings findings{diagnostics_};
+    Findings& findings = findings_[index];
     LinkedGateway linked{.identity = identity_of(gateway.metadata), .addresses = {}, .trusted_proxies = {}};
     for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
     for (const Located<IpAddress>& address : gateway.addresses) {
@@ -134,20 +116,19 @@ class GatewayLinker {
       fail(findings.status.conditions, accepted ? condition::kProgrammed : condition::kAccepted, reason,
            "the gateway is not served");
     }
-    if (gateway.vip_ref) {
-      // Without its VIP it must not bind every address instead.
-      if (const Resolved vip = find_vip(gateway, targets_, findings)) {
-        linked.addresses.push_back(targets_.vips[vip.position].address.value);
-        check_vip_ports(gateway, targets_.vips[vip.position], diagnostics_);
-        findings.status.addresses.push_back(to_string(linked.addresses.back()));
-      } else {
-        reason = reason::kAddressNotUsable;
-        const std::string message = "the ProxyVIP `" + gateway.vip_ref->value + "` cannot be used";
-        fail(findings.status.conditions, condition::kProgrammed, reason, message);
-      }
+    const AddressState address = addresses_.of(index);
+    if (address.address) {
+      linked.addresses.push_back(*address.address);
+      findings.status.addresses.push_back(to_string(*address.address));
+      check_vip_ports(gateway, targets_.vips[address.vip], diagnostics_);
+    }
+    if (!address.reason.empty()) {
+      // Without its address it must not bind every one instead.
+      reason = address.reason;
+      fail(findings.status.conditions, condition::kProgrammed, reason, address.message);
     }
     const auto& asked = gateway.load_balancer_class;
-    if (asked && asked->value != kDefaults.controller_class) {
+    if (is_of_other_class(gateway)) {
       // Rule D8: a gateway of another class is another controller's.
       reason = reason::kNotServed;
       fail(findings.status.conditions, condition::kAccepted, reason, "the gateway is of another class");
@@ -170,26 +151,64 @@ class GatewayLinker {
     std::ranges::sort(linked.agent_groups);
     linked.agent_groups.erase(std::ranges::unique(linked.agent_groups).begin(), linked.agent_groups.end());
     if (!reason.empty()) linked.agent_groups.clear();
-    for (const model::Listener& listener : gateway.listeners) {
-      const std::string_view refused = !reason.empty()                     ? reason
-                                       : leaves_listener(listener.refused) ? std::string_view()
-                                                                           : std::string_view(listener.refused);
-      states_[index].push_back({.linked = {},
-                                .reason = refused,
-                                .admission = {.allowed = listener.allowed_routes,
-                                              .gateway_space = gateway.metadata.name_space,
-                                              .protocol = listener.protocol.value,
-                                              .terminates = terminates_tls(listener),
-                                              .labels = targets_.namespaces}});
-    }
+    if (gateway.client_certificate) client_certificate(gateway, findings, linked);
+    refused_.push_back(reason);
+    for (const model::Listener& listener : gateway.listeners) add_state(index, listener);
     config_.gateways.push_back(std::move(linked));
-    findings_.push_back(std::move(findings));
   }
 
-  /// Gateway API's rule for the listeners of one Gateway; a ProxyGateway's first holds.
+  /// What backends are shown. What cannot be used is told, and they are not called without.
+  void client_certificate(const model::ProxyGateway& gateway, Findings& findings, LinkedGateway& linked) const {
+    const model::Reference& asked = *gateway.client_certificate;
+    linked.client_certificate.emplace();
+    const SecretFault fault = asked.name.value.empty()
+                                  ? SecretFault::kUnfit
+                                  : check_secret(gateway.metadata, asked, {kCertificateNeed, kPrivateKeyNeed},
+                                                 "spec.tls.backend.clientCertificateRef", targets_.secrets, findings);
+    if (fault != SecretFault::kNone) {
+      return fail(findings.status.conditions, condition::kResolvedRefs,
+                  fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidClientCertificateRef,
+                  "the certificate for backends cannot be used");
+    }
+    SecretKey name = secret_key(gateway.metadata, asked, {});
+    linked.client_certificate = CertificateName{std::move(name.name_space), std::move(name.name)};
+    set_condition(findings.status.conditions,
+                  {std::string(condition::kResolvedRefs), ConditionStatus::kTrue, std::string(reason::kResolvedRefs)});
+  }
+
+  /// Whether the gateway lets a ListenerSet add its listeners.
+  bool takes_set(const model::ProxyGateway& gateway, const model::Metadata& set) const {
+    const Admission admission{.allowed = gateway.allowed_listeners,
+                              .gateway_space = gateway.metadata.name_space,
+                              .labels = targets_.namespaces};
+    return admission.takes_namespace(set.name_space);
+  }
+
+  void add_state(std::uint32_t index, const model::Listener& listener) {
+    const model::ProxyGateway& gateway = gateways_[index];
+    const model::Metadata& owner = owner_of(gateway, listener);
+    const bool taken = !listener.set || takes_set(gateway, owner);
+    const std::string_view refused = !refused_[index].empty()            ? refused_[index]
+                                     : !taken                            ? reason::kNotAllowed
+                                     : leaves_listener(listener.refused) ? std::string_view()
+                                                                         : std::string_view(listener.refused);
+    states_[index].push_back({.linked = {},
+                              .reason = refused,
+                              .admission = {.allowed = listener.allowed_routes,
+                                            .gateway_space = owner.name_space,
+                                            .protocol = listener.protocol.value,
+                                            .terminates = terminates_tls(listener),
+                                            .labels = targets_.namespaces},
+                              .set = listener.set ? resource_path(owner.name_space, owner.name) : std::string(),
+                              .name = listener.name.value});
+  }
+
+  /// Gateway API's rule for the listeners of one Gateway; a ProxyGateway's first holds, and so do those of
+  /// ListenerSets.
   void refuse_indistinct(std::uint32_t index, Claims& claims) {
     if (gateways_[index].metadata.kind != "Gateway") return;
     for (std::uint32_t l = 0; l < states_[index].size(); ++l) {
+      if (gateways_[index].listeners[l].set) break;  // behind the gateway's own
       if (states_[index][l].reason.empty()) refuse({index, l}, claims.indistinct({index, l}));
     }
   }
@@ -223,6 +242,8 @@ class GatewayLinker {
     Findings& findings = findings_[index];
     bool any = false;
     std::string why;
+    std::vector<ListenerSetState> sets;
+    for (const model::Metadata& set : gateway.listener_sets) sets.push_back({.allowed = takes_set(gateway, set)});
     for (std::uint32_t i = 0; i < gateway.listeners.size(); ++i) {
       bool invalid_kinds = false;
       ListenerStatus status{.name = gateway.listeners[i].name.value,
@@ -232,6 +253,10 @@ class GatewayLinker {
              "a kind of `allowedRoutes.kinds` is none that the listener can carry");
       }
       listener(index, i, findings, status);
+      if (const auto set = gateway.listeners[i].set) {
+        sets[*set].listeners.push_back(std::move(status));
+        continue;
+      }
       any |= states_[index][i].linked.has_value();
       if (why.empty() && !states_[index][i].message.empty()) {
         why = "; listener `" + status.name + "`: " + states_[index][i].message;
@@ -242,6 +267,10 @@ class GatewayLinker {
       fail(findings.status.conditions, condition::kProgrammed, reason::kListenersNotValid,
            "no listener of the gateway is served" + why);
     }
+    const bool addressed =
+        refused_[index] == reason::kAddressNotUsable || refused_[index] == reason::kAddressNotAssigned;
+    findings.status.attached_listener_sets =
+        add_set_statuses(gateway, addressed ? std::string_view() : refused_[index], std::move(sets), config_.statuses);
     // Of a gateway of another class that class's controller writes the status.
     const Condition* const accepted = find_condition(findings.status.conditions, condition::kAccepted);
     if (accepted != nullptr && accepted->reason == reason::kNotServed) return;
@@ -256,15 +285,17 @@ class GatewayLinker {
     const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
     // What is wrong with its certificates is worth knowing whether it is served or not.
     std::optional<ListenerTls> tls_settings;
-    if (encrypted) tls_settings = tls(gateway, index, findings, status);
+    if (encrypted && state.reason != reason::kNotAllowed) tls_settings = tls(gateway, index, findings, status);
     check_proxy_protocol(gateway, index);
     if (leaves_listener(listener.refused)) {
       fail(status.conditions, condition::kResolvedRefs, listener.refused, "a reference is to a kind that is not read");
     }
-    if (!state.reason.empty()) return tell_refusal(state, status);
+    if (!state.reason.empty()) return tell_refusal(listener, state, status);
     state.linked = static_cast<std::uint32_t>(config_.listeners.size());
     LinkedListener linked{.gateway = gateway_index,
-                          .name = listener.name.value,
+                          .name = listener_name(gateway, listener),
+                          .set_space = listener.set ? owner_of(gateway, listener).name_space : std::string(),
+                          .set_name = listener.set ? owner_of(gateway, listener).name : std::string(),
                           .port = static_cast<std::uint16_t>(listener.port.value),
                           .protocol = protocol,
                           .hostnames = listener.hostnames,
@@ -286,7 +317,7 @@ class GatewayLinker {
     diagnostics_.add({.code = DiagnosticCode::kNoTrustedProxy,
                       .severity = Severity::kWarning,
                       .resource = gateway.metadata.text(),
-                      .field = listener_field(index, "proxyProtocol"),
+                      .field = listener_field(gateway.listeners[index], "proxyProtocol"),
                       .span = asked->span,
                       .message =
                           "only trusted proxies may send a PROXY header, and there are none: every connection to "
@@ -294,15 +325,17 @@ class GatewayLinker {
                       .fix = "name the load balancers before this proxy in `trustedProxies`"});
   }
 
-  static void tell_refusal(const ListenerState& state, ListenerStatus& status) {
+  static void tell_refusal(const model::Listener& listener, const ListenerState& state, ListenerStatus& status) {
     const std::string_view reason = state.reason;
     if (reason == reason::kProtocolConflict || reason == reason::kHostnameConflict) {
       set_condition(status.conditions,
                     {std::string(condition::kConflicted), ConditionStatus::kTrue, std::string(reason), state.message});
+      // Gateway API words it so for ListenerSets alone.
+      if (listener.set) fail(status.conditions, condition::kProgrammed, reason, "the listener is not served");
     }
     // What is wrong with the whole gateway its own conditions tell.
-    const bool of_gateway = reason == reason::kAddressNotUsable || reason == reason::kUnsupportedAddress ||
-                            reason == reason::kInvalidParameters;
+    const bool of_gateway = reason == reason::kAddressNotUsable || reason == reason::kAddressNotAssigned ||
+                            reason == reason::kUnsupportedAddress || reason == reason::kInvalidParameters;
     fail(status.conditions, of_gateway ? condition::kProgrammed : condition::kAccepted,
          of_gateway ? reason::kInvalid : reason, "the listener is not served");
   }
@@ -310,15 +343,16 @@ class GatewayLinker {
   ListenerTls tls(const model::ProxyGateway& gateway, std::uint32_t index, Findings& findings,
                   ListenerStatus& status) const {
     ListenerTls linked;
-    if (!terminates_tls(gateway.listeners[index])) linked.mode = TlsMode::kPassthrough;
-    const auto& written = gateway.listeners[index].tls;
+    const model::Listener& listener = gateway.listeners[index];
+    if (!terminates_tls(listener)) linked.mode = TlsMode::kPassthrough;
+    const auto& written = listener.tls;
     if (!written) return linked;
     linked.min_version =
         written->min_version && written->min_version->value == "TLS1.3" ? TlsVersion::k13 : kDefaults.tls_min_version;
-    const auto check = [&](const model::Reference& reference, const std::vector<SecretNeed>& needs,
-                           const std::string& field) {
+    const auto check = [&](const model::Metadata& from, const model::Reference& reference,
+                           const std::vector<SecretNeed>& needs, const std::string& field) {
       const SecretFault fault =
-          check_secret(gateway.metadata, reference, needs, listener_field(index, field), targets_.secrets, findings);
+          check_secret(from, reference, needs, listener_field(listener, field), targets_.secrets, findings);
       if (fault == SecretFault::kNone) return true;
       fail(status.conditions, condition::kResolvedRefs,
            fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCertificateRef,
@@ -329,8 +363,9 @@ class GatewayLinker {
       const model::Reference& reference = written->certificates[i];
       const std::string field =
           written->short_form ? "tls.secretRef" : "tls.certificateRefs[" + std::to_string(i) + "]";
-      if (!check(reference, {kCertificateNeed, kPrivateKeyNeed}, field)) continue;
-      SecretKey name = secret_key(gateway.metadata, reference, {});
+      const model::Metadata& owner = owner_of(gateway, listener);
+      if (!check(owner, reference, {kCertificateNeed, kPrivateKeyNeed}, field)) continue;
+      SecretKey name = secret_key(owner, reference, {});
       linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
     }
     if (written->certificate_file && written->key_file) {
@@ -342,13 +377,19 @@ class GatewayLinker {
     }
     linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
     linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
+    linked.client_certificate_unverified = linked.needs_client_certificate && written->client_certificate_unverified;
+    if (linked.client_certificate_unverified) {
+      set_condition(findings.status.conditions, {std::string(condition::kInsecureValidation), ConditionStatus::kTrue,
+                                                 std::string(reason::kConfigurationChanged),
+                                                 "clients without a certificate are served (AllowInsecureFallback)"});
+    }
     linked.requires_crl = linked.needs_client_certificate && written->requires_crl;
     for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
       const model::Reference& reference = written->client_authorities[i];
       const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";
       if (reference.name.value.starts_with(model::kConfigMapPrefix)) {
         if (!check_config_map(gateway, reference, findings, status)) continue;
-      } else if (!check(reference, {kAuthorityNeed}, field)) {
+      } else if (!check(gateway.metadata, reference, {kAuthorityNeed}, field)) {
         continue;
       }
       linked.client_authorities.push_back(secret_key(gateway.metadata, reference, kAuthorityKey));
@@ -370,15 +411,15 @@ class GatewayLinker {
       if (program::is_below_any(path, *targets_.certificate_directories)) continue;
       allowed = false;
       const bool none = targets_.certificate_directories->empty();
-      findings.diagnostics.add(
-          {.code = DiagnosticCode::kInvalidValue,
-           .resource = gateway.metadata.text(),
-           .field = listener_field(index, file == &tls.certificate_file ? "tls.certFile" : "tls.keyFile"),
-           .span = (*file)->span,
-           .message = none ? "no files of certificates are read: `--tls-files` names no directory"
-                           : "`" + path + "` is below no directory that `--tls-files` names",
-           .fix = "start the process with `--tls-files " + path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)) +
-                  "`"});
+      findings.diagnostics.add({.code = DiagnosticCode::kInvalidValue,
+                                .resource = gateway.metadata.text(),
+                                .field = listener_field(gateway.listeners[index],
+                                                        file == &tls.certificate_file ? "tls.certFile" : "tls.keyFile"),
+                                .span = (*file)->span,
+                                .message = none ? "no files of certificates are read: `--tls-files` names no directory"
+                                                : "`" + path + "` is below no directory that `--tls-files` names",
+                                .fix = "start the process with `--tls-files " +
+                                       path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)) + "`"});
     }
     if (!allowed) {
       fail(status.conditions, condition::kResolvedRefs, reason::kInvalidCertificateRef,
@@ -407,7 +448,10 @@ class GatewayLinker {
   std::set<std::pair<std::uint32_t, std::uint32_t>> overlaps_;  ///< gateway and listener
   LinkedConfig& config_;
   ListenerStates states_;
+  GatewayAddresses addresses_;
+  // By position of the gateway:
   std::vector<Findings> findings_;
+  std::vector<std::string_view> refused_;  ///< why nothing of it is served; empty: something may be
 };
 
 }  // namespace

@@ -16,8 +16,14 @@ std::string_view begins(bool with_header) { return with_header ? " with a header
 
 }  // namespace
 
-std::string listener_field(std::size_t index, std::string_view field) {
-  std::string text = "spec.listeners[" + std::to_string(index) + "]";
+std::string listener_name(const model::ProxyGateway& gateway, const model::Listener& listener) {
+  if (!listener.set) return listener.name.value;
+  const model::Metadata& set = gateway.listener_sets[*listener.set];
+  return resource_path(set.name_space, set.name) + "/" + listener.name.value;
+}
+
+std::string listener_field(const model::Listener& listener, std::string_view field) {
+  std::string text = "spec.listeners[" + std::to_string(listener.position) + "]";
   if (!field.empty()) text.append(".").append(field);
   return text;
 }
@@ -67,7 +73,7 @@ ClaimRefusal Claims::indistinct(Claim claim) {
   const char* const note = "of listeners of one Gateway that cannot be told apart none is served";
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const Claim other{claim.gateway, i};
-    if (i == claim.listener || all[i].port.value != asked.port.value || !all[i].refused.empty()) continue;
+    if (i == claim.listener || all[i].set || all[i].port.value != asked.port.value || !all[i].refused.empty()) continue;
     const std::string port = std::to_string(asked.port.value);
     if (!share_port(all[i].protocol.value, asked.protocol.value)) {
       return {reason::kProtocolConflict,
@@ -135,7 +141,11 @@ void Claims::hold(const std::string& key, Claim claim) {
 std::string Claims::holder_text(Claim claim, Claim holder) const {
   const model::Metadata& by = gateways_[holder.gateway].metadata;
   const std::string name = "listener `" + listener(holder).name.value + "`";
-  if (claim.gateway == holder.gateway) return " (" + name + ")";
+  if (claim.gateway == holder.gateway) {
+    // Who writes one ListenerSet needs not to know what another one says.
+    if (listener(claim).set == listener(holder).set) return " (" + name + ")";
+    return listener(holder).set ? ", by another ListenerSet" : ", by the Gateway itself";
+  }
   std::string text = ", by " + name + " of the older " + by.text();
   // Whoever has no address of its own has every address of a node, and shares its ports by host name.
   if (linked_[claim.gateway].addresses.empty() || linked_[holder.gateway].addresses.empty()) {
@@ -147,13 +157,20 @@ std::string Claims::holder_text(Claim claim, Claim holder) const {
 std::string Claims::refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
                            std::string note) {
   std::string text = message + holder_text(claim, holder);
+  if (note.empty()) {
+    note = claim.gateway == holder.gateway && listener(claim).set
+               ? "the Gateway's own listeners hold before those of its ListenerSets, and the older set's before the "
+                 "younger's"
+               : "of two claims the older gateway's holds";
+  }
+  const model::Metadata& by = owner_of(gateways_[holder.gateway], listener(holder));
   diagnostics_.add({.code = DiagnosticCode::kConflict,
-                    .resource = gateways_[claim.gateway].metadata.text(),
-                    .field = listener_field(claim.listener, field),
+                    .resource = owner_of(gateways_[claim.gateway], listener(claim)).text(),
+                    .field = listener_field(listener(claim), field),
                     .span = span,
                     .message = std::move(message) + "; the listener is left out",
-                    .labels = {{listener(holder).name.span, "held by " + gateways_[holder.gateway].metadata.text() +
-                                                                ", listener `" + listener(holder).name.value + "`"}},
+                    .labels = {{listener(holder).name.span,
+                                "held by " + by.text() + ", listener `" + listener(holder).name.value + "`"}},
                     .notes = {std::move(note)}});
   return text;
 }

@@ -27,7 +27,9 @@ struct ClaimRefusal {
   std::string message{};      ///< what is held and by whom
 };
 
-std::string listener_field(std::size_t index, std::string_view field = {});
+std::string listener_field(const model::Listener& listener, std::string_view field = {});
+/// As it stands in programs: no two listeners of a gateway have one name. Of a ListenerSet `namespace/set/listener`.
+std::string listener_name(const model::ProxyGateway& gateway, const model::Listener& listener);
 
 /// Grants ports and names in the order of the calls: whoever comes later and does not fit is refused and told so.
 class Claims {
@@ -43,7 +45,8 @@ class Claims {
   ClaimRefusal grant(Claim claim);
 
   /// Why the listener cannot be told apart from another of its own gateway, if it cannot. Of such Gateway API lets
-  /// neither be served, so this comes before any grant.
+  /// neither be served, so this comes before any grant. Listeners of ListenerSets are not looked at: the first of them
+  /// holds.
   ClaimRefusal indistinct(Claim claim);
 
  private:
@@ -72,7 +75,7 @@ class Claims {
   void hold(const std::string& key, Claim claim);
   /// \returns what the listener's status says.
   std::string refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
-                     std::string note = "of two claims the older gateway's holds");
+                     std::string note = {});
   std::string holder_text(Claim claim, Claim holder) const;
 
   const std::vector<model::ProxyGateway>& gateways_;
