@@ -221,7 +221,7 @@ std::string_view RecordLayer::cipher() const { return SSL_get_cipher_name(ssl_.g
 
 std::string RecordLayer::peer_subject() const {
   X509* const peer = SSL_get0_peer_certificate(ssl_.get());
-  if (peer == nullptr) return {};
+  if (peer == nullptr || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return {};
   BIO* const out = BIO_new(BIO_s_mem());
   X509_NAME_print_ex(out, X509_get_subject_name(peer), 0, XN_FLAG_RFC2253);
   char* text = nullptr;
@@ -248,7 +248,7 @@ std::optional<std::string> text_of(const X509_NAME_ENTRY* entry) {
 
 std::optional<SubjectNames> RecordLayer::subject_names() const {
   const X509* const peer = SSL_get0_peer_certificate(ssl_.get());
-  if (peer == nullptr) return std::nullopt;
+  if (peer == nullptr || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return std::nullopt;
   const X509_NAME* const subject = X509_get_subject_name(peer);
   SubjectNames name;
   const ASN1_INTEGER* const serial = X509_get0_serialNumber(peer);

@@ -88,10 +88,13 @@ struct ServerCallbacks {
     if (SSL_get_SSL_CTX(ssl) != context) {
       SSL_set_SSL_CTX(ssl, context);
       SSL_set_min_proto_version(ssl, static_cast<int>(SSL_CTX_get_min_proto_version(context)));
-      SSL_set_verify(ssl, SSL_CTX_get_verify_mode(context), nullptr);
+      SSL_set_verify(ssl, SSL_CTX_get_verify_mode(context), SSL_CTX_get_verify_callback(context));
     }
     SSL_set_session_id_context(ssl, site.identity().data(), static_cast<unsigned>(site.identity().size()));
   }
+
+  /// Goes on with a certificate that is not vouched for; SSL_get_verify_result keeps what is wrong with it.
+  static int pass(int, X509_STORE_CTX*) { return 1; }
 
   static int certificate(SSL* ssl, void*) {
     RecordLayer& layer = layer_of(ssl);
@@ -187,7 +190,9 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::make(ServerSettings 
   SSL_CTX_set_timeout(context, std::chrono::duration_cast<std::chrono::seconds>(TicketKeys::kLifetime).count());
   if (made->settings_.client_certificate != ClientCertificate::kNone) {
     const bool required = made->settings_.client_certificate == ClientCertificate::kRequired;
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+    const bool any = made->settings_.client_certificate == ClientCertificate::kUnverified;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
+                       any ? ServerCallbacks::pass : nullptr);
     // Without an authority nobody's certificate is believed.
     if (made->settings_.client_authorities == nullptr) {
       made->settings_.client_authorities = std::make_shared<const Authorities>();

@@ -22,12 +22,13 @@ namespace edge::net::tls {
 enum class Version : std::uint8_t { k12, k13 };
 
 /// Of clients.
-enum class ClientCertificate : std::uint8_t { kNone, kOptional, kRequired };
+/// kUnverified: asked for, and served with any certificate or none; one that is not vouched for is nobody's.
+enum class ClientCertificate : std::uint8_t { kNone, kOptional, kRequired, kUnverified };
 
 struct ServerSettings {
   Version min_version = Version::k12;
   ClientCertificate client_certificate = ClientCertificate::kNone;
-  /// With kOptional and kRequired.
+  /// With all but kNone.
   std::shared_ptr<const Authorities> client_authorities{};
   /// Offers HTTP/2 before HTTP/1.1; with neither the client's ALPN is passed over.
   bool offers_http2 = false;

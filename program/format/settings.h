@@ -75,7 +75,8 @@ enum class TlsVersion : std::uint32_t { k12 = 12, k13 = 13 };
 enum ClientCertificateNeed : std::uint32_t {
   kNoClientCertificate = 0,
   kNeedsClientCertificate = 1,
-  kOptionalClientCertificate = 2,  ///< one that is shown must do
+  kOptionalClientCertificate = 2,    ///< one that is shown must do
+  kUnverifiedClientCertificate = 3,  ///< asked for, and served whatever is shown
 };
 
 struct ListenerTlsRecord {

@@ -278,5 +278,31 @@ TEST_F(RevokedClients, AListThatSaysNothingLetsNobodyIn) {
   EXPECT_TRUE(serves_to(bob_));
 }
 
+// Gateway API's AllowInsecureFallback: clients are asked for a certificate, and served whatever they show.
+TEST_F(RevokedClients, AreServedWhereNothingIsVerified) {
+  const std::string config =
+      expand_config("@backend a\n@authority clients\n", {{"a", upstream_port_}}, Over::kTls) +
+      "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\n"
+      "spec: {controllerName: edgeproxy.io/proxy}\n"
+      "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge, namespace: default}\nspec:\n"
+      "  gatewayClassName: edge\n"
+      "  tls: {frontend: {default: {validation: {mode: AllowInsecureFallback, caCertificateRefs: "
+      "[{group: '', kind: Secret, name: clients}]}}}}\n"
+      "  listeners: [{name: https, port: 8080, protocol: HTTPS, tls: {certificateRefs: [{name: site}]}}]\n"
+      "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a, namespace: default}\nspec:\n"
+      "  parentRefs: [{name: edge}]\n"
+      "  rules: [{backendRefs: [{group: edgeproxy.io, kind: ProxyBackend, name: a}]}]\n";
+  const Result<Compiled> compiled = compile_text("insecure", config);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().text;
+  ASSERT_TRUE(server_->install(compiled->program));
+  revoke({});
+  EXPECT_TRUE(serves_to(alice_));
+  EXPECT_TRUE(serves_to(carol_)) << "of an authority that nobody named";
+  EXPECT_TRUE(serves_to(TlsSide::client(authority_.pem(), "example.com"))) << "without any";
+  const auto side = side_of(carol_);
+  ASSERT_TRUE(serves_to(side));
+  EXPECT_TRUE(serves_to(side)) << "by a session, too";
+}
+
 }  // namespace
 }  // namespace edge::test
