@@ -320,7 +320,8 @@ Status Sync::Impl::work(SyncSession& session) {
       if (values && values->version != values_applied) content.values->replace(*values);
       values = std::move(content.values);
       values_came = Steady::now();
-      if (!local) tell("connected to controller " + options.controller, LogLevel::kInfo);
+      tell(local ? "connected to the controller of this process" : "connected to controller " + options.controller,
+           LogLevel::kInfo);
     }
     if (Status status = put_to_work(session); !status) return status;
     session.tick();

@@ -100,7 +100,7 @@ class CliCase : public testing::TestWithParam<std::string> {
       }
     }
     api_ = std::make_unique<Process>(command);
-    ASSERT_TRUE(whole ? api_->wait_err("connected to controller") : api_->wait_out("https://")) << api_->err_text();
+    ASSERT_TRUE(whole ? api_->wait_err("connected to the controller") : api_->wait_out("https://")) << api_->err_text();
     environment_ = "export KUBECONFIG='" + data + "/kubeconfig' HOME='" + dir_.path().string() + "'; ";
   }
 
