@@ -97,7 +97,7 @@ struct Server::Impl {
   struct Opening {
     std::uint32_t slot;
     std::vector<net::Fd> sockets;
-    std::shared_ptr<BoundedCount> udp_sessions{};  ///< of one of UDP
+    bool udp = false;
   };
 
   /// Opens it, or says in it why it cannot be. `all`: of which it is one.
@@ -171,15 +171,16 @@ Status Server::Impl::open_sockets(Slot& slot, Opening& opening, const std::vecto
     opening.sockets.push_back(std::move(*socket));
   }
   slot.bound_port = port;
-  if (slot.udp) opening.udp_sessions = std::make_shared<BoundedCount>();
+  opening.udp = slot.udp;
   return {};
 }
 
 void Server::Impl::listen(std::vector<Opening>& openings, std::size_t index, Worker& worker) const {
   for (Opening& opening : openings) {
     for (std::size_t i = index; i < opening.sockets.size(); i += workers.size()) {
-      if (opening.udp_sessions != nullptr) {
-        worker.listen_udp(opening.slot, std::move(opening.sockets[i]), opening.udp_sessions);
+      if (opening.udp) {
+        worker.listen_udp(opening.slot, std::move(opening.sockets[i]),
+                          std::max<std::size_t>(1, shared.options.max_udp_sessions / opening.sockets.size()));
       } else {
         worker.listen(opening.slot, std::move(opening.sockets[i]));
       }

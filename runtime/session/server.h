@@ -40,7 +40,7 @@ struct ServerOptions {
   std::size_t max_uri_bytes = 16 * 1024;
   /// Limit of client connections of the process; further ones are closed at once and counted.
   std::size_t max_connections = 100'000;
-  /// Sessions of one UDP listener; each counts among the connections, too.
+  /// Sessions of one UDP listener, each thread an equal share; each counts among the connections, too.
   std::uint32_t max_udp_sessions = 16'384;
   /// Buffered bodies are kept in memory up to the first limit, then in unnamed files in this directory up to the second
   /// (empty: TMPDIR of the environment, else /tmp).

@@ -200,9 +200,9 @@ void Worker::listen(std::uint32_t slot, net::Fd socket) {
   listeners_[slot].push_back(std::make_unique<Listener>(*this, slot, std::move(socket)));
 }
 
-void Worker::listen_udp(std::uint32_t slot, net::Fd socket, std::shared_ptr<BoundedCount> sessions) {
+void Worker::listen_udp(std::uint32_t slot, net::Fd socket, std::size_t most_sessions) {
   if (udp_listeners_.size() <= slot) udp_listeners_.resize(slot + 1);
-  udp_listeners_[slot].push_back(std::make_shared<UdpListener>(*this, slot, std::move(socket), std::move(sessions)));
+  udp_listeners_[slot].push_back(std::make_shared<UdpListener>(*this, slot, std::move(socket), most_sessions));
 }
 
 UdpBatches& Worker::udp() {

@@ -94,8 +94,8 @@ class Worker {
             std::vector<std::uint32_t> bind_of_slot);
   /// Adds one more socket to the slot.
   void listen(std::uint32_t slot, net::Fd listener);
-  /// The same for datagrams; `sessions`: of the slot, over all threads.
-  void listen_udp(std::uint32_t slot, net::Fd socket, std::shared_ptr<BoundedCount> sessions);
+  /// The same for datagrams; `most_sessions`: of this socket.
+  void listen_udp(std::uint32_t slot, net::Fd socket, std::size_t most_sessions);
   void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
   void close_listener(std::uint32_t slot);
   void refresh_endpoints() { pools_.refresh(); }

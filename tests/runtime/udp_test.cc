@@ -403,7 +403,8 @@ TEST_F(Udp, AFloodOfSourcesLeavesFlowsThatGoOn) {
   const std::uint64_t before = stats.udp_sessions;
   for (const auto& client : kept) EXPECT_EQ(client->ask("three"), "a:three");
   EXPECT_EQ(server->stats().udp_sessions, before) << "none of them was given up";
-  EXPECT_EQ(Client(port()).ask("new"), "a:new");
+  // Whichever thread the kernel gives a flow to: neither has taken the room of the other.
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Client(port()).ask("new"), "a:new");
 }
 
 TEST_F(Udp, OneSourceHasNoMoreThanItMay) {

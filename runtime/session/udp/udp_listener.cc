@@ -43,8 +43,8 @@ std::size_t UdpListener::FlowHash::operator()(const UdpFlow& flow) const {
   return sip_hash(key, {bytes.data(), bytes.size()});
 }
 
-UdpListener::UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::shared_ptr<BoundedCount> sessions)
-    : worker_(worker), slot_(slot), bound_(net::local_address(socket.get())), sessions_(std::move(sessions)) {
+UdpListener::UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::size_t most_sessions)
+    : worker_(worker), slot_(slot), bound_(net::local_address(socket.get())), most_sessions_(most_sessions) {
   net::receive_joined(socket.get());
   net::widen_buffers(socket.get());
   IpAddress any_v4;
@@ -117,18 +117,11 @@ UdpSession* UdpListener::begin(const UdpFlow& flow, std::size_t datagrams) {
     worker_.counters().drop(why, datagrams);
     return nullptr;
   };
-  const std::uint32_t most = worker_.options().max_udp_sessions;
-  if (!sessions_->take(most) && (!evict() || !sessions_->take(most))) return refuse(UdpDrop::kLimit);
+  if (flows_.size() >= most_sessions_ && !evict()) return refuse(UdpDrop::kLimit);
   auto session = std::make_unique<UdpSession>(worker_, shared_from_this(), flow);
-  if (const auto why = session->open()) {
-    sessions_->give();
-    return refuse(*why);
-  }
+  if (const auto why = session->open()) return refuse(*why);
   UdpSession* const kept = worker_.keep_udp(std::move(session), flow.client.address, slot_);
-  if (kept == nullptr) {
-    sessions_->give();
-    return refuse(UdpDrop::kLimit);
-  }
+  if (kept == nullptr) return refuse(UdpDrop::kLimit);
   flows_.emplace(flow, kept);
   exchanges_.append(*kept);
   worker_.counters().udp_sessions.add();
@@ -159,7 +152,6 @@ void UdpListener::ended(UdpSession& session) {
   if (found == flows_.end() || found->second != &session) return;
   flows_.erase(found);
   (session.in_streams_ ? streams_ : exchanges_).remove(session);
-  sessions_->give();
   worker_.counters().udp_sessions_active.subtract();
 }
 

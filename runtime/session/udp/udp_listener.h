@@ -2,9 +2,10 @@
 // client's address and port to one address of ours. The kernel gives a flow to one socket of those that share the port,
 // so a session never leaves its thread.
 //
-// What strangers may cost is bounded: a listener has ServerOptions::max_udp_sessions sessions over all threads. Where
-// there is no room for another, the oldest gives way that is no more than an exchange, a datagram with its answers; a
-// flow that goes on keeps its session.
+// What strangers may cost is bounded: a listener has ServerOptions::max_udp_sessions sessions, each of its sockets an
+// equal share of them. A bound over all sockets would let those of one take all the room, and another socket can only
+// end sessions of its own thread. Where there is no room, the oldest session ends that is no more than an exchange, a
+// datagram with its answers; a flow that goes on keeps its session.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,6 @@
 #include "base/keyed_hash.h"
 #include "net/datagrams.h"
 #include "net/loop.h"
-#include "runtime/upstream/pool/connection_room.h"
 
 namespace edge::runtime {
 
@@ -41,8 +41,8 @@ struct UdpSessionList {
 
 class UdpListener final : public net::Channel, public std::enable_shared_from_this<UdpListener> {
  public:
-  /// `sessions`: of the listener, over all threads.
-  UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::shared_ptr<BoundedCount> sessions);
+  /// `most_sessions`: of this socket; at least 1.
+  UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::size_t most_sessions);
   ~UdpListener() override;
 
   std::uint32_t slot() const { return slot_; }
@@ -80,7 +80,7 @@ class UdpListener final : public net::Channel, public std::enable_shared_from_th
   Worker& worker_;
   std::uint32_t slot_;
   net::SocketAddress bound_;
-  std::shared_ptr<BoundedCount> sessions_;
+  std::size_t most_sessions_;
   /// After stop().
   net::Fd stopped_;
   std::unordered_map<UdpFlow, UdpSession*, FlowHash> flows_;
