@@ -21,6 +21,7 @@ program::CompressionRecord compression_record(SectionBuilder& builder, const Com
 
 program::ClientCertificateNeed client_certificate_need(const ListenerTls& tls) {
   if (!tls.needs_client_certificate) return program::kNoClientCertificate;
+  if (tls.client_certificate_unverified) return program::kUnverifiedClientCertificate;
   return tls.client_certificate_optional ? program::kOptionalClientCertificate : program::kNeedsClientCertificate;
 }
 

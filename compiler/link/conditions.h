@@ -31,7 +31,7 @@ inline constexpr std::string_view kConflicted = "Conflicted";
 /// For backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking can only tell that there is
 /// none.
 inline constexpr std::string_view kHealthy = "Healthy";
-/// Of Gateways: clients without a certificate are served (AllowInsecureFallback).
+/// Of Gateways: clients are served whether or not their certificate verifies (AllowInsecureFallback).
 inline constexpr std::string_view kInsecureValidation = "InsecureFrontendValidationMode";
 /// Of backends: `True` where so few endpoints are there that maxEjectionPercent allows none to be ejected.
 inline constexpr std::string_view kNoEjection = "NoEjection";

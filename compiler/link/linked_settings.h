@@ -83,7 +83,7 @@ struct ListenerTls {
   bool needs_client_certificate = false;
   /// With the former: clients without a certificate are served too.
   bool client_certificate_optional = false;
-  /// With the former: AllowInsecureFallback, which the status of the Gateway says.
+  /// One that does not verify is accepted (AllowInsecureFallback).
   bool client_certificate_unverified = false;
   std::vector<SecretKey> client_authorities{};
   /// Each of them must have a valid revocation list (`ca.crl`).

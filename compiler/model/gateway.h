@@ -79,7 +79,7 @@ struct Tls {
   /// For clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;
-  /// Of translated listeners: AllowInsecureFallback, which the status of the Gateway says.
+  /// Of translated listeners: one that does not verify is accepted (AllowInsecureFallback).
   bool client_certificate_unverified = false;
   bool requires_crl = false;
   /// For translated listeners: set even if none of the requested CAs can be referred to.

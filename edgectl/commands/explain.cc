@@ -126,6 +126,7 @@ std::string explanation_json(const analyze::Explanation& explanation, const std:
                           {"denied", explanation.denied},
                           {"engines", engines},
                           {"agree", explanation.agree}};
+  if (!explanation.clients.empty()) document["clients"] = explanation.clients;
   if (nodes) {
     document["vip"] = nodes->vip;
     document["nodes"] = nodes->nodes;

@@ -219,9 +219,16 @@ std::string_view RecordLayer::version() const { return SSL_get_version(ssl_.get(
 
 std::string_view RecordLayer::cipher() const { return SSL_get_cipher_name(ssl_.get()); }
 
+PeerVerification RecordLayer::peer_verification() const {
+  PeerVerification result{.presented = SSL_get0_peer_certificate(ssl_.get()) != nullptr, .fault = {}};
+  const long fault = SSL_get_verify_result(ssl_.get());
+  if (result.presented && fault != X509_V_OK) result.fault = X509_verify_cert_error_string(fault);
+  return result;
+}
+
 std::string RecordLayer::peer_subject() const {
+  if (!peer_verification().verified()) return {};
   X509* const peer = SSL_get0_peer_certificate(ssl_.get());
-  if (peer == nullptr) return {};
   BIO* const out = BIO_new(BIO_s_mem());
   X509_NAME_print_ex(out, X509_get_subject_name(peer), 0, XN_FLAG_RFC2253);
   char* text = nullptr;
@@ -247,8 +254,8 @@ std::optional<std::string> text_of(const X509_NAME_ENTRY* entry) {
 }  // namespace
 
 std::optional<SubjectNames> RecordLayer::subject_names() const {
+  if (!peer_verification().verified()) return std::nullopt;
   const X509* const peer = SSL_get0_peer_certificate(ssl_.get());
-  if (peer == nullptr) return std::nullopt;
   const X509_NAME* const subject = X509_get_subject_name(peer);
   SubjectNames name;
   const ASN1_INTEGER* const serial = X509_get0_serialNumber(peer);

@@ -26,6 +26,15 @@ struct SubjectNames {
   std::string serial;  ///< bytes, the most significant first
 };
 
+/// What the handshake established of the peer's certificate; a resumed session has the result of its first handshake.
+struct PeerVerification {
+  bool presented = false;
+  /// Why it does not verify, as OpenSSL's text, which is static; empty: it verifies, or none was presented.
+  std::string_view fault;
+
+  bool verified() const { return presented && fault.empty(); }
+};
+
 /// The buffer for the records of one call. One per thread, shared by its layers; empty between calls.
 class RecordRoom {
  public:
@@ -79,9 +88,10 @@ class RecordLayer final : public Layer {
   /// Returns the version, `TLSv1.3`, and below, the cipher's name. Static lifetime.
   std::string_view version() const;
   std::string_view cipher() const;
-  /// Returns the subject of the peer's certificate as one line; empty without one.
+  PeerVerification peer_verification() const;
+  /// Returns the subject of the peer's certificate as one line; empty without one that verifies.
   std::string peer_subject() const;
-  /// Returns the names in that subject, as UTF-8; nullopt without a certificate, or when one is invalid.
+  /// Returns the names in that subject, as UTF-8; nullopt without a certificate that verifies, or when one is invalid.
   std::optional<SubjectNames> subject_names() const;
 
   // Layer
@@ -127,6 +137,8 @@ class RecordLayer final : public Layer {
   Buffer unsent_;
   std::string server_name_;
   std::string fault_;
+  /// The first fault of a client's certificate that is accepted all the same: X509_V_OK or an X509_V_ERR_ number.
+  int peer_fault_ = 0;
 
   // Until the handshake is done.
   std::shared_ptr<const Sites> sites_;

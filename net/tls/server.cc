@@ -88,9 +88,23 @@ struct ServerCallbacks {
     if (SSL_get_SSL_CTX(ssl) != context) {
       SSL_set_SSL_CTX(ssl, context);
       SSL_set_min_proto_version(ssl, static_cast<int>(SSL_CTX_get_min_proto_version(context)));
-      SSL_set_verify(ssl, SSL_CTX_get_verify_mode(context), nullptr);
+      SSL_set_verify(ssl, SSL_CTX_get_verify_mode(context), SSL_CTX_get_verify_callback(context));
     }
     SSL_set_session_id_context(ssl, site.identity().data(), static_cast<unsigned>(site.identity().size()));
+  }
+
+  /// Continues with a certificate that does not verify. The first fault becomes SSL_get_verify_result, which sessions
+  /// keep. It is put back at each call: the authorities' own callback clears the error where it excuses a fault, which
+  /// would clear an earlier one that it does not excuse (*safe*).
+  static int continue_unverified(int verified, X509_STORE_CTX* context) {
+    const X509_STORE_CTX_verify_cb own = X509_STORE_get_verify_cb(X509_STORE_CTX_get0_store(context));
+    if (own != nullptr) verified = own(verified, context);
+    auto* const ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    int& fault = layer_of(ssl).peer_fault_;
+    if (verified == 0 && fault == X509_V_OK) fault = X509_STORE_CTX_get_error(context);
+    if (verified == 0 && fault == X509_V_OK) fault = X509_V_ERR_UNSPECIFIED;
+    if (fault != X509_V_OK) X509_STORE_CTX_set_error(context, fault);
+    return 1;
   }
 
   static int certificate(SSL* ssl, void*) {
@@ -187,7 +201,9 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::make(ServerSettings 
   SSL_CTX_set_timeout(context, std::chrono::duration_cast<std::chrono::seconds>(TicketKeys::kLifetime).count());
   if (made->settings_.client_certificate != ClientCertificate::kNone) {
     const bool required = made->settings_.client_certificate == ClientCertificate::kRequired;
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+    const bool unverified = made->settings_.client_certificate == ClientCertificate::kUnverified;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
+                       unverified ? ServerCallbacks::continue_unverified : nullptr);
     // Without an authority nobody's certificate is believed.
     if (made->settings_.client_authorities == nullptr) {
       made->settings_.client_authorities = std::make_shared<const Authorities>();

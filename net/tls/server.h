@@ -21,13 +21,13 @@ namespace edge::net::tls {
 
 enum class Version : std::uint8_t { k12, k13 };
 
-/// Whether client certificates are requested.
-enum class ClientCertificate : std::uint8_t { kNone, kOptional, kRequired };
+/// Whether client certificates are requested. kUnverified: clients are served with any certificate, and without one.
+enum class ClientCertificate : std::uint8_t { kNone, kOptional, kRequired, kUnverified };
 
 struct ServerSettings {
   Version min_version = Version::k12;
   ClientCertificate client_certificate = ClientCertificate::kNone;
-  /// For kOptional and kRequired.
+  /// For all but kNone.
   std::shared_ptr<const Authorities> client_authorities{};
   /// Offers HTTP/2 before HTTP/1.1; without both the client's ALPN is ignored.
   bool offers_http2 = false;

@@ -74,7 +74,7 @@ bool check_redirect(Checker& check, const SchemeRedirectRecord& record) {
 bool check_tls(Checker& check, const ListenerTlsRecord& record) {
   const bool sound = (record.mode == TlsMode::kTerminate || record.mode == TlsMode::kPassthrough) &&
                      (record.min_version == TlsVersion::k12 || record.min_version == TlsVersion::k13) &&
-                     record.client_certificate <= kOptionalClientCertificate && record.needs_crl <= 1;
+                     record.client_certificate <= kUnverifiedClientCertificate && record.needs_crl <= 1;
   return check.require(sound, "listeners.tls") && check.secrets(record.certificates, "listeners.tls") &&
          check.secrets(record.client_authorities, "listeners.tls");
 }

@@ -390,6 +390,7 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const Listener
                            .secrets("certificates", tls->certificates)
                            .flag("needsClientCertificate", tls->client_certificate == kNeedsClientCertificate)
                            .flag("optionalClientCertificate", tls->client_certificate == kOptionalClientCertificate)
+                           .flag("unverifiedClientCertificate", tls->client_certificate == kUnverifiedClientCertificate)
                            .flag("requiresCRL", tls->needs_crl != 0)
                            .secrets("clientAuthorities", tls->client_authorities)
                            .take());

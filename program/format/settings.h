@@ -75,7 +75,8 @@ enum class TlsVersion : std::uint32_t { k12 = 12, k13 = 13 };
 enum ClientCertificateNeed : std::uint32_t {
   kNoClientCertificate = 0,
   kNeedsClientCertificate = 1,
-  kOptionalClientCertificate = 2,  ///< one that is presented must be valid
+  kOptionalClientCertificate = 2,    ///< one that is presented must be valid
+  kUnverifiedClientCertificate = 3,  ///< requested; clients are served whatever they present
 };
 
 struct ListenerTlsRecord {

@@ -21,6 +21,9 @@ struct TlsFacts {
   /// OpenSSL's names; static lifetime.
   std::string_view version;
   std::string_view cipher;
+  /// Whether the client's certificate verifies, as the backend is told (session/client_certificate.h); empty: none was
+  /// requested.
+  std::string client_verification;
 };
 
 struct ClientConnection {

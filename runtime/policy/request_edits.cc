@@ -28,6 +28,12 @@ void RequestEdits::set(std::string_view name, std::string_view value) {
   set_.push_back({std::string(name), std::string(value)});
 }
 
+void RequestEdits::state(std::string_view name, std::string_view value) {
+  std::erase_if(set_, [&](const Line& line) { return same_field(line.name, name); });
+  if (!drops(name)) removed_.push_back(folded_field_name(name));
+  set_.push_back({std::string(name), std::string(value)});
+}
+
 void RequestEdits::join(RequestEdits later) {
   if (removed_.empty()) {
     *this = std::move(later);

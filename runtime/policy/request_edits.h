@@ -19,6 +19,8 @@ class RequestEdits {
   /// Removes them, and sends this value. A value that is empty or contains a line break is not sent; incoming fields
   /// are removed all the same.
   void set(std::string_view name, std::string_view value);
+  /// Sets a field that policies may not edit: what the proxy itself states. `name` and `value` are valid.
+  void state(std::string_view name, std::string_view value);
 
   /// Adds the edits of a later policy, which takes precedence.
   void join(RequestEdits later);

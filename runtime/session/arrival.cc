@@ -8,6 +8,7 @@
 #include "program/scheme_redirect.h"
 #include "runtime/match/decide.h"
 #include "runtime/session/client_address.h"
+#include "runtime/session/client_certificate.h"
 #include "runtime/session/thread_program.h"
 
 namespace edge::runtime {
@@ -21,6 +22,11 @@ using net::http1::RequestHead;
 bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_view host,
                  std::string_view server_name) {
   return host != server_name && find_listener(program, bind, host) != find_listener(program, bind, server_name);
+}
+
+// The listener required less when the connection was made: a new one is asked for what it requires now.
+Reply certificate_missing() {
+  return {421, "misdirected", "The connection was made without the certificate that is required now.", {}, true};
 }
 
 // Host and path in the form that everything after this compares.
@@ -85,6 +91,9 @@ bool locate(const ThreadProgram& program, const ClientConnection& connection, Sc
   if (program.listener_asks[arrival.bind]) {
     arrival.listener = find_listener(loaded, arrival.bind, arrival.host);
     if (arrival.listener != nullptr) {
+      if (!fulfils(client_certificate_need(loaded, *arrival.listener), connection)) {
+        return end_with(ending, certificate_missing());
+      }
       const auto proxies = loaded.listeners_section().array(arrival.listener->gateway->trusted_proxies);
       arrival.peer_trusted = trusted(proxies, connection.peer);
       arrival.source = client_address(proxies, connection.peer, scratch.request.fields);

@@ -8,6 +8,7 @@
 #include "runtime/session/arrival.h"
 #include "runtime/session/client_address.h"
 #include "runtime/session/exchange.h"
+#include "runtime/session/phases.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
 #include "runtime/shape/buffered_body.h"
@@ -116,6 +117,7 @@ net::Task<bool> Session::copy_body_for_policies(Exchange& exchange, HeadOverWait
 // All of them have to let it pass. Nothing that came before is done again: the decision stands, and what a rate limit
 // has counted is counted.
 net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending) {
+  if (exchange.program->announces) state_client_verification(exchange, connection_);
   RequestEdits& edits = *exchange.identity;
   RequestSpans& spans = exchange.forward.spans;
   HeadOverWaits heads(worker_.scratch(), inlet_, arrival);

@@ -24,6 +24,10 @@ bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std
 /// the caller in `exchange.authentication`.
 bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending);
 
+/// Adds what the handshake established of the client's certificate to what the backend and authorization services are
+/// sent, where the request's listener requests certificates. Not needed where the program's `announces` is false.
+void state_client_verification(Exchange& exchange, const ClientConnection& connection);
+
 /// Chooses the backend and writes the head for it into the thread's scratch (rules D3, D11). A reply in `ending` is
 /// sent instead.
 bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,

@@ -4,6 +4,7 @@
 
 #include "program/filters.h"
 #include "runtime/session/client_address.h"
+#include "runtime/session/client_certificate.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/grpc.h"
 #include "runtime/session/phases.h"
@@ -71,6 +72,15 @@ void bound(ForwardRequest& request, bool grpc, const RequestHead& head, net::Tim
   }
 }
 
+program::ClientCertificateNeed certificate_need_of(const Exchange& exchange) {
+  return client_certificate_need(*exchange.program->program, *exchange.taken.listener);
+}
+
+// Whether what was added to the request depends on its client.
+bool tells_clients_apart(const Exchange& exchange) {
+  return exchange.authentication != nullptr || verification_varies(certificate_need_of(exchange));
+}
+
 // The cache's part, by the head as it will be forwarded.
 void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view scheme, cache::Way way, Worker& worker) {
   const RequestHead& head = worker.scratch().request;
@@ -81,8 +91,8 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
   const cache::Target target{scheme, arrival.host, arrival.path, head.query, head.has_query};
   const std::string origin = cache::forwarded_origin(head, arrival.peer_trusted, way.host);
   way.origin = origin;
-  const bool identified = exchange.identity != nullptr || head.fields.has(KnownField::kAuthorization) ||
-                          head.fields.has(KnownField::kXAuthUser);
+  const bool identified = (exchange.identity != nullptr && tells_clients_apart(exchange)) ||
+                          head.fields.has(KnownField::kAuthorization) || head.fields.has(KnownField::kXAuthUser);
   exchange.cache = std::make_unique<cache::Transaction>(
       exchange.program->caches[exchange.taken.listener->record->gateway],
       cache::TtlLimits{in_seconds(settings.default_ttl_ns), in_seconds(settings.max_ttl_ns)},
@@ -92,6 +102,13 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
 }
 
 }  // namespace
+
+void state_client_verification(Exchange& exchange, const ClientConnection& connection) {
+  const std::string_view value = verification_field(certificate_need_of(exchange), connection);
+  if (value.empty()) return;
+  if (exchange.identity == nullptr) exchange.identity = std::make_unique<RequestEdits>();
+  exchange.identity->state(kVerificationField, value);
+}
 
 bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
              std::optional<Reply>& ending) {
@@ -139,6 +156,7 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
   if (exchange.program->announces) [[unlikely]] {
     std::string header = header_for(request.pool->settings(), connection);
     if (!header.empty()) request.make_terms().proxy_header = std::move(header);
+    state_client_verification(exchange, connection);
   }
   request.websocket = head.upgrade && asks_for_websocket(head);
   bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());

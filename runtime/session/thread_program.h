@@ -30,8 +30,8 @@ struct ThreadProgram {
   std::vector<std::uint32_t> bind_of_slot;
   /// By listening slot: how its connections begin.
   std::vector<Entrance> entrances;
-  /// By bind: whether a listener on it has settings that apply before a rule is looked for, trusted proxies or a scheme
-  /// redirect.
+  /// By bind: whether a listener on it has settings that apply before a rule is looked for: trusted proxies, a scheme
+  /// redirect, client certificates.
   std::vector<bool> listener_asks;
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;
@@ -39,7 +39,8 @@ struct ThreadProgram {
   /// A cache that is written through const pointers to this program: it holds attributes composed from the other
   /// members.
   std::unique_ptr<ReadyAttributes> ready_attributes = std::make_unique<ReadyAttributes>();
-  /// Whether a backend is sent the addresses of client connections (PROXY protocol).
+  /// Whether backends are told of client connections: their addresses (PROXY protocol), or whether their certificates
+  /// verify.
   bool announces = false;
   std::uint32_t pins = 0;
 

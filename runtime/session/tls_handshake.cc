@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/session/client_certificate.h"
 #include "runtime/session/http2_session.h"
 #include "runtime/session/plain_http.h"
 #include "runtime/session/session.h"
@@ -119,6 +120,9 @@ void TlsHandshake::hand_on() {
   }
   facts->cipher = layer_.cipher();
   const net::tls::Site* const site = sites_->find(facts->server_name);
+  if (site != nullptr && site->context().settings().client_certificate != net::tls::ClientCertificate::kNone) {
+    facts->client_verification = client_verification(layer_.peer_verification());
+  }
   const bool raw = site == nullptr || !site->context().settings().offers_http1;
   const bool http2 = layer_.protocol() == kHttp2;
   connection_.tls = facts;

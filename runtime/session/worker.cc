@@ -11,6 +11,7 @@
 #include <fcntl.h>
 
 #include "base/os/thread_priority.h"
+#include "runtime/session/client_certificate.h"
 #include "runtime/session/greeting.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tls_handshake.h"
@@ -167,8 +168,11 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
     const auto look = [&](std::uint32_t index) {
       if (index == program::kNone) return;
       const LoadedListener& listener = program->listener(index);
+      const program::ClientCertificateNeed need = client_certificate_need(*program, listener);
+      next->announces |= need != program::kNoClientCertificate;
       asks |= listener.gateway->trusted_proxies.count != 0 || listener.record->scheme_redirect.count != 0 ||
-              listener.tracing != nullptr || listener.gateway->path_flags != 0;
+              listener.tracing != nullptr || listener.gateway->path_flags != 0 ||
+              need == program::kNeedsClientCertificate || need == program::kOptionalClientCertificate;
     };
     look(bind.listeners.fallback);
     for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {

@@ -168,8 +168,8 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   out.request_line(from.head.method_text, from.path, from.head.has_query, from.head.query);
 
   // A client's certificate is told by who had its handshake, which are we: whatever was said of one before is not so.
-  std::uint64_t skipped =
-      bit(KnownField::kXForwardedFor) | bit(KnownField::kXRequestId) | bit(KnownField::kXForwardedClientCert);
+  std::uint64_t skipped = bit(KnownField::kXForwardedFor) | bit(KnownField::kXRequestId) |
+                          bit(KnownField::kXForwardedClientCert) | bit(KnownField::kXSslClientVerify);
   // The absolute form's authority stands for the Host field (RFC 9112 §3.2.2).
   const bool own_host = !from.host.empty() || from.head.form == net::http1::TargetForm::kAbsolute;
   if (own_host) {

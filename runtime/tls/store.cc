@@ -26,6 +26,24 @@ using net::tls::Staple;
 using program::SecretRecord;
 using program::SectionView;
 
+namespace {
+
+ClientCertificate setting_of(program::ClientCertificateNeed need) {
+  switch (need) {
+    case program::kNoClientCertificate:
+      return ClientCertificate::kNone;
+    case program::kOptionalClientCertificate:
+      return ClientCertificate::kOptional;
+    case program::kUnverifiedClientCertificate:
+      return ClientCertificate::kUnverified;
+    case program::kNeedsClientCertificate:
+      break;
+  }
+  return ClientCertificate::kRequired;
+}
+
+}  // namespace
+
 /// Builds one store. Unchanged entries are taken from the maps of the previous store.
 class TlsStoreBuilder {
  public:
@@ -192,9 +210,7 @@ class TlsStoreBuilder {
     settings.offers_http1 = settings.offers_http2 = listener.record->protocol == program::Protocol::kHttps;
     std::string authority;
     if (tls->client_certificate != program::kNoClientCertificate) {
-      settings.client_certificate = tls->client_certificate == program::kOptionalClientCertificate
-                                        ? ClientCertificate::kOptional
-                                        : ClientCertificate::kRequired;
+      settings.client_certificate = setting_of(tls->client_certificate);
       settings.client_authorities = client_authorities(section, *tls, user, authority);
     }
     const std::string key = std::to_string(static_cast<int>(settings.min_version)) + " " +

@@ -203,7 +203,7 @@ class RevokedClients : public TlsServing {
     set.sort();
     server_->set_secrets(set);
   }
-  /// Whether a request is served to whoever shows this one. Every connection of a `side` may resume its last one.
+  /// Whether a request is served to whoever shows this one.
   bool serves_to(const std::shared_ptr<TlsSide>& side) {
     const Result<int> fd = Connection::dial(server_->addresses()[0].port);
     EXPECT_TRUE(fd.ok());
@@ -245,8 +245,10 @@ TEST_F(RevokedClients, AreRefusedFromTheListOn) {
 TEST_F(RevokedClients, DoNotComeBackByASession) {
   revoke({});
   const auto side = side_of(alice_);
+  side->resume();
   ASSERT_TRUE(serves_to(side));
   ASSERT_TRUE(serves_to(side));
+  ASSERT_EQ(server_->stats().tls_resumed, 1u);
   revoke(clients_.crl({alice_}, 1h));
   EXPECT_FALSE(serves_to(side));
 }

@@ -1,6 +1,7 @@
 #include "tests/support/tls_end.h"
 
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -95,7 +96,31 @@ void TlsSide::show(const IssuedCertificate& certificate) {
   EVP_PKEY_free(key);
 }
 
-TlsSide::~TlsSide() { SSL_CTX_free(context_); }
+void TlsSide::show_with_issuer(const IssuedCertificate& certificate) {
+  show(certificate);
+  const std::size_t issuer = certificate.chain.find("-----BEGIN", 1);
+  // The context takes it over.
+  SSL_CTX_add_extra_chain_cert(context_, first_in_pem<PEM_read_bio_X509>(certificate.chain.substr(issuer)));
+}
+
+void TlsSide::resume() {
+  SSL_CTX_set_app_data(context_, this);
+  SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(context_, keep_session);
+}
+
+int TlsSide::keep_session(ssl_st* ssl, ssl_session_st* session) {
+  auto& side = *static_cast<TlsSide*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+  const std::lock_guard lock(side.mutex_);
+  // The connection's own becomes unusable when the connection breaks.
+  SSL_SESSION_free(std::exchange(side.session_, SSL_SESSION_dup(session)));
+  return 0;
+}
+
+TlsSide::~TlsSide() {
+  SSL_SESSION_free(session_);
+  SSL_CTX_free(context_);
+}
 
 std::unique_ptr<TlsEnd> TlsSide::over(int fd) const {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -111,6 +136,8 @@ std::unique_ptr<TlsEnd> TlsSide::over(int fd) const {
     SSL_set_connect_state(end->ssl_);
     SSL_set_tlsext_host_name(end->ssl_, name_.c_str());
     SSL_set1_host(end->ssl_, name_.c_str());
+    const std::lock_guard lock(mutex_);
+    if (session_ != nullptr) SSL_set_session(end->ssl_, session_);
   }
   return end;
 }

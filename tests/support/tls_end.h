@@ -4,12 +4,14 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "tests/support/certificates.h"
 
 struct ssl_st;
 struct ssl_ctx_st;
+struct ssl_session_st;
 
 namespace edge::test {
 
@@ -46,6 +48,10 @@ class TlsSide {
                                          const std::string& protocol = {});
   /// Shows this certificate to who wants one. Before the first connection.
   void show(const IssuedCertificate& certificate);
+  /// The same, with the certificate of its issuer.
+  void show_with_issuer(const IssuedCertificate& certificate);
+  /// From now on each connection offers to resume the last session that the peer gave.
+  void resume();
   static std::shared_ptr<TlsSide> server(const IssuedCertificate& certificate);
   ~TlsSide();
   TlsSide(const TlsSide&) = delete;
@@ -55,8 +61,13 @@ class TlsSide {
 
  private:
   TlsSide() = default;
+  static int keep_session(ssl_st* ssl, ssl_session_st* session);
+
   ssl_ctx_st* context_ = nullptr;
   std::string name_;
+  /// The last session; connections of one side may be on several threads.
+  mutable std::mutex mutex_;
+  ssl_session_st* session_ = nullptr;
 };
 
 }  // namespace edge::test

@@ -286,6 +286,55 @@ TEST_F(Tls, AsksClientsForCertificates) {
   EXPECT_FALSE(shake()) << "without an authority nobody's certificate is believed";
 }
 
+TEST_F(Tls, SaysOfACertificateThatNeedNotVerifyWhetherItDoes) {
+  const TestAuthority clients("clients");
+  const std::vector<ServerCertificate> own = {{certificate(authority_.issue("a.test")), nullptr}};
+  const auto ask = [&](const std::shared_ptr<const Authorities>& authorities) {
+    sites_ = std::make_shared<Sites>(tickets_);
+    serve("", site(own, {.client_certificate = ClientCertificate::kUnverified, .client_authorities = authorities}));
+  };
+  const auto told = [&](const IssuedCertificate* shown) {
+    ClientSettings settings = client("a.test");
+    if (shown != nullptr) settings.certificate = certificate(*shown);
+    connect(std::move(settings));
+    EXPECT_TRUE(shake()) << server_->fault();
+    const PeerVerification peer = server_->peer_verification();
+    EXPECT_EQ(peer.presented, shown != nullptr);
+    EXPECT_EQ(peer.verified(), !server_->peer_subject().empty());
+    EXPECT_EQ(peer.verified(), server_->subject_names().has_value());
+    return std::string(peer.fault);
+  };
+  const IssuedCertificate valid = clients.issue({.names = {"alice"}, .common_name = "alice"});
+  const IssuedCertificate over = clients.issue({.names = {"old"}, .lifetime = -hours(1)});
+  const TestAuthority strangers("strangers");
+  const IssuedCertificate strange = strangers.issue("carol");
+  ask(trust(clients));
+  EXPECT_EQ(told(&valid), "");
+  EXPECT_EQ(told(nullptr), "");
+  EXPECT_EQ(told(&over), "certificate has expired");
+  EXPECT_NE(told(&strange), "");
+
+  // What lists of revoked certificates excuse does not excuse what was wrong before: neither of who has no list, nor of
+  // who brings an authority of his own.
+  auto listed = std::make_shared<Authorities>();
+  ASSERT_TRUE(listed->add(clients.pem()).ok());
+  ASSERT_TRUE(listed->add_revoked(clients.crl({over}, hours(1))).ok());
+  listed->check_revoked(RevocationLists::kWhereThere);
+  ask(listed);
+  EXPECT_EQ(told(&valid), "");
+  EXPECT_NE(told(&strange), "");
+  EXPECT_EQ(told(&over), "certificate revoked");
+  auto unlisted = std::make_shared<Authorities>();
+  ASSERT_TRUE(unlisted->add(clients.pem()).ok());
+  unlisted->check_revoked(RevocationLists::kWhereThere);
+  ask(unlisted);
+  EXPECT_EQ(told(&valid), "") << "the authority has no list";
+  EXPECT_NE(told(&strange), "");
+  EXPECT_EQ(told(&over), "certificate has expired");
+  ask(nullptr);
+  EXPECT_NE(told(&valid), "") << "nobody is believed without an authority";
+}
+
 TEST_F(Tls, ASiteChangesWhatTheFirstOneAsked) {
   const TestAuthority clients("clients");
   serve("open.test", site({{certificate(authority_.issue("open.test")), nullptr}}));

@@ -99,6 +99,7 @@ class Explainer {
     const auto& gateway = section.array(header.gateways)[listener.gateway];
     out.listener = section.string(listener.name);
     out.gateway = std::string(section.string(gateway.name_space)) + "/" + std::string(section.string(gateway.name));
+    out.clients = clients_text(program::optional_of(section, listener.tls));
     out.redirect = redirect_of(pass(program_, bind, request_, regex_));
     if (out.redirect && out.redirect->of_listener) return;
     for (const program::Section* host : recorder_.hosts) out.hosts.push_back(explained_host(*host, true));

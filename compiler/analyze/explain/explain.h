@@ -68,6 +68,7 @@ struct Explanation {
   std::string bind;      ///< `*:8080`
   std::string listener;  ///< empty: no listener takes this host
   std::string gateway;   ///< namespace/name
+  std::string clients;   ///< what the listener requires of client certificates; empty: it requests none
   std::vector<ExplainedHost> hosts;
   bool matched = false;
   ExplainedRule winner;

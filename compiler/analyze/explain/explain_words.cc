@@ -117,6 +117,21 @@ std::string bind_text(const program::ProgramView& program, std::uint32_t bind) {
   return (address.is_v4() ? to_string(address) : "[" + to_string(address) + "]") + port;
 }
 
+std::string clients_text(const program::ListenerTlsRecord* tls) {
+  const auto need = tls == nullptr ? program::kNoClientCertificate : tls->client_certificate;
+  switch (need) {
+    case program::kNoClientCertificate:
+      break;
+    case program::kNeedsClientCertificate:
+      return "with a valid certificate alone are served; the backend is sent X-SSL-Client-Verify";
+    case program::kOptionalClientCertificate:
+      return "without a certificate are served too; the backend is sent X-SSL-Client-Verify";
+    case program::kUnverifiedClientCertificate:
+      return "without a valid certificate are served too; the backend is sent X-SSL-Client-Verify";
+  }
+  return {};
+}
+
 std::string backend_name(const program::ProgramView& program, std::uint64_t id) {
   const program::SectionView& section = program.backends().view;
   const auto backends = section.array(section.header<program::BackendsHeader>().backends);
@@ -175,6 +190,7 @@ std::string explanation_text(const Explanation& explanation, bool all) {
   if (explanation.path_refused) return out + "answer    400, spec.paths of the gateway refuses the path\n";
   if (explanation.listener.empty()) return out + "listener  none takes this host\nanswer    404\n";
   out += "listener  " + explanation.listener + " of ProxyGateway " + explanation.gateway + "\n";
+  if (!explanation.clients.empty()) out += "clients   " + explanation.clients + "\n";
   const auto& redirect = explanation.redirect;
   const std::string redirected = redirect ? std::to_string(redirect->status) + " to " + redirect->location : "";
   if (redirect && redirect->of_listener) {

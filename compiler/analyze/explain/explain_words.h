@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program/evaluate/abi.h"
+#include "program/format/settings.h"
 #include "program/read.h"
 #include "program/request.h"
 
@@ -15,6 +16,8 @@ namespace edge::compiler::analyze {
 std::string request_text(const program::RequestView& request);
 /// `10.0.0.1:8080`, `*:8080`.
 std::string bind_text(const program::ProgramView& program, std::uint32_t bind);
+/// Returns which clients a listener serves by their certificates; empty: it requests none.
+std::string clients_text(const program::ListenerTlsRecord* tls);
 /// namespace/name of a backend of the program; empty when there is none with this id.
 std::string backend_name(const program::ProgramView& program, std::uint64_t id);
 /// `request header x-env: prod is set`.

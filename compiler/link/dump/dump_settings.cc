@@ -203,7 +203,7 @@ Lines settings_lines(const LinkedListener& listener) {
       lines.push_back("certificate " + name.name_space + "/" + name.name);
     }
     if (tls->needs_client_certificate) {
-      lines.emplace_back(tls->client_certificate_unverified ? "client certificate optional, AllowInsecureFallback"
+      lines.emplace_back(tls->client_certificate_unverified ? "client certificate requested, need not verify"
                          : tls->client_certificate_optional ? "client certificate optional"
                                                             : "client certificate needed");
     }

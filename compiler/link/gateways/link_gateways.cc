@@ -379,11 +379,6 @@ class GatewayLinker {
     linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
     linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
     linked.client_certificate_unverified = linked.needs_client_certificate && written->client_certificate_unverified;
-    if (linked.client_certificate_unverified) {
-      set_condition(findings.status.conditions, {std::string(condition::kInsecureValidation), ConditionStatus::kTrue,
-                                                 std::string(reason::kConfigurationChanged),
-                                                 "clients without a certificate are served (AllowInsecureFallback)"});
-    }
     linked.requires_crl = linked.needs_client_certificate && written->requires_crl;
     for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
       const model::Reference& reference = written->client_authorities[i];
@@ -397,6 +392,14 @@ class GatewayLinker {
     }
     if (written->needs_client_certificate && linked.client_authorities.empty()) {
       fail(status.conditions, condition::kAccepted, reason::kNoValidAuthority, "no authority of clients can be used");
+      // The listener is not accepted: nobody has the certificate that it then requires.
+      linked.client_certificate_optional = linked.client_certificate_unverified = false;
+    }
+    if (linked.client_certificate_unverified) {
+      set_condition(findings.status.conditions, {std::string(condition::kInsecureValidation), ConditionStatus::kTrue,
+                                                 std::string(reason::kConfigurationChanged),
+                                                 "clients are served whether or not their certificate verifies "
+                                                 "(AllowInsecureFallback)"});
     }
     return linked;
   }

@@ -34,9 +34,9 @@ constexpr std::uint64_t kMostSent = 65535;
 constexpr std::size_t kMostRead = std::size_t{1} << 20;
 
 /// What is told of a request in our own words, so that nobody else's stand there.
-constexpr std::array<std::string_view, 7> kTold = {"forwarded",          "x-forwarded-for",  "x-forwarded-host",
-                                                   "x-forwarded-method", "x-forwarded-port", "x-forwarded-proto",
-                                                   "x-forwarded-uri"};
+constexpr std::array<std::string_view, 9> kTold = {
+    "forwarded",        "x-forwarded-client-cert", "x-forwarded-for", "x-forwarded-host",   "x-forwarded-method",
+    "x-forwarded-port", "x-forwarded-proto",       "x-forwarded-uri", "x-ssl-client-verify"};
 /// Of an answer of which the backend is sent all fields: what is said of the answer's own body and time, and what is
 /// for browsers.
 constexpr std::array<std::string_view, 2> kOfAnswer = {"date", "set-cookie"};
@@ -227,6 +227,9 @@ void ForwardAuth::add_own_words(const PolicyRequest& policy_request, std::string
   add("X-Forwarded-Host", policy_request.head.host);
   add("X-Forwarded-Uri", uri_of(policy_request));
   add("X-Forwarded-For", to_string(policy_request.source));
+  if (policy_request.edits == nullptr) return;
+  const std::string_view verification = policy_request.edits->value("x-ssl-client-verify");
+  if (!verification.empty()) add("X-SSL-Client-Verify", verification);
 }
 
 net::Task<AuthResult> ForwardAuth::ask(const PolicyRequest& policy_request, AuthContext context) const {
