@@ -248,8 +248,8 @@ constexpr Field kBackendRefFields[] = {
 };
 constexpr Object kBackendRef = lenient(kBackendRefFields);
 constexpr Field kFractionFields[] = {
-    integer("numerator", "Requests that are copied.").within(0, 1'000'000'000).needed(),
-    integer("denominator", "Of so many.").within(1, 1'000'000'000).defaults_to("100"),
+    integer("numerator", "Requests that are copied.").within(0, 2'147'483'647).needed(),
+    integer("denominator", "Of so many.").within(1, 2'147'483'647).defaults_to("100"),
 };
 constexpr Object kFraction = lenient(kFractionFields);
 constexpr Field kMirrorFields[] = {

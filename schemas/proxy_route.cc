@@ -114,11 +114,23 @@ constexpr Field kMirrorRefFields[] = {
 };
 constexpr Object kMirrorRef{kMirrorRefFields};
 
+constexpr Field kFractionFields[] = {
+    integer("numerator", "Requests that are copied.").within(0, 2'147'483'647).needed(),
+    integer("denominator", "Of so many.").within(1, 2'147'483'647).defaults_to("100"),
+};
+constexpr Rule kFractionRules[] = {
+    {"self.numerator <= (has(self.denominator) ? self.denominator : 100)", "numerator is larger than denominator"},
+};
+constexpr Object kFraction{.fields = kFractionFields, .rules = kFractionRules};
 constexpr Field kMirrorFields[] = {
     object("backendRef", kMirrorRef, "Where copies of requests go.").needed(),
     integer("percent", "Percent of requests that are copied.").within(0, 100).defaults_to("100"),
+    object("fraction", kFraction, "In place of percent: share of requests that are copied."),
 };
-constexpr Object kMirror{kMirrorFields};
+constexpr Rule kMirrorRules[] = {
+    {"!has(self.fraction) || !has(self.percent) || self.percent == 100", "percent and fraction exclude each other"},
+};
+constexpr Object kMirror{.fields = kMirrorFields, .rules = kMirrorRules};
 
 constexpr Field kFilterFields[] = {
     string("type", "What the filter does.").one_of(kFilterTypes).needed(),

@@ -10,6 +10,7 @@
 #include "compiler/link/policies/effective_policies.h"
 #include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
+#include "program/mirror_share.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {
@@ -295,8 +296,8 @@ class HostEmitter {
       treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
     }
     for (const Mirror& mirror : rule.mirrors) {
-      if (mirror.backend && mirror.percent > 0)
-        treatment.mirrors.push_back({called_id(*mirror.backend), mirror.percent, 0});
+      if (mirror.backend && mirror.share.numerator > 0)
+        treatment.mirrors.push_back(program::mirror_record(called_id(*mirror.backend), mirror.share));
     }
 
     const bool denied = link::denied_on(config_, host_.listener, linked);

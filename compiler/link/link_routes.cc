@@ -199,9 +199,8 @@ class RouteLinker {
 
   void mirror(const model::Filter& filter, const std::string& field, LinkedRule& linked) {
     if (!filter.mirror) return;
-    Mirror mirror{
-        .backend = std::nullopt,
-        .percent = static_cast<std::uint32_t>(value_or(filter.percent, std::int64_t{kDefaults.mirror_percent}))};
+    Mirror mirror{.backend = std::nullopt,
+                  .share = program::reduced(filter.share.value_or(program::MirrorShare{kDefaults.mirror_percent, 100}))};
     mirror.backend =
         backend(filter.mirror_kind, *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
     linked.mirrors.push_back(mirror);

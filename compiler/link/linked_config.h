@@ -20,6 +20,7 @@
 #include "compiler/link/linked_settings.h"
 #include "compiler/link/policies/linked_policy.h"
 #include "program/format/format.h"
+#include "program/mirror_share.h"
 #include "program/values/endpoints.h"
 #include "program/values/secrets.h"
 
@@ -73,7 +74,7 @@ struct WeightedBackend {
 /// Mirrored copies of requests (filter RequestMirror).
 struct Mirror {
   std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, no copy is sent
-  std::uint32_t percent = 100;
+  program::MirrorShare share{};  ///< reduced
 };
 
 struct RouteRetry {

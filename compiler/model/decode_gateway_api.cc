@@ -204,22 +204,11 @@ class ApiRuleReader {
 
   ApiMirror mirror(const Fields& own, const Fields& filter, const RuleLocation& location) {
     ApiMirror out{.ref = object_ref(own.object("backendRef"), "", "Service"), .span = filter.span()};
-    const auto percent = own.integer("percent");
-    const Fields fraction = own.object("fraction");
     if (!own) {
       report_.fault(DiagnosticCode::kMissingField, filter.span(), location.text("requestMirror"),
                     "the field `requestMirror` is required with type RequestMirror");
     }
-    if (percent && fraction) {
-      report_.fault(DiagnosticCode::kExclusiveFields, fraction.span(), location.text("requestMirror.fraction"),
-                    "`percent` and `fraction` exclude each other");
-    }
-    if (percent) out.percent = static_cast<double>(percent->value);
-    if (fraction) {
-      const auto denominator = fraction.integer("denominator");
-      const double whole = denominator ? static_cast<double>(denominator->value) : 100.0;
-      out.percent = std::min(100.0, 100.0 * static_cast<double>(fraction.needed_integer("numerator").value) / whole);
-    }
+    out.share = decode_mirror_share(own, location, FilledPercent::kExcluded, report_);
     return out;
   }
 

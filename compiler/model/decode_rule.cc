@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "base/field_name.h"
@@ -154,6 +155,32 @@ class RuleReader {
     return change;
   }
 
+  std::optional<program::MirrorShare> mirror_share(const Fields& mirror, const RuleLocation& location,
+                                                   FilledPercent filled) {
+    const auto percent = mirror.integer("percent");
+    const Fields fraction = mirror.object("fraction");
+    // What is out of range has been reported by its table.
+    const auto count = [](std::int64_t value) {
+      return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
+    };
+    if (!fraction) {
+      if (!percent) return std::nullopt;
+      return program::MirrorShare{count(percent->value), 100};
+    }
+    if (percent && (filled == FilledPercent::kExcluded || percent->value != 100)) {
+      report_.fault(DiagnosticCode::kExclusiveFields, fraction.span(), location.text("requestMirror.fraction"),
+                    "`percent` and `fraction` exclude each other");
+    }
+    const Located<std::int64_t> numerator = fraction.needed_integer("numerator");
+    const auto denominator = fraction.integer("denominator");
+    const program::MirrorShare share{count(numerator.value), denominator ? count(denominator->value) : 100};
+    if (share.numerator > share.denominator) {
+      report_.fault(DiagnosticCode::kInvalidValue, numerator.span, location.text("requestMirror.fraction.numerator"),
+                    "`numerator` is larger than `denominator`, " + std::to_string(share.denominator));
+    }
+    return share;
+  }
+
   Filter filter(const Fields& fields, const RuleLocation& location) {
     Filter filter{.span = fields.span()};
     const auto type = fields.needed_text("type");
@@ -192,7 +219,7 @@ class RuleReader {
         break;
       case FilterType::kMirror:
         filter.mirror = own.object("backendRef").reference();
-        filter.percent = own.integer("percent");
+        filter.share = mirror_share(own, location, FilledPercent::kPasses);
         return;
       case FilterType::kCors:
       case FilterType::kExternalAuth:
@@ -330,6 +357,10 @@ std::optional<SessionPersistence> decode_persistence(const Fields& fields, const
 }
 Filter decode_filter(const Fields& fields, const RuleLocation& location, SelfRedirect self_redirect, Report& report) {
   return RuleReader(report, self_redirect).filter(fields, location);
+}
+std::optional<program::MirrorShare> decode_mirror_share(const Fields& mirror, const RuleLocation& location,
+                                                        FilledPercent filled, Report& report) {
+  return RuleReader(report).mirror_share(mirror, location, filled);
 }
 HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
                                Report& report) {

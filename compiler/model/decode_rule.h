@@ -33,6 +33,11 @@ Match decode_match(const Fields& fields, const RuleLocation& location, Report& r
 /// rejects it as endless.
 enum class SelfRedirect : std::uint8_t { kRefused, kAllowed };
 Filter decode_filter(const Fields& fields, const RuleLocation& location, SelfRedirect self_redirect, Report& report);
+/// Whether `percent: 100` passes beside `fraction`: a cluster fills it in where ProxyRoute leaves it out.
+enum class FilledPercent : std::uint8_t { kPasses, kExcluded };
+/// Decodes `percent` and `fraction` of a mirror; nullopt where it has neither.
+std::optional<program::MirrorShare> decode_mirror_share(const Fields& mirror, const RuleLocation& location,
+                                                        FilledPercent filled, Report& report);
 HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
                                Report& report);
 ValueCondition decode_header_match(const Fields& fields, const RuleLocation& location, std::size_t index,

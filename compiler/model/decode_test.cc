@@ -100,7 +100,7 @@ spec:
   ASSERT_EQ(rule.filters.size(), 4U);
   EXPECT_EQ(rule.filters[0].headers.add[0].value.value, "%REQ_ID%");
   EXPECT_EQ(rule.filters[2].path->value.value, "/q");
-  EXPECT_EQ(rule.filters[3].percent->value, 5);
+  EXPECT_EQ(rule.filters[3].share, (program::MirrorShare{5, 100}));
   EXPECT_EQ(rule.backends[0].weight->value, 90);
   EXPECT_EQ(rule.backends[1].backend.name_space, "other");
   EXPECT_EQ(rule.retry->retry_on.size(), 2U);

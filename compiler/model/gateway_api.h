@@ -86,7 +86,7 @@ struct ApiBackendRef {
 struct ApiMirror {
   ObjectRef ref;
   Span span{};
-  double percent = 100;
+  std::optional<program::MirrorShare> share{};
 };
 
 struct ApiRetry {

@@ -10,6 +10,7 @@
 #include "base/hostname.h"
 #include "compiler/model/metadata.h"
 #include "program/filter_table.h"
+#include "program/mirror_share.h"
 
 namespace edge::compiler::model {
 
@@ -75,7 +76,7 @@ struct Filter {
   Maybe<std::int64_t> status{};
   std::optional<Reference> mirror{};
   std::string mirror_kind = "ProxyBackend";  ///< as BackendRef::kind
-  Maybe<std::int64_t> percent{};
+  std::optional<program::MirrorShare> share{};  ///< of requests that a mirror copies
 };
 
 struct BackendRef {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "compiler/translate/gateway_api.h"
@@ -176,9 +175,7 @@ class RouteTranslator {
     }
     model::Filter filter{.span = from.span, .type = model::FilterType::kMirror, .mirror = ref.backend};
     filter.mirror_kind = ref.kind;
-    // Whole percents; what is more than nothing stays so.
-    const double percent = from.percent > 0 ? std::max(1.0, std::round(from.percent)) : 0;
-    filter.percent = Located<std::int64_t>{static_cast<std::int64_t>(percent), from.span};
+    filter.share = from.share;
     made.filters.push_back(std::move(filter));
   }
 

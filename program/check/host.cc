@@ -208,6 +208,13 @@ bool action_sound(const HostHeader& host, const ActionRecord& action) {
   return action.split < host.splits.count;
 }
 
+bool mirror_sound(const MirrorRecord& mirror) {
+  const bool fraction = (mirror.share & kMirrorFractionBit) != 0;
+  const std::uint32_t numerator = mirror.share & ~kMirrorFractionBit;
+  const std::uint32_t denominator = fraction ? mirror.denominator : 100;
+  return numerator >= 1 && numerator <= denominator && fraction == (mirror.denominator != 0);
+}
+
 bool check_treatments(Checker& check, const HostHeader& host) {
   if (!check.array(host.treatments, "traffics") || !check.array(host.splits, "splits") ||
       !check.array(host.backend_refs, "backend_refs") || !check.array(host.split_treatments, "split_treatments") ||
@@ -221,8 +228,7 @@ bool check_treatments(Checker& check, const HostHeader& host) {
   for (const TreatmentRecord& treatment : check.view().array(host.treatments))
     if (!check.require(treatment_sound(host, treatment), "traffics", index++)) return false;
   bool sound = true;
-  for (const MirrorRecord& mirror : check.view().array(host.mirrors))
-    sound &= mirror.percent >= 1 && mirror.percent <= 100;
+  for (const MirrorRecord& mirror : check.view().array(host.mirrors)) sound &= mirror_sound(mirror);
   if (!check.require(sound, "mirrors")) return false;
   std::uint64_t used = 0;
   index = 0;

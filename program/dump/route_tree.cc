@@ -107,7 +107,7 @@ class TreeBuilder {
     }
     for (const std::uint64_t id : view.array(treatment.policies)) tree.policies.push_back(policy(id));
     for (const MirrorRecord& mirror : view.array(treatment.mirrors))
-      tree.mirrors.push_back({backend_name(mirror.backend_id), mirror.percent});
+      tree.mirrors.push_back({backend_name(mirror.backend_id), share_of(mirror)});
     return tree;
   }
 

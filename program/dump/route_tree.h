@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program/dump/settings_tree.h"
+#include "program/mirror_share.h"
 #include "program/read.h"
 
 namespace edge::program {
@@ -38,7 +39,7 @@ struct TreeAction {
   std::vector<Policy> policies;  ///< in the order of evaluation
   struct Mirror {
     std::string backend;  ///< `namespace/name`
-    std::uint32_t percent = 0;
+    MirrorShare share;
   };
   std::vector<Mirror> mirrors;
   const TreatmentRecord* treatment = nullptr;  ///< the limits; points into the program

@@ -101,10 +101,11 @@ static_assert(sizeof(BackendRefRecord) == 12);
 
 /// A mirrored copy of a share of the requests, whose responses are discarded.
 struct MirrorRecord {
-  std::uint64_t backend_id;  ///< as BackendRefRecord::backend_id; unresolved mirrors are omitted
-  std::uint32_t percent;     ///< of requests, 1 to 100
-  std::uint32_t reserved;
+  std::uint64_t backend_id;   ///< as BackendRefRecord::backend_id; unresolved mirrors are omitted
+  std::uint32_t share;        ///< of requests: 1 to 100 percent; with kMirrorFractionBit: so many of `denominator`
+  std::uint32_t denominator;  ///< 0 with percent
 };
+inline constexpr std::uint32_t kMirrorFractionBit = std::uint32_t{1} << 31;
 static_assert(sizeof(MirrorRecord) == 16);
 
 enum class FilterOp : std::uint32_t {

@@ -1,5 +1,6 @@
 #include "runtime/session/background_request.h"
 
+#include "program/mirror_share.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/fetch.h"
 #include "runtime/upstream/mirror.h"
@@ -61,7 +62,7 @@ net::Detached BackgroundRequest::refresh(std::unique_ptr<cache::Transaction> cac
 
 void mirror_in_background(Worker& worker, const ProgramPin& program, const LoadedHost& host, ForwardRequest& request) {
   for (const program::MirrorRecord& record : host.view.array(request.treatment->mirrors)) {
-    if (worker.random().next() % 100 >= record.percent) continue;
+    if (!program::copies(program::share_of(record), worker.random().next())) continue;
     const std::uint32_t backend = program->program->backend_index(record.backend_id);
     if (backend == program::kNone) continue;
     Counters& counters = worker.counters();

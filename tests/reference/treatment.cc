@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program/format/records.h"
+#include "program/mirror_share.h"
 
 namespace edge::reference {
 namespace {
@@ -154,8 +155,9 @@ Terms terms_of(const LinkedConfig& config, const Answer& answer) {
     terms.denied |= !policy->enforced && compiler::protects(policy->type);
   }
   for (const compiler::Mirror& mirror : rule.mirrors) {
-    if (!mirror.backend || mirror.percent == 0) continue;
-    terms.mirrors.push_back(name_of(config, *mirror.backend) + " " + std::to_string(mirror.percent) + "%");
+    if (!mirror.backend || mirror.share.numerator == 0) continue;
+    terms.mirrors.push_back(name_of(config, *mirror.backend) + " " + std::to_string(mirror.share.numerator) + "/" +
+                            std::to_string(mirror.share.denominator));
   }
   terms.max_body = rule.max_request_body.value_or(listener.max_request_body);
   terms.max_buffer = rule.max_buffer;
@@ -183,7 +185,9 @@ Terms terms_of(const program::ProgramView& program, const program::SectionView& 
                                  : qualified(policies.string(policy->name_space), policies.string(policy->name)));
   }
   for (const program::MirrorRecord& mirror : host.array(treatment.mirrors)) {
-    terms.mirrors.push_back(backend_of(program, mirror.backend_id) + " " + std::to_string(mirror.percent) + "%");
+    const program::MirrorShare share = program::share_of(mirror);
+    terms.mirrors.push_back(backend_of(program, mirror.backend_id) + " " + std::to_string(share.numerator) + "/" +
+                            std::to_string(share.denominator));
   }
   terms.denied = (treatment.flags & program::kDenied) != 0;
   terms.max_body = treatment.max_request_body;

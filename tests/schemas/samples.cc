@@ -77,6 +77,7 @@ constexpr Hint kHints[] = {
     {"ProxyRoute spec.rules.filters.urlRewrite.path.replaceFullPath", "/a", "/b"},
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replacePrefixMatch", "/a", "/b"},
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replaceFullPath", "/a", "/b"},
+    {"ProxyRoute spec.rules.filters.requestMirror.fraction.denominator", "2147483647", "2147483646"},
     {"ProxyRoute spec.rules.sessionPersistence.cookieConfig.path", "/a", "/b"},
     {"ProxyBackend spec.url", "https://a.example", "https://b.example:8443"},
     {"ProxyBackend spec.endpoints.address", "192.0.2.1:80", "[2001:db8::1]:80"},
@@ -94,6 +95,7 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
+    {"ProxyRoute", {"spec.rules.filters.requestMirror.percent", "spec.rules.filters.requestMirror.fraction"}},
     {"ProxyVIP", {"spec.address", "spec.pool"}},
     {"ProxyVIP", {"spec.bgp.peers.password", "spec.bgp.peers.passwordSecretRef"}},
 };
@@ -127,7 +129,9 @@ class Maker {
   Json scalar(const Field& field, Type type, const std::string& path, bool second) const {
     const std::string position = std::string(kind_.kind) + " " + path;
     for (const Hint& hint : kHints) {
-      if (position == hint.position) return second ? hint.second : hint.first;
+      if (position != hint.position) continue;
+      const char* const hinted = second ? hint.second : hint.first;
+      return type == Type::kInteger ? Json(std::stoll(hinted)) : Json(hinted);
     }
     const std::size_t count = field.values.size();
     switch (type) {

@@ -10,6 +10,7 @@
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
 #include "program/format/records.h"
+#include "program/mirror_share.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -79,7 +80,8 @@ std::vector<std::string> limit_texts(const program::ProgramView& program, const 
                   joined(program::retry_names(treatment.retry_on), " "));
   }
   for (const program::MirrorRecord& mirror : host.array(treatment.mirrors)) {
-    out.push_back("mirror " + std::to_string(mirror.percent) + "% to " + backend_name(program, mirror.backend_id));
+    out.push_back("mirror " + program::share_text(program::share_of(mirror)) + " to " +
+                  backend_name(program, mirror.backend_id));
   }
   return out;
 }
