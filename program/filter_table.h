@@ -76,6 +76,8 @@ enum class Detail : std::uint8_t {
   kPrefix,    ///< bytes of the path that the value replaces
   kRedirect,  ///< redirect_status, redirect_port
   kSeconds,
+  kMilliseconds,
+  kStatus,
 };
 
 struct FilterOpRow {
@@ -86,7 +88,7 @@ struct FilterOpRow {
   bool has_value;
   Detail detail;
   std::string_view name;  ///< in dumps
-  /// In explanations; `{name}`, `{value}`, `{status}`, `{port}`, `{seconds}` are replaced by the record's.
+  /// In explanations; `{name}`, `{value}`, `{status}`, `{port}`, `{detail}` are replaced by the record's.
   std::string_view sentence;
 };
 
@@ -125,11 +127,15 @@ inline constexpr std::array kFilterOps = {
                 "session header", "keep clients at their endpoint by the header {name}"},
     FilterOpRow{FilterOp::kSessionPermanent, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false,
                 Detail::kSeconds, "session permanent",
-                "have the session's cookie outlive the browser's run, by at most {seconds}s"},
+                "have the session's cookie outlive the browser's run, by at most {detail}s"},
     FilterOpRow{FilterOp::kSessionTimeout, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false,
-                Detail::kSeconds, "session timeout", "end sessions {seconds}s after they began"},
+                Detail::kSeconds, "session timeout", "end sessions {detail}s after they began"},
     FilterOpRow{FilterOp::kSessionIdle, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false, Detail::kSeconds,
-                "session idle", "end sessions after {seconds}s without a request"},
+                "session idle", "end sessions after {detail}s without a request"},
+    FilterOpRow{FilterOp::kRetryStatus, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false, Detail::kStatus,
+                "retry status", "try again after an answer of status {detail}"},
+    FilterOpRow{FilterOp::kRetryPause, Side::kRequest, Edit::kNone, FilterOrder::kAsWritten, false,
+                Detail::kMilliseconds, "retry pause", "wait at least {detail}ms before another try"},
 };
 /// Operations count from 1.
 static_assert([] {
@@ -163,6 +169,7 @@ constexpr std::uint32_t redirect_status(const FilterRecord& filter) { return fil
 /// 0: the scheme's default.
 constexpr std::uint32_t redirect_port(const FilterRecord& filter) { return filter.detail >> 16; }
 
+constexpr bool details_retries(FilterOp op) { return op == FilterOp::kRetryStatus || op == FilterOp::kRetryPause; }
 constexpr bool keeps_sessions(FilterOp op) { return op == FilterOp::kSessionCookie || op == FilterOp::kSessionHeader; }
 
 /// Returns the operation that answers the request; nullptr: none, so that it is forwarded.
@@ -180,8 +187,7 @@ inline constexpr std::array<std::string_view, 12> kReservedFields = {
 /// In addition the fields that the proxy itself sends to backends: filters may change them, since their authors control
 /// the backend, but policies may not, by another service's response or a token.
 inline constexpr std::array<std::string_view, 7> kProxyFields = {
-    "expect",       "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
-    "x-request-id", "x-ssl-client-verify"};
+    "expect", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id", "x-ssl-client-verify"};
 
 /// In any spelling (base/field_name.h).
 bool is_reserved_field(std::string_view name);

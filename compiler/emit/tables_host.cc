@@ -366,6 +366,12 @@ class HostEmitter {
       case program::Detail::kSeconds:
         record.detail = filter.seconds;
         break;
+      case program::Detail::kMilliseconds:
+        record.detail = filter.milliseconds;
+        break;
+      case program::Detail::kStatus:
+        record.detail = filter.status;
+        break;
     }
     return record;
   }

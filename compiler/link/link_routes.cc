@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -94,6 +96,7 @@ class RouteLinker {
     }
     sort_by_place(linked.filters);
     if (rule.persistence && !answers(linked.filters)) persistence(rule, index, linked.filters);
+    if (rule.retry && !answers(linked.filters)) retry_details(*rule.retry, linked.filters);
     backends(rule, index, linked);
     if (rule.external_auth) external_auth(*rule.external_auth, index, linked);
     limits(rule, linked);
@@ -188,6 +191,18 @@ class RouteLinker {
     if (session.permanent && session.absolute_timeout) seconds(FilterOp::kSessionPermanent, *session.absolute_timeout);
     if (session.absolute_timeout) seconds(FilterOp::kSessionTimeout, *session.absolute_timeout);
     if (session.idle_timeout) seconds(FilterOp::kSessionIdle, *session.idle_timeout);
+  }
+
+  static void retry_details(const model::Retry& retry, std::vector<Filter>& out) {
+    for (const std::int64_t status : retry.statuses) {
+      out.push_back(value_filter(FilterOp::kRetryStatus, {}));
+      out.back().status = static_cast<std::uint32_t>(status);
+    }
+    if (!retry.least_pause || retry.least_pause->value.count() <= 0) return;
+    out.push_back(value_filter(FilterOp::kRetryPause, {}));
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(retry.least_pause->value).count();
+    out.back().milliseconds = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(milliseconds, std::numeric_limits<std::uint32_t>::max()));
   }
 
   static std::string session_name(std::uint64_t number) {
@@ -350,10 +365,12 @@ class RouteLinker {
     if (rule.min_grpc_timeout) linked.min_grpc_timeout = rule.min_grpc_timeout->value;
     if (rule.max_request_body) linked.max_request_body = rule.max_request_body->value;
     if (const auto& retry = rule.retry) {
+      const bool more = std::ranges::any_of(linked.filters, program::details_retries, &Filter::op);
+      const std::uint16_t details = more ? program::kRetryDetails : std::uint16_t{0};
       linked.retry = RouteRetry{
           .max_retries =
               static_cast<std::uint16_t>(retry->max_retries ? retry->max_retries->value : kDefaults.max_retries),
-          .retry_on = retry_on_bits(retry->retry_on),
+          .retry_on = static_cast<std::uint16_t>(retry_on_bits(retry->retry_on) | details),
           .try_timeout = retry->try_timeout ? retry->try_timeout->value : std::chrono::nanoseconds(0)};
     }
     if (const auto& buffering = rule.buffering) {

@@ -58,10 +58,11 @@ struct Filter {
   program::FilterOp op;
   std::string name;
   std::string value;
-  std::uint32_t status = 0;   ///< redirects
-  std::uint32_t port = 0;     ///< redirects, 0: the scheme's default
-  std::uint32_t seconds = 0;  ///< of a session
-  std::uint32_t prefix = 0;   ///< bytes that a new prefix replaces where the path is a pattern
+  std::uint32_t status = 0;        ///< redirects, retries
+  std::uint32_t port = 0;          ///< redirects, 0: the scheme's default
+  std::uint32_t seconds = 0;       ///< of a session
+  std::uint32_t prefix = 0;        ///< bytes that a new prefix replaces where the path is a pattern
+  std::uint32_t milliseconds = 0;  ///< of a retry
 };
 
 struct WeightedBackend {
@@ -74,7 +75,7 @@ struct WeightedBackend {
 /// Mirrored copies of requests (filter RequestMirror).
 struct Mirror {
   std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, no copy is sent
-  program::MirrorShare share{};  ///< reduced
+  program::MirrorShare share{};          ///< reduced
 };
 
 struct RouteRetry {

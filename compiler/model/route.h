@@ -75,7 +75,7 @@ struct Filter {
   std::optional<PathChange> path{};
   Maybe<std::int64_t> status{};
   std::optional<Reference> mirror{};
-  std::string mirror_kind = "ProxyBackend";  ///< as BackendRef::kind
+  std::string mirror_kind = "ProxyBackend";     ///< as BackendRef::kind
   std::optional<program::MirrorShare> share{};  ///< of requests that a mirror copies
 };
 
@@ -93,8 +93,10 @@ struct BackendRef {
 struct Retry {
   Maybe<std::int64_t> max_retries{};
   std::vector<Located<std::string>> retry_on{};
-  /// For Gateway API only.
+  // For Gateway API only.
   Maybe<std::chrono::nanoseconds> try_timeout{};
+  std::vector<std::int64_t> statuses{};           ///< those without a name in retry_on
+  Maybe<std::chrono::nanoseconds> least_pause{};  ///< before each retry
 };
 
 /// Keeps the requests of one client on the endpoint that took the first (GEP-1619).

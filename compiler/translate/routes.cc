@@ -269,15 +269,12 @@ class RouteTranslator {
         on(std::to_string(code.value), code.span);
       } else if (code.value == 409) {
         on("retriable-4xx", code.span);
-      } else {
-        unsupported(code.span, rule_field(rule, "retry.codes"),
-                    "answers of status " + std::to_string(code.value) + " are not tried again");
+      } else if (std::ranges::find(retry.statuses, code.value) == retry.statuses.end()) {
+        retry.statuses.push_back(code.value);
       }
     }
-    if (from.retry->backoff) {
-      unsupported(from.retry->backoff->span, rule_field(rule, "retry.backoff"),
-                  "tries follow each other after 25ms to 250ms");
-    }
+    std::ranges::sort(retry.statuses);
+    retry.least_pause = from.retry->backoff;
     made.retry = std::move(retry);
   }
 

@@ -36,6 +36,8 @@ TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
     if (redirect_port(record) != 0) filter.value += " port " + std::to_string(redirect_port(record));
   }
   if (row.detail == Detail::kSeconds) filter.value = std::to_string(record.detail) + "s";
+  if (row.detail == Detail::kMilliseconds) filter.value = std::to_string(record.detail) + "ms";
+  if (row.detail == Detail::kStatus) filter.value = std::to_string(record.detail);
   if (row.detail == Detail::kPrefix) filter.name = std::to_string(record.detail) + " bytes";
   return filter;
 }

@@ -83,6 +83,8 @@ enum RetryOn : std::uint16_t {
   kRetry502 = 128,
   kRetry503 = 256,
   kRetry504 = 512,
+  /// The treatment's filters have more: kRetryStatus, kRetryPause. Of treatments only.
+  kRetryDetails = 1024,
 };
 
 /// The id is in two halves, so that records are aligned to four bytes.
@@ -129,9 +131,12 @@ enum class FilterOp : std::uint32_t {
   kSessionPermanent = 17,  ///< lifetime of the cookie, instead of the browser's session
   kSessionTimeout = 18,    ///< since the endpoint was chosen
   kSessionIdle = 19,       ///< since the last request
+  // Of a route's own `retry`, with kRetryDetails.
+  kRetryStatus = 20,  ///< a status in `detail` after which a request is sent again
+  kRetryPause = 21,   ///< least time before a retry, `detail` in milliseconds
 };
 /// Number of FilterOps; filter_table.h describes each.
-inline constexpr std::size_t kFilterOpCount = 19;
+inline constexpr std::size_t kFilterOpCount = 21;
 
 struct FilterRecord {
   FilterOp op;

@@ -76,7 +76,10 @@ class Tries {
                 .fault_before = request.deadlines.fault_before,
                 .key = request.balance_key} {
     const RetryPolicy policy = retry_policy(*request.treatment, request.pool->settings());
-    if (policy) retries_.emplace(policy, request.pool->state());
+    if (policy) {
+      retries_.emplace(policy, request.pool->state());
+      if ((policy.on & program::kRetryDetails) != 0) retries_->add_details(request.response.filters);
+    }
     most_elsewhere_ = std::max(kOtherEndpoints, policy.max_retries);
     if (request.terms != nullptr) [[unlikely]] {
       take(*request.terms);
@@ -280,6 +283,11 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
     const Wake wake = co_await client.waiter.wait(resume_at, client.channel, net::kHangUp);
     if (wake == Wake::kCancelled || client.channel.hung_up()) {
       result.failure = {Origin::kClient, FailureKind::kClientGone, false};
+      break;
+    }
+    // A try that begins now could only be given up.
+    if (loop.now() >= request.deadlines.until) {
+      result.failure = {Origin::kProxy, FailureKind::kRequestTimeout, false};
       break;
     }
   }

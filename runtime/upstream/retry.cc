@@ -25,6 +25,12 @@ Retries::Retries(const RetryPolicy& policy, BackendState& state) : policy_(polic
   state_.live().take(0);
 }
 
+void Retries::add_details(std::span<const program::FilterRecord> filters) {
+  details_ = filters;
+  const auto pause = std::ranges::find(filters, program::FilterOp::kRetryPause, &program::FilterRecord::op);
+  if (pause != filters.end()) least_wait_ = std::chrono::milliseconds(pause->detail);
+}
+
 Retries::~Retries() {
   state_.live().give();
   if (made_ != 0) state_.retrying().give();
@@ -71,7 +77,10 @@ bool Retries::wants(int status) const {
     default:
       break;
   }
-  return (policy_.on & conditions) != 0;
+  if ((policy_.on & conditions) != 0) return true;
+  return std::ranges::any_of(details_, [&](const program::FilterRecord& one) {
+    return one.op == program::FilterOp::kRetryStatus && one.detail == static_cast<std::uint32_t>(status);
+  });
 }
 
 bool Retries::take() {
@@ -96,7 +105,8 @@ net::Duration Retries::backoff(std::uint64_t random) const {
   for (std::uint32_t n = 1; n < made_ && most < policy_.longest_backoff; ++n) most *= 2;
   most = std::min(most, std::max(policy_.backoff, policy_.longest_backoff));
   const auto range = static_cast<std::uint64_t>(most.count()) + 1;
-  return net::Duration(static_cast<std::int64_t>((static_cast<unsigned __int128>(random) * range) >> 64));
+  const auto jitter = static_cast<std::int64_t>((static_cast<unsigned __int128>(random) * range) >> 64);
+  return least_wait_ + net::Duration(jitter);
 }
 
 }  // namespace edge::runtime

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "net/clock.h"
 #include "program/format/format.h"
+#include "program/format/treatments.h"
 #include "runtime/upstream/health/backend_state.h"
 
 namespace edge::runtime {
@@ -44,12 +46,17 @@ class Retries {
   Retries(const Retries&) = delete;
   Retries& operator=(const Retries&) = delete;
 
+  /// Adds the statuses and the least wait among the treatment's filters, which must outlive this. For a policy with
+  /// program::kRetryDetails.
+  void add_details(std::span<const program::FilterRecord> filters);
+
   /// Returns whether to retry after a failure, and counts the retry if so.
   bool again(RetryCause cause) { return wants(cause) && take(); }
   /// The same after a response with this status.
   bool again(int status) { return wants(status) && take(); }
 
-  /// Returns the wait before a retry: random, up to a bound that doubles with each ("full jitter").
+  /// Returns the wait before a retry: random, up to a bound that doubles with each ("full jitter"), after the least
+  /// one.
   net::Duration backoff(std::uint64_t random) const;
   /// Returns when a try that begins now times out; kNever without a timeout of its own.
   net::Time try_until(net::Time now) const {
@@ -64,6 +71,8 @@ class Retries {
   RetryPolicy policy_;
   BackendState& state_;
   std::uint32_t made_ = 0;
+  std::span<const program::FilterRecord> details_;
+  net::Duration least_wait_{};
 };
 
 }  // namespace edge::runtime

@@ -70,6 +70,33 @@ TEST(Retry, TheRouteReplacesTheBackendWhole) {
   EXPECT_FALSE(retry_policy(treatment, backend)) << "none";
 }
 
+TEST(Retry, ARoutesFiltersAddStatusesAndALeastPause) {
+  BackendState state(1);
+  const std::vector<program::FilterRecord> filters = {{program::FilterOp::kRequestHeaderSet, 404, {}, {}},
+                                                      {program::FilterOp::kRetryStatus, 425, {}, {}},
+                                                      {program::FilterOp::kRetryPause, 100, {}, {}}};
+  program::BackendRecord backend{};
+  backend.backoff_base_ns = 25'000'000;
+  backend.backoff_max_ns = 250'000'000;
+  backend.max_concurrent_retries = 1000;
+  backend.min_concurrent_retries = 3;
+  program::TreatmentRecord treatment{};
+  treatment.max_retries = 2;
+  treatment.retry_on = program::kRetryReset | program::kRetryDetails;
+  const RetryPolicy policy = retry_policy(treatment, backend);
+  for (const int status : {200, 404, 424, 425, 500, 503}) {
+    Retries retries(policy, state);
+    EXPECT_FALSE(retries.again(status)) << status;
+    retries.add_details(filters);
+    EXPECT_EQ(retries.again(status), status == 425) << status;
+  }
+  Retries retries(policy, state);
+  retries.add_details(filters);
+  ASSERT_TRUE(retries.again(425));
+  EXPECT_EQ(retries.backoff(0), milliseconds(100));
+  EXPECT_LE(retries.backoff(~std::uint64_t{0}), milliseconds(125));
+}
+
 TEST(Retry, EndsWithItsNumber) {
   BackendState state(1);
   Retries retries(policy(program::kRetry5xx, 3), state);

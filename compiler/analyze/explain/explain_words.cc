@@ -145,7 +145,7 @@ std::string filter_text(const program::SectionView& host, const program::FilterR
   const std::pair<std::string_view, std::string> values[] = {
       {"{name}", std::string(host.string(filter.name))},
       {"{value}", std::string(host.string(filter.value))},
-      {"{seconds}", std::to_string(filter.detail)},
+      {"{detail}", std::to_string(filter.detail)},
       {"{status}", std::to_string(program::redirect_status(filter))},
       {"{port}", port == 0 ? "" : " to port " + std::to_string(port)}};
   std::string text;

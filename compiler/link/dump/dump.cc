@@ -225,6 +225,8 @@ class Dumper {
       if (!filter.name.empty()) text += " " + quote(filter.name);
       if (row.has_value) text += " " + quote(filter.value);
       if (row.detail == program::Detail::kSeconds) text += " " + std::to_string(filter.seconds) + "s";
+      if (row.detail == program::Detail::kMilliseconds) text += " " + std::to_string(filter.milliseconds) + "ms";
+      if (row.detail == program::Detail::kStatus) text += " " + std::to_string(filter.status);
     }
     line(depth, text);
   }
