@@ -141,6 +141,7 @@ class ApiRuleReader {
       location.index = out.backends.size();
       out.backends.push_back(backend(entry, location));
     });
+    take_from_only_backend(out);
     const Fields timeouts = fields.object("timeouts");
     out.rule.request_timeout = timeouts.duration("request");
     out.backend_timeout = timeouts.duration("backendRequest");
@@ -234,6 +235,15 @@ class ApiRuleReader {
                              "the user who is logged in"},
                    .fix = "list the origins that may send credentials, or set `allowCredentials: false`"});
     }
+    const auto exposed = std::ranges::find(out.expose_headers, "*", &Located<std::string>::value);
+    if (exposed != out.expose_headers.end() && out.allow_credentials && out.allow_credentials->value) {
+      report_.add({.code = DiagnosticCode::kNotServed,
+                   .severity = Severity::kWarning,
+                   .field = location.text("cors.exposeHeaders"),
+                   .span = exposed->span,
+                   .message = "browsers take `*` for the name of a field where credentials are allowed; it is not sent",
+                   .fix = "list the fields that pages may read"});
+    }
     return out;
   }
 
@@ -261,12 +271,33 @@ class ApiRuleReader {
     return out;
   }
 
+  /// CORS and mirrors are a rule's: before a backend is chosen a preflight is answered. Those of the only backend are
+  /// for all of the rule's requests; of one among several they are not served.
+  static void take_from_only_backend(ApiRule& rule) {
+    for (ApiBackendRef& one : rule.backends) {
+      if (one.cors && (rule.backends.size() != 1 || rule.cors)) one.unknown_filter = one.cors_span;
+      if (!one.mirrors.empty() && rule.backends.size() != 1) one.unknown_filter = one.mirrors.front().span;
+    }
+    if (rule.backends.size() != 1 || rule.backends.front().unknown_filter.somewhere()) return;
+    ApiBackendRef& only = rule.backends.front();
+    if (only.cors) {
+      rule.cors = std::move(only.cors);
+      rule.cors_span = only.cors_span;
+    }
+    for (ApiMirror& one : only.mirrors) rule.mirrors.push_back(std::move(one));
+  }
+
   ApiBackendRef backend(const Fields& fields, const RuleLocation& location) {
     ApiBackendRef out{.ref = object_ref(fields, "", "Service"), .weight = fields.integer("weight")};
     fields.entries("filters", [&](const Fields& entry) {
       const program::FilterTypeRow* const row = program::find_filter_type(entry.needed_text("type").value);
       if (row == nullptr) return;  // The schema said so.
-      if (!row->of_backend) {
+      if (row->type == FilterType::kCors && !out.cors) {
+        out.cors = cors(entry.object(row->field), location);
+        out.cors_span = entry.span();
+      } else if (row->type == FilterType::kMirror) {
+        out.mirrors.push_back(mirror(entry.object(row->field), entry, location));
+      } else if (!row->of_backend) {
         out.unknown_filter = entry.span();
       } else {
         out.filters.push_back(decode_filter(entry, location, SelfRedirect::kAllowed, report_));

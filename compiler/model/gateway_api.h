@@ -76,17 +76,21 @@ struct ListenerSet {
   std::vector<GatewayListener> listeners{};
 };
 
-struct ApiBackendRef {
-  ObjectRef ref;
-  Maybe<std::int64_t> weight{};
-  std::vector<Filter> filters{};
-  Span unknown_filter{};  ///< of an unsupported filter
-};
-
 struct ApiMirror {
   ObjectRef ref;
   Span span{};
   std::optional<program::MirrorShare> share{};
+};
+
+struct ApiBackendRef {
+  ObjectRef ref;
+  Maybe<std::int64_t> weight{};
+  std::vector<Filter> filters{};
+  // Of the only backend of a rule they become the rule's.
+  std::optional<Cors> cors{};
+  Span cors_span{};
+  std::vector<ApiMirror> mirrors{};
+  Span unknown_filter{};  ///< of an unsupported filter
 };
 
 struct ApiRetry {

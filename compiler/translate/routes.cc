@@ -120,7 +120,7 @@ class RouteTranslator {
     for (std::size_t i = 0; i < from.backends.size(); ++i) backend(from, index, i, made);
     if (from.external_auth) external_auth(*from.external_auth, index, made);
     if (from.extension.somewhere()) refuse_filter(from, index, made);
-    timeouts(from, index, made);
+    timeouts(from, made);
     return made;
   }
 
@@ -245,7 +245,7 @@ class RouteTranslator {
     policy.settings = std::move(settings);
   }
 
-  void timeouts(const model::ApiRule& from, std::size_t rule, model::Rule& made) {
+  static void timeouts(const model::ApiRule& from, model::Rule& made) {
     using std::chrono::nanoseconds;
     if (from.backend_timeout && from.backend_timeout->value != nanoseconds(0)) {
       // A request that is sent once is bounded by both.

@@ -99,6 +99,11 @@ Cors::Cors(const program::SectionView& policies, const program::CorsRecord& sett
       patterns_.push_back({origin.substr(0, star), origin.substr(star + 1)});
     }
   }
+  for (const program::StringRef text : policies.array(settings.expose_headers)) {
+    // `*` means itself where credentials are sent (Fetch §3.2.5).
+    const std::string_view name = policies.string(text);
+    if (name != "*") exposed_by_name_.append(exposed_by_name_.empty() ? "" : ", ").append(name);
+  }
   for (const program::StringRef text : policies.array(settings.allow_methods)) {
     any_method_ = any_method_ || policies.string(text) == "*";
   }
@@ -119,7 +124,7 @@ FieldBlock Cors::block(std::string_view origin, bool credentials) const {
   FieldBlock block;
   block.add("Access-Control-Allow-Origin", origin);
   if (credentials) block.add("Access-Control-Allow-Credentials", "true");
-  block.add("Access-Control-Expose-Headers", exposed_);
+  block.add("Access-Control-Expose-Headers", credentials ? exposed_by_name_ : exposed_);
   // A cache must not give one origin's answer to another.
   if (!alike()) block.add("Vary", "Origin", FieldBlock::Manner::kJoins);
   return block;

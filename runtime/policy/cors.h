@@ -54,7 +54,8 @@ class Cors {
   std::string methods_;
   std::string headers_;
   std::string exposed_;
-  std::string max_age_;  ///< seconds; empty: not sent
+  std::string exposed_by_name_;  ///< the same without `*`
+  std::string max_age_;          ///< seconds; empty: not sent
 
   /// The fields for each of `exact_`, for one of `patterns_` (without the origin), for any origin, for none.
   std::vector<FieldBlock> of_exact_;
