@@ -223,6 +223,10 @@ void Service::become() {
     return draining_ ? std::vector<runtime::ListeningSockets>() : server_->share_listeners();
   };
   owner.give_up = [this] { return give_up(); };
+  owner.give_flows = [this] {
+    const std::lock_guard installing(install_mutex_);
+    return draining_ ? std::vector<runtime::HandedFlow>() : server_->give_flows();
+  };
   owner.leave = [this] {
     superseded_ = true;
     notify_.leave();
@@ -261,7 +265,11 @@ void Service::settle(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   never.wait_for(lock, stop, kSettleAfter, [] { return false; });
   // Whoever is told to end before has not settled.
-  if (!stop.stop_requested() && !draining_) predecessor_->settled();
+  if (!stop.stop_requested() && !draining_) {
+    std::vector<runtime::HandedFlow> flows = predecessor_->settled();
+    const std::lock_guard installing(install_mutex_);
+    if (!draining_) server_->take_flows(std::move(flows));
+  }
   predecessor_.reset();
 }
 

@@ -22,14 +22,17 @@ constexpr std::string_view kAskSockets = "edge-upgrade 1 sockets";
 constexpr std::string_view kSayReady = "edge-upgrade 1 ready";
 constexpr std::string_view kAskSockets2 = "edge-upgrade 2 sockets";
 constexpr std::string_view kAskSockets3 = "edge-upgrade 3 sockets";
+constexpr std::string_view kAskSockets4 = "edge-upgrade 4 sockets";
 constexpr std::string_view kSayReady2 = "edge-upgrade 2 ready";
 constexpr std::string_view kSaySettled = "edge-upgrade 2 settled";
+constexpr std::string_view kSaySettled4 = "edge-upgrade 4 settled";
 constexpr std::string_view kEnd = "end";
 constexpr std::string_view kDraining = "draining";
 /// Below the 253 that a message can carry.
 constexpr std::size_t kDescriptorsAMessage = 64;
 constexpr std::size_t kMaxSockets = 64 * 1024;
 constexpr std::size_t kMaxMessage = 256;
+constexpr std::size_t kMaxFlows = 1 << 20;
 /// For one message to or from a process on this machine that has nothing else to do.
 constexpr int kPatienceMilliseconds = 10'000;
 
@@ -152,6 +155,40 @@ std::optional<runtime::ListeningSockets> listening_of(Message message) {
   return listening;
 }
 
+std::string line_of(const runtime::HandedFlow& flow) {
+  std::ostringstream line;
+  line << "flow " << flow.listening << ' ' << to_string(flow.client.address) << ' ' << flow.client.port << ' '
+       << (flow.local == IpAddress{} ? "any" : to_string(flow.local)) << ' ' << flow.backend_id << ' '
+       << to_string(flow.endpoint.address) << ' ' << flow.endpoint.port << ' ' << flow.goes_on;
+  return line.str();
+}
+
+std::optional<runtime::HandedFlow> flow_of(Message message) {
+  std::istringstream words(message.text);
+  std::string kind;
+  std::string client;
+  std::string local;
+  std::string endpoint;
+  std::uint32_t client_port = 0;
+  std::uint32_t endpoint_port = 0;
+  runtime::HandedFlow flow;
+  if (!(words >> kind >> flow.listening >> client >> client_port >> local >> flow.backend_id >> endpoint >>
+        endpoint_port >> flow.goes_on) ||
+      kind != "flow" || client_port > 0xffff || endpoint_port > 0xffff || message.descriptors.size() != 1 ||
+      !takes_datagrams(message.descriptors[0].get())) {
+    return std::nullopt;
+  }
+  const auto client_address = parse_ip(client);
+  const auto endpoint_address = parse_ip(endpoint);
+  const auto local_address = local == "any" ? std::optional(IpAddress{}) : parse_ip(local);
+  if (!client_address || !endpoint_address || !local_address) return std::nullopt;
+  flow.client = {*client_address, static_cast<std::uint16_t>(client_port)};
+  flow.endpoint = {*endpoint_address, static_cast<std::uint16_t>(endpoint_port)};
+  flow.local = *local_address;
+  flow.socket = std::move(message.descriptors[0]);
+  return flow;
+}
+
 }  // namespace
 
 // ---- The old process ------------------------------------------------------------------------------------------------
@@ -219,7 +256,7 @@ std::optional<std::string> UpgradeSocket::next_message(int peer) const {
 bool UpgradeSocket::attend(int peer) {
   while (const auto question = next_message(peer)) {
     if (*question == kSayReady || *question == kSayReady2) return hand_over(peer, *question == kSayReady2);
-    const bool with_udp = *question == kAskSockets3;
+    const bool with_udp = *question == kAskSockets3 || *question == kAskSockets4;
     if (!with_udp && *question != kAskSockets && *question != kAskSockets2) return false;
     if (!send_sockets(peer, with_udp)) return false;
   }
@@ -232,7 +269,9 @@ bool UpgradeSocket::hand_over(int peer, bool until_settled) {
   std::vector<int> descriptors;
   for (const net::Fd& port : ports) descriptors.push_back(port.get());
   send_message(peer, kDraining, descriptors);
-  if (!until_settled || next_message(peer) == kSaySettled) {
+  const std::optional<std::string> said = until_settled ? next_message(peer) : std::string(kSaySettled);
+  if (said == kSaySettled4) send_flows(peer);
+  if (said == kSaySettled || said == kSaySettled4) {
     owner_.leave();
     return true;
   }
@@ -261,6 +300,14 @@ bool UpgradeSocket::send_sockets(int peer, bool with_udp) {
   return send_message(peer, kEnd);
 }
 
+void UpgradeSocket::send_flows(int peer) {
+  for (const runtime::HandedFlow& flow : owner_.give_flows()) {
+    const int socket = flow.socket.get();
+    if (!send_message(peer, line_of(flow), {&socket, 1})) return;
+  }
+  send_message(peer, kEnd);
+}
+
 // ---- The new process ------------------------------------------------------------------------------------------------
 
 Result<std::optional<Predecessor>> Predecessor::find(const std::string& path) {
@@ -276,14 +323,15 @@ Result<std::optional<Predecessor>> Predecessor::find(const std::string& path) {
 }
 
 Result<std::vector<runtime::ListeningSockets>> Predecessor::sockets() {
-  if (!send_message(connection_.get(), kAskSockets3)) return failed("the running process does not answer");
+  if (!send_message(connection_.get(), kAskSockets4)) return failed("the running process does not answer");
   auto message = receive_message(connection_.get());
   // One of an older version hangs up on what it does not know.
-  for (const std::string_view question : {kAskSockets2, kAskSockets}) {
+  for (const std::string_view question : {kAskSockets3, kAskSockets2, kAskSockets}) {
     if (message) break;
     auto again = find(path_);
     if (!again || !*again) return strange("the running process did not hand over its sockets");
     *this = std::move(**again);
+    gives_flows_ = false;
     settles_ = question != kAskSockets;
     if (!send_message(connection_.get(), question)) return failed("the running process does not answer");
     message = receive_message(connection_.get());
@@ -315,9 +363,16 @@ Result<std::vector<net::Fd>> Predecessor::ready() {
   return std::move(answer->descriptors);
 }
 
-void Predecessor::settled() {
+std::vector<runtime::HandedFlow> Predecessor::settled() {
+  std::vector<runtime::HandedFlow> flows;
   // One that is gone by now needs not be told.
-  if (settles_) (void)send_message(connection_.get(), kSaySettled);
+  if (!settles_ || !send_message(connection_.get(), gives_flows_ ? kSaySettled4 : kSaySettled)) return flows;
+  while (gives_flows_ && flows.size() < kMaxFlows) {
+    auto message = receive_message(connection_.get());
+    if (!message || message->text == kEnd) break;
+    if (auto flow = flow_of(std::move(*message))) flows.push_back(std::move(*flow));
+  }
+  return flows;
 }
 
 }  // namespace edge::agent

@@ -7,10 +7,13 @@
 //   new: edge-upgrade 3 sockets    old: the same, and datagrams <any|ADDRESS> <port> for those of UDP
 //   new: edge-upgrade 1 ready      old: draining + the descriptors of its metrics and health ports
 //   new: edge-upgrade 2 settled    old: drains and exits
+//   new: edge-upgrade 4 sockets    old: as for 3
+//   new: edge-upgrade 4 settled    old: receives no more datagrams; flow … + the socket to its endpoint, one packet for
+//                                  each flow of UDP; end; then drains and exits
 //
 // A new process that exits before `ready` changes nothing. If it exits between `ready` and `settled`, the old one gets
-// its ports back; both accept connections meanwhile. A new process of an older version sends neither 3,
-// nor 2, nor `settled`, and an old one of an older version drains at `ready`.
+// its ports back; both accept connections meanwhile, and the old one alone receives datagrams. A new process of an
+// older version sends neither 4, nor 3, nor 2, nor `settled`, and an old one of an older version drains at `ready`.
 #pragma once
 
 #include <functional>
@@ -35,6 +38,8 @@ class UpgradeSocket {
     /// Called when the successor serves: releases resources that only one process can have. \returns sockets to hand
     /// over with them.
     std::function<std::vector<net::Fd>()> give_up;
+    /// Called when the successor is settled, before `leave`: receives no more datagrams. \returns the flows.
+    std::function<std::vector<runtime::HandedFlow>()> give_flows;
     /// Called when the successor is settled: drain.
     std::function<void()> leave;
     /// Called when the successor exited instead: `ports` are those of `give_up`.
@@ -55,6 +60,7 @@ class UpgradeSocket {
   /// \returns whether the successor serves now.
   bool attend(int peer);
   bool send_sockets(int peer, bool with_udp);
+  void send_flows(int peer);
   bool hand_over(int peer, bool until_settled);
   /// Returns the next message; nullopt when the peer has disconnected, or the thread should end.
   std::optional<std::string> next_message(int peer) const;
@@ -76,8 +82,9 @@ class Predecessor {
   /// Reports that this process serves. Returns when the predecessor does not serve its admin ports any more. \returns
   /// the sockets of these ports. Until `settled` the predecessor takes them back when this process exits.
   Result<std::vector<net::Fd>> ready();
-  /// Reports that this process stays: the predecessor drains.
-  void settled();
+  /// Reports that this process stays: the predecessor drains. \returns its flows of UDP, once it receives no more
+  /// datagrams; none where it is of an older version, or ends meanwhile.
+  std::vector<runtime::HandedFlow> settled();
 
  private:
   Predecessor(std::string path, net::Fd connection) : path_(std::move(path)), connection_(std::move(connection)) {}
@@ -85,6 +92,7 @@ class Predecessor {
   std::string path_;
   net::Fd connection_;
   bool settles_ = true;  ///< the predecessor supports `settled`
+  bool gives_flows_ = true;
 };
 
 }  // namespace edge::agent

@@ -105,6 +105,12 @@ void tell_local_address(int fd) {
   }
 }
 
+std::uint64_t socket_cookie(int fd) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  return ::getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
 void widen_buffers(int fd) {
   ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kWantedBuffer, sizeof kWantedBuffer);
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kWantedBuffer, sizeof kWantedBuffer);

@@ -42,6 +42,8 @@ void receive_joined(int fd);
 void tell_local_address(int fd);
 /// Room for datagrams that wait; as much as the system allows.
 void widen_buffers(int fd);
+/// Returns a number that stands for the socket in every process that has it, and for no other; 0: the system has none.
+std::uint64_t socket_cookie(int fd);
 
 /// Buffers of one thread that datagrams are received into. Memory that none has needed yet is not taken.
 class DatagramBuffers {

@@ -181,7 +181,8 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
 
   const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
   const Resolver routes(route_names, scope);
-  link_policies(resources.policies, {gateways, routes, secrets, backends, backend_index}, diagnostics, config);
+  link_policies(resources.policies, {gateways, routes, secrets, backends, backend_index, config.backends}, diagnostics,
+                config);
   add_login_rules(config);
   check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);
   refused_statuses(resources.refused, diagnostics, config);

@@ -201,8 +201,8 @@ class RouteLinker {
     if (!retry.least_pause || retry.least_pause->value.count() <= 0) return;
     out.push_back(value_filter(FilterOp::kRetryPause, {}));
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(retry.least_pause->value).count();
-    out.back().milliseconds = static_cast<std::uint32_t>(
-        std::min<std::int64_t>(milliseconds, std::numeric_limits<std::uint32_t>::max()));
+    out.back().milliseconds =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(milliseconds, std::numeric_limits<std::uint32_t>::max()));
   }
 
   static std::string session_name(std::uint64_t number) {
@@ -214,11 +214,28 @@ class RouteLinker {
 
   void mirror(const model::Filter& filter, const std::string& field, LinkedRule& linked) {
     if (!filter.mirror) return;
-    Mirror mirror{.backend = std::nullopt,
-                  .share = program::reduced(filter.share.value_or(program::MirrorShare{kDefaults.mirror_percent, 100}))};
-    mirror.backend =
-        backend(filter.mirror_kind, *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
+    Mirror mirror{
+        .backend = std::nullopt,
+        .share = program::reduced(filter.share.value_or(program::MirrorShare{kDefaults.mirror_percent, 100}))};
+    const auto name_field = [&] { return field + ".requestMirror.backendRef.name"; };
+    mirror.backend = backend(filter.mirror_kind, *filter.mirror, name_field);
+    if (mirror.backend && !takes_requests(*mirror.backend, *filter.mirror, name_field())) mirror.backend.reset();
     linked.mirrors.push_back(mirror);
+  }
+
+  /// Whether a backend can be sent HTTP beside the rule's own backends, which are looked at where the route attaches.
+  bool takes_requests(std::uint32_t index, const model::Reference& reference, std::string field) {
+    const LinkedBackend& named = targets_.config.backends[index];
+    if (named.protocol != program::BackendProtocol::kUdp) return true;
+    findings_.diagnostics.add({.code = DiagnosticCode::kBeyondBytes,
+                               .resource = route_.metadata.text(),
+                               .field = std::move(field),
+                               .span = reference.name.span,
+                               .message = named.identity.text() + " takes datagrams, and cannot be sent requests",
+                               .fix = "name a backend that speaks HTTP"});
+    fail(findings_.status.conditions, condition::kResolvedRefs, reason::kUnsupportedProtocol,
+         "the backend `" + reference.name.value + "` takes datagrams");
+    return false;
   }
 
   /// Index in LinkedConfig::backends.
@@ -243,7 +260,8 @@ class RouteLinker {
   /// The policy that asks it looks the reference up as well (link_policies.cc).
   void external_auth(const model::BackendRef& reference, std::size_t index, LinkedRule& linked) {
     const auto field = [&] { return rule_field(index, "filters.externalAuth.backendRef.name"); };
-    if (backend(reference.kind, reference.backend, field)) return;
+    const std::optional<std::uint32_t> service = backend(reference.kind, reference.backend, field);
+    if (service && takes_requests(*service, reference.backend, field())) return;
     std::erase_if(linked.filters,
                   [](const Filter& one) { return row_of(one.op).order != program::FilterOrder::kAsWritten; });
     linked.mirrors.clear();

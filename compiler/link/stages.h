@@ -116,6 +116,7 @@ struct PolicyTargets {
   const Resolver& backends;
   /// As RouteTargets::backend_index.
   const std::vector<std::optional<std::uint32_t>>& backend_index;
+  const std::vector<LinkedBackend>& linked_backends;
 };
 
 struct PolicyLink {

@@ -98,6 +98,7 @@ struct Server::Impl {
     std::uint32_t slot;
     std::vector<net::Fd> sockets;
     bool udp = false;
+    bool adopted = false;
   };
 
   /// Opens it, or says in it why it cannot be. `all`: of which it is one.
@@ -119,6 +120,7 @@ struct Server::Impl {
   std::shared_ptr<const auth::Authentication> authentication;
   /// Of the process before us, until the first program.
   std::vector<ListeningSockets> adopted;
+  bool awaits_flows = false;
   bool draining = false;
   /// Names of endpoints; posts to the workers.
   std::optional<EndpointNames> names;
@@ -163,7 +165,8 @@ Status Server::Impl::open_sockets(Slot& slot, Opening& opening, const std::vecto
   if (!taken_over && port != 0 && !shared_with_us && taken(address, port)) {
     return Error{ErrorCode::kAlreadyExists, "cannot listen on " + where(slot) + ": in use by another process"};
   }
-  while (opening.sockets.size() < workers.size()) {
+  // Another socket of UDP would move flows from the others.
+  while (opening.sockets.size() < workers.size() && !(slot.udp && taken_over)) {
     const auto listen = slot.udp ? net::listen_udp : net::listen_tcp;
     Result<net::Fd> socket = listen(address, port, net::BindAhead::kYes);
     if (!socket.ok()) return socket.error();
@@ -172,6 +175,7 @@ Status Server::Impl::open_sockets(Slot& slot, Opening& opening, const std::vecto
   }
   slot.bound_port = port;
   opening.udp = slot.udp;
+  opening.adopted = taken_over;
   return {};
 }
 
@@ -179,8 +183,10 @@ void Server::Impl::listen(std::vector<Opening>& openings, std::size_t index, Wor
   for (Opening& opening : openings) {
     for (std::size_t i = index; i < opening.sockets.size(); i += workers.size()) {
       if (opening.udp) {
-        worker.listen_udp(opening.slot, std::move(opening.sockets[i]),
-                          std::max<std::size_t>(1, shared.options.max_udp_sessions / opening.sockets.size()));
+        worker.listen_udp(
+            opening.slot, std::move(opening.sockets[i]),
+            std::max<std::size_t>(1, shared.options.max_udp_sessions / opening.sockets.size()),
+            opening.adopted && awaits_flows ? UdpListener::Receiving::kHeld : UdpListener::Receiving::kAtOnce);
       } else {
         worker.listen(opening.slot, std::move(opening.sockets[i]));
       }
@@ -398,7 +404,28 @@ std::vector<ListeningSockets> Server::share_listeners() {
   return all;
 }
 
-void Server::adopt(std::vector<ListeningSockets> sockets) { impl_->adopted = std::move(sockets); }
+void Server::adopt(std::vector<ListeningSockets> sockets) {
+  impl_->adopted = std::move(sockets);
+  impl_->awaits_flows = true;
+}
+
+std::vector<HandedFlow> Server::give_flows() {
+  std::mutex mutex;
+  std::vector<HandedFlow> all;
+  impl_->on_every_worker([&](std::size_t, Worker& worker) {
+    std::vector<HandedFlow> own;
+    worker.give_flows(own);
+    const std::lock_guard lock(mutex);
+    std::ranges::move(own, std::back_inserter(all));
+  });
+  return all;
+}
+
+void Server::take_flows(std::vector<HandedFlow> flows) {
+  impl_->awaits_flows = false;
+  // One thread after the other, as each takes its own out of the list.
+  for (const auto& worker : impl_->workers) worker->call([&] { worker->take_flows(flows); });
+}
 
 std::shared_ptr<const LoadedProgram> Server::program() const {
   const std::lock_guard lock(impl_->mutex);

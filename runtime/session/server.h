@@ -24,6 +24,7 @@
 #include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/session/loop_probe.h"
+#include "runtime/session/udp/handed_flow.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/tls/expiry.h"
@@ -180,8 +181,14 @@ class Server {
 
   /// Returns duplicates of all listening sockets: connections in their queues go to whichever process accepts them.
   std::vector<ListeningSockets> share_listeners();
-  /// Called before the first program: its binds use these sockets where they match. The others are closed then.
+  /// Called before the first program: its binds use these sockets where they match. The others are closed then. Those
+  /// of UDP are not received on until `take_flows`: the process before has the flows.
   void adopt(std::vector<ListeningSockets> sockets);
+  /// Receives no more datagrams, and returns the flows that were in progress, whose sessions end here.
+  std::vector<HandedFlow> give_flows();
+  /// Goes on with flows of the process before, where their routes, backends and endpoints are there, and receives
+  /// datagrams from now on. To be called after `adopt`, once that process receives no more.
+  void take_flows(std::vector<HandedFlow> flows);
 
   std::shared_ptr<const LoadedProgram> program() const;
   std::vector<BoundAddress> addresses() const;

@@ -204,9 +204,29 @@ void Worker::listen(std::uint32_t slot, net::Fd socket) {
   listeners_[slot].push_back(std::make_unique<Listener>(*this, slot, std::move(socket)));
 }
 
-void Worker::listen_udp(std::uint32_t slot, net::Fd socket, std::size_t most_sessions) {
+void Worker::listen_udp(std::uint32_t slot, net::Fd socket, std::size_t most_sessions,
+                        UdpListener::Receiving receiving) {
   if (udp_listeners_.size() <= slot) udp_listeners_.resize(slot + 1);
-  udp_listeners_[slot].push_back(std::make_shared<UdpListener>(*this, slot, std::move(socket), most_sessions));
+  udp_listeners_[slot].push_back(
+      std::make_shared<UdpListener>(*this, slot, std::move(socket), most_sessions, receiving));
+}
+
+void Worker::give_flows(std::vector<HandedFlow>& into) {
+  for (const auto& listeners : udp_listeners_) {
+    for (const auto& listener : listeners) listener->give(into);
+  }
+}
+
+void Worker::take_flows(std::vector<HandedFlow>& flows) {
+  for (HandedFlow& flow : flows) {
+    const bool taken = std::ranges::any_of(udp_listeners_, [&](const auto& listeners) {
+      return std::ranges::any_of(listeners, [&](const auto& listener) { return listener->take(flow); });
+    });
+    if (taken) flow.listening = 0;
+  }
+  for (const auto& listeners : udp_listeners_) {
+    for (const auto& listener : listeners) listener->resume();
+  }
 }
 
 UdpBatches& Worker::udp() {
@@ -223,7 +243,7 @@ void Worker::share_listener(std::uint32_t slot, std::vector<net::Fd>& into) cons
     for (const auto& listener : listeners_[slot]) share(listener->fd());
   }
   if (slot < udp_listeners_.size()) {
-    for (const auto& listener : udp_listeners_[slot]) share(listener->fd());
+    for (const auto& listener : udp_listeners_[slot]) share(listener->socket());
   }
 }
 

@@ -95,7 +95,11 @@ class Worker {
   /// Adds one more socket to the slot.
   void listen(std::uint32_t slot, net::Fd listener);
   /// The same for datagrams; `most_sessions`: of this socket.
-  void listen_udp(std::uint32_t slot, net::Fd socket, std::size_t most_sessions);
+  void listen_udp(std::uint32_t slot, net::Fd socket, std::size_t most_sessions, UdpListener::Receiving receiving);
+  /// Receives no more datagrams, and gives away the flows that it has.
+  void give_flows(std::vector<HandedFlow>& into);
+  /// Takes those of the flows that come to its sockets, and receives on sockets that were held.
+  void take_flows(std::vector<HandedFlow>& flows);
   void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
   void close_listener(std::uint32_t slot);
   void refresh_endpoints() { pools_.refresh(); }

@@ -1,6 +1,9 @@
 // A process takes over from another while clients go on asking: not one request fails.
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -9,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "tests/cli/proxy_process.h"
 #include "tests/support/connection.h"
@@ -206,6 +210,89 @@ TEST_F(Upgrade, ASuccessorOfOneThatDrainsDoesNotCutItShort) {
   ASSERT_TRUE(backend.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none").ok());
   EXPECT_TRUE(client.receive_until("one").ok());
   EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
+}
+
+/// A socket for datagrams, on a port of its own.
+class Datagrams {
+ public:
+  Datagrams() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in own = loopback(0);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    const timeval patience{60, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  ~Datagrams() { ::close(fd_); }
+  Datagrams(const Datagrams&) = delete;
+  Datagrams& operator=(const Datagrams&) = delete;
+
+  int port() const {
+    sockaddr_in own{};
+    socklen_t size = sizeof own;
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&own), &size);
+    return ntohs(own.sin_port);
+  }
+  void send(int to, const std::string& text) const {
+    const sockaddr_in peer = loopback(to);
+    ::sendto(fd_, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&peer), sizeof peer);
+  }
+  /// The text of the next one, and the port that it came from.
+  std::pair<std::string, int> receive() const {
+    char text[64];
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    const ssize_t got = ::recvfrom(fd_, text, sizeof text, 0, reinterpret_cast<sockaddr*>(&peer), &size);
+    return {std::string(text, static_cast<std::size_t>(std::max<ssize_t>(got, 0))), ntohs(peer.sin_port)};
+  }
+
+ private:
+  static sockaddr_in loopback(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    return address;
+  }
+
+  int fd_;
+};
+
+TEST_F(Upgrade, AFlowOfDatagramsKeepsItsSocketToTheEndpoint) {
+  const Datagrams endpoint;
+  const Datagrams client;
+  dir_.put("config.yaml", base_config(backend_.port) + "---\n" + route_config("a", "/a") +
+                              "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\n"
+                              "metadata: {name: datagrams, namespace: demo}\n"
+                              "spec: {listeners: [{name: names, port: 5300, protocol: UDP}]}\n"
+                              "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\n"
+                              "metadata: {name: names, namespace: demo}\n"
+                              "spec: {parentRefs: [{name: datagrams}], rules: [{backendRef: {name: names}}]}\n"
+                              "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+                              "metadata: {name: names, namespace: demo}\n"
+                              "spec: {protocol: UDP, endpoints: [{address: '127.0.0.1:" +
+                              std::to_string(endpoint.port()) + "'}]}\n");
+  const Finished finished = run_command({"edgectl", "compile", "-f", dir_ / "config.yaml", "-o", dir_ / "p.edgeprog",
+                                         "--endpoints-out", dir_ / "endpoints.json"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
+  const std::string told = running->process.err_text();
+  const std::size_t line = told.find("listener names on ");
+  ASSERT_NE(line, std::string::npos) << told;
+  const int port = std::atoi(told.c_str() + told.rfind(':', told.find('\n', line)) + 1);
+  client.send(port, "1");
+  const auto [first, proxy] = endpoint.receive();
+  EXPECT_EQ(first, "1");
+  for (int i = 0; i < 2; ++i) {
+    auto next = agent();
+    ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+    EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
+    running = std::move(next);
+    // What the endpoint says meanwhile reaches the client, too.
+    endpoint.send(proxy, "late");
+    EXPECT_EQ(client.receive(), std::pair(std::string("late"), port));
+    client.send(port, "more");
+    EXPECT_EQ(endpoint.receive(), std::pair(std::string("more"), proxy));
+  }
 }
 
 TEST_F(Upgrade, ASuccessorThatIsKilledAsItServesGivesEverythingBack) {

@@ -1,6 +1,9 @@
 // From a resource in the API to a request served: the API, edge-controller and edge-agent, each on its own, and what
 // becomes of the others when one of them goes. The API is the product's own, or that of a cluster
 // (tests/e2e/test_api.h).
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +13,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "controller/kube/blocking_client.h"
 #include "tests/e2e/process.h"
@@ -165,12 +170,12 @@ class ClusterTest : public testing::Test {
     });
   }
   /// The route as the API has it.
-  std::string text_of(const std::string& name) const {
-    const auto found = client_->find("proxyroutes");
+  std::string text_of(const std::string& name, const std::string& kind = "proxyroutes") const {
+    const auto found = client_->find(kind);
     return found.resource ? client_->get(*found.resource, "default", name).object.text : "";
   }
-  bool says(const std::string& name, const std::string& part) const {
-    return until([&] { return text_of(name).find(part) != std::string::npos; });
+  bool says(const std::string& name, const std::string& part, const std::string& kind = "proxyroutes") const {
+    return until([&] { return text_of(name, kind).find(part) != std::string::npos; });
   }
   void remove(const std::string& name) const {
     EXPECT_TRUE(client_->remove(*client_->find("proxyroutes").resource, "default", name).ok());
@@ -246,6 +251,96 @@ TEST_F(ClusterTest, FollowsEndpointsWithoutAnotherProgram) {
   FakeApi other([](Exchange& exchange) { exchange.json(200, "\"other\""); }, api_->node_address());
   apply(slice(api_->node_address(), other.port()));
   EXPECT_TRUE(until([&] { return ask("first").body == "\"other\""; }));
+}
+
+/// Answers each datagram with itself, until it goes.
+class DatagramEcho {
+ public:
+  explicit DatagramEcho(const std::string& address) : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in bound{};
+    bound.sin_family = AF_INET;
+    ::inet_pton(AF_INET, address.c_str(), &bound.sin_addr);
+    socklen_t size = sizeof bound;
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&bound), size), 0);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&bound), &size);
+    port_ = ntohs(bound.sin_port);
+    thread_ = std::thread([this] {
+      char text[64];
+      sockaddr_in peer{};
+      for (;;) {
+        socklen_t length = sizeof peer;
+        const ssize_t got = ::recvfrom(fd_, text, sizeof text, 0, reinterpret_cast<sockaddr*>(&peer), &length);
+        if (got <= 0) return;
+        ::sendto(fd_, text, static_cast<std::size_t>(got), 0, reinterpret_cast<sockaddr*>(&peer), length);
+      }
+    });
+  }
+  ~DatagramEcho() {
+    ::shutdown(fd_, SHUT_RDWR);
+    thread_.join();
+    ::close(fd_);
+  }
+  int port() const { return port_; }
+
+ private:
+  int fd_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+/// What a client is answered that asks until it is; empty: nothing within a minute.
+std::string echoed(int port) {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  ::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to);
+  std::string text(64, '\0');
+  ssize_t got = -1;
+  for (int tries = 0; tries < 300 && got < 0; ++tries) {
+    ::send(fd, "hello", 5, 0);
+    pollfd wait{fd, POLLIN, 0};
+    if (::poll(&wait, 1, 200) == 1) got = ::recv(fd, text.data(), text.size(), 0);
+  }
+  ::close(fd);
+  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return text;
+}
+
+std::string udp_route(const std::string& name, const std::string& section, const std::string& service) {
+  return R"({"apiVersion":"gateway.networking.k8s.io/v1alpha2","kind":"UDPRoute","metadata":{"name":")" + name +
+         R"(","namespace":"default"},"spec":{"parentRefs":[{"group":"edgeproxy.io","kind":"ProxyGateway","name":"datagrams",)"
+         R"("sectionName":")" +
+         section + R"("}],"rules":[{"backendRefs":[{"name":")" + service + R"(","port":53}]}]}})";
+}
+
+/// A UDPRoute is served, and tells of each parent what became of it; mended it says so.
+TEST_F(ClusterTest, TellsWhatBecomesOfUdpRoutes) {
+  if (!client_->find("udproutes").resource) GTEST_SKIP() << "the API has no UDPRoute";
+  const DatagramEcho echo(api_->node_address());
+  apply(R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyGateway","metadata":{"name":"datagrams",
+    "namespace":"default"},"spec":{"listeners":[{"name":"names","port":5300,"protocol":"UDP"}]}})");
+  apply(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"names","namespace":"default"},
+    "spec":{"ports":[{"name":"dns","port":53,"protocol":"UDP"}]}})");
+  apply(R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"names-1",
+    "namespace":"default","labels":{"kubernetes.io/service-name":"names"}},"addressType":"IPv4",
+    "ports":[{"name":"dns","protocol":"UDP","port":)" +
+        std::to_string(echo.port()) + R"(}],"endpoints":[{"addresses":[")" + api_->node_address() + R"("]}]})");
+  apply(udp_route("served", "names", "names"));
+  const std::string bound = agent_->after("listener names on ");
+  ASSERT_NE(bound, "") << agent_->log();
+  EXPECT_EQ(echoed(std::atoi(bound.c_str() + bound.rfind(':') + 1)), "hello");
+  EXPECT_TRUE(says("served", R"("reason":"Accepted","status":"True","type":"Accepted")", "udproutes"));
+  EXPECT_TRUE(says("served", R"("reason":"ResolvedRefs","status":"True","type":"ResolvedRefs")", "udproutes"));
+
+  apply(udp_route("elsewhere", "other", "names"));
+  EXPECT_TRUE(says("elsewhere", R"("reason":"NoMatchingParent","status":"False","type":"Accepted")", "udproutes"));
+  apply(udp_route("elsewhere", "names", "lost"));
+  EXPECT_TRUE(says("elsewhere", R"("reason":"BackendNotFound","status":"False","type":"ResolvedRefs")", "udproutes"));
+  EXPECT_TRUE(says("elsewhere", R"("reason":"Accepted","status":"True","type":"Accepted")", "udproutes"));
+  apply(udp_route("elsewhere", "names", "names"));
+  EXPECT_TRUE(says("elsewhere", R"("reason":"ResolvedRefs","status":"True","type":"ResolvedRefs")", "udproutes"));
 }
 
 /// Killed in the middle of changes, again and again: what was acknowledged is served in the end.

@@ -69,8 +69,8 @@ class Client {
   Fd socket_;
 };
 
-/// An endpoint that answers each datagram with its own name and the datagram; one that begins with `many ` as often as
-/// it says, and none that begins with `quiet`.
+/// An endpoint that answers each datagram with its own name and the datagram; `port` with the port that it came from,
+/// one that begins with `many ` as often as it says, and none that begins with `quiet`.
 class Echo {
  public:
   explicit Echo(std::string name, std::uint16_t port = 0)
@@ -99,7 +99,8 @@ class Echo {
       const std::string_view asked(text.data(), static_cast<std::size_t>(got));
       if (asked.starts_with("quiet")) continue;
       const int times = asked.starts_with("many ") ? std::atoi(std::string(asked.substr(5)).c_str()) : 1;
-      const std::string answer = name_ + ":" + std::string(asked);
+      const std::string from = std::to_string(ntohs(reinterpret_cast<const sockaddr_in&>(peer).sin_port));
+      const std::string answer = name_ + ":" + (asked == "port" ? from : std::string(asked));
       for (int i = 0; i < times; ++i) {
         ::sendto(socket_.get(), answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&peer), size);
       }
@@ -533,9 +534,59 @@ TEST_F(Udp, AProcessThatTakesOverHasThePortAndLosesNothing) {
   serve(config);
   EXPECT_EQ(port(), served);
   EXPECT_TRUE(before->drain(std::chrono::seconds(20)));
+  // One of an older version gives no flows.
+  server->take_flows({});
   for (const auto& client : clients) EXPECT_EQ(client->ask("again"), "a:again");
   before.reset();
   for (const auto& client : clients) EXPECT_EQ(client->ask("more"), "a:more");
+}
+
+// Flows go on by the sockets that they have to their endpoints, which see no other client; those whose endpoint the new
+// process does not have begin anew.
+TEST_F(Udp, AProcessThatTakesOverGoesOnWithFlows) {
+  start();
+  Echo a("a");
+  Echo b("b");
+  Echo c("c");
+  const std::string listener = gateway();
+  const std::string to_be = route("backendRefs: [{name: be}]");
+  serve(listener + backend("be", {a.port(), b.port(), c.port()}) + to_be);
+  const std::uint16_t served = port();
+  std::vector<std::pair<std::unique_ptr<Client>, std::string>> flows;
+  for (int i = 0; i < 30; ++i) {
+    auto client = std::make_unique<Client>(served);
+    std::string answer = client->ask("port");
+    flows.emplace_back(std::move(client), std::move(answer));
+  }
+  std::unique_ptr<runtime::Server> before = std::move(server);
+  std::vector<runtime::ListeningSockets> sockets = before->share_listeners();
+  start(3);
+  server->adopt(std::move(sockets));
+  serve(listener + backend("be", {a.port(), b.port()}) + to_be);
+  EXPECT_EQ(port(), served);
+  // Both have the sockets, and one receives.
+  for (const auto& [client, answer] : flows) EXPECT_EQ(client->ask("port"), answer);
+  EXPECT_EQ(server->stats().udp_sessions_active, 0U);
+  // An answer that is due comes, whoever has the socket meanwhile.
+  const auto& waiting = *std::ranges::find_if(flows, [](const auto& flow) { return flow.second.starts_with("a:"); });
+  ASSERT_TRUE(waiting.first->send("many 3"));
+  EXPECT_EQ(waiting.first->receive(), "a:many 3");
+  server->take_flows(before->give_flows());
+  EXPECT_EQ(before->stats().udp_sessions_active, 0U);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(waiting.first->receive(), "a:many 3");
+  EXPECT_TRUE(before->drain(std::chrono::seconds(20)));
+  before.reset();
+  for (const auto& [client, answer] : flows) {
+    const std::string now = client->ask("port");
+    if (answer.starts_with("c:")) {
+      EXPECT_FALSE(now.starts_with("c:") || now == "?") << now;
+    } else {
+      EXPECT_EQ(now, answer);
+    }
+  }
+  EXPECT_EQ(server->stats().udp_sessions_active, flows.size());
+  // New flows have all of it, too.
+  EXPECT_NE(Client(served).ask("new"), "?");
 }
 
 TEST_F(Udp, APortThatAnotherProcessHasIsReportedAndTriedAgain) {

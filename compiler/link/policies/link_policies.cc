@@ -80,6 +80,18 @@ bool find_service(const model::ProxyPolicy& policy, const PolicyTargets& targets
          "the backend `" + to.name.value + "` cannot be used");
     return false;
   }
+  const LinkedBackend& backend = targets.linked_backends[*targets.backend_index[found.position]];
+  if (backend.protocol == program::BackendProtocol::kUdp) {
+    fail(reported.status.conditions, condition::kResolvedRefs, reason::kUnsupportedProtocol,
+         "the backend `" + to.name.value + "` takes datagrams");
+    reported.diagnostics.add({.code = DiagnosticCode::kBeyondBytes,
+                              .resource = policy.metadata.text(),
+                              .field = "spec.forwardAuth.backendRef.name",
+                              .span = to.name.span,
+                              .message = backend.identity.text() + " takes datagrams, and cannot be asked by HTTP",
+                              .fix = "name a backend that speaks HTTP"});
+    return false;
+  }
   auto& forward = std::get<ForwardAuthSettings>(settings);
   const std::string& space = to.name_space.empty() ? policy.metadata.name_space : to.name_space;
   forward.address = program::backend_address(space, to.name.value, forward.address);

@@ -43,14 +43,20 @@ std::size_t UdpListener::FlowHash::operator()(const UdpFlow& flow) const {
   return sip_hash(key, {bytes.data(), bytes.size()});
 }
 
-UdpListener::UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::size_t most_sessions)
-    : worker_(worker), slot_(slot), bound_(net::local_address(socket.get())), most_sessions_(most_sessions) {
+UdpListener::UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::size_t most_sessions,
+                         Receiving receiving)
+    : worker_(worker),
+      slot_(slot),
+      bound_(net::local_address(socket.get())),
+      most_sessions_(most_sessions),
+      held_(receiving == Receiving::kHeld) {
   net::receive_joined(socket.get());
   net::widen_buffers(socket.get());
   IpAddress any_v4;
   any_v4.bytes[10] = any_v4.bytes[11] = 0xff;
   if (bound_.address == IpAddress{} || bound_.address == any_v4) net::tell_local_address(socket.get());
-  open(worker.loop(), std::move(socket));
+  stopped_ = std::move(socket);
+  if (!held_) open(worker.loop(), std::move(stopped_));
 }
 
 UdpListener::~UdpListener() = default;
@@ -120,13 +126,44 @@ UdpSession* UdpListener::begin(const UdpFlow& flow, std::size_t datagrams) {
   if (flows_.size() >= most_sessions_ && !evict()) return refuse(UdpDrop::kLimit);
   auto session = std::make_unique<UdpSession>(worker_, shared_from_this(), flow);
   if (const auto why = session->open()) return refuse(*why);
-  UdpSession* const kept = worker_.keep_udp(std::move(session), flow.client.address, slot_);
-  if (kept == nullptr) return refuse(UdpDrop::kLimit);
-  flows_.emplace(flow, kept);
+  UdpSession* const kept = keep(std::move(session));
+  return kept == nullptr ? refuse(UdpDrop::kLimit) : kept;
+}
+
+UdpSession* UdpListener::keep(std::unique_ptr<UdpSession> session) {
+  const IpAddress source = session->flow().client.address;
+  UdpSession* const kept = worker_.keep_udp(std::move(session), source, slot_);
+  if (kept == nullptr) return nullptr;
+  flows_.emplace(kept->flow(), kept);
   exchanges_.append(*kept);
   worker_.counters().udp_sessions.add();
   worker_.counters().udp_sessions_active.add();
   return kept;
+}
+
+void UdpListener::give(std::vector<HandedFlow>& flows) {
+  worker_.udp().flush();
+  stop();
+  const std::uint64_t listening = net::socket_cookie(socket());
+  while (!flows_.empty()) {
+    UdpSession& session = *flows_.begin()->second;
+    if (auto flow = session.give(listening)) flows.push_back(std::move(*flow));
+    session.end({});
+  }
+}
+
+bool UdpListener::take(HandedFlow& flow) {
+  if (socket() < 0 || net::socket_cookie(socket()) != flow.listening) return false;
+  const UdpFlow taken{flow.client, flow.local};
+  if (flows_.size() >= most_sessions_ || flows_.contains(taken)) return true;
+  auto session = std::make_unique<UdpSession>(worker_, shared_from_this(), taken);
+  if (!session->resume(std::move(flow))) return true;
+  if (UdpSession* const kept = keep(std::move(session))) touched(*kept);
+  return true;
+}
+
+void UdpListener::resume() {
+  if (std::exchange(held_, false)) open(worker_.loop(), std::move(stopped_));
 }
 
 bool UdpListener::evict() {
@@ -156,6 +193,7 @@ void UdpListener::ended(UdpSession& session) {
 }
 
 void UdpListener::stop() {
+  held_ = false;
   if (is_open()) stopped_ = std::move(release().fd);
 }
 

@@ -13,11 +13,13 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/ip.h"
 #include "base/keyed_hash.h"
 #include "net/datagrams.h"
 #include "net/loop.h"
+#include "runtime/session/udp/handed_flow.h"
 
 namespace edge::runtime {
 
@@ -41,8 +43,11 @@ struct UdpSessionList {
 
 class UdpListener final : public net::Channel, public std::enable_shared_from_this<UdpListener> {
  public:
+  /// kHeld: another process receives on the socket until `resume`.
+  enum class Receiving : std::uint8_t { kAtOnce, kHeld };
+
   /// `most_sessions`: of this socket; at least 1.
-  UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::size_t most_sessions);
+  UdpListener(Worker& worker, std::uint32_t slot, net::Fd socket, std::size_t most_sessions, Receiving receiving);
   ~UdpListener() override;
 
   std::uint32_t slot() const { return slot_; }
@@ -52,6 +57,12 @@ class UdpListener final : public net::Channel, public std::enable_shared_from_th
   void receive_all();
   /// Receives no more; sessions go on to be answered.
   void stop();
+  /// Receives no more, and gives away its flows, whose sessions end here.
+  void give(std::vector<HandedFlow>& flows);
+  /// Goes on with a flow of the process before, if it came to this socket. \returns whether it did.
+  bool take(HandedFlow& flow);
+  /// Receives from now on, if it was held.
+  void resume();
   /// Ends its sessions, and closes the socket.
   void shut(std::string_view reason);
   /// Sends answers and counts them.
@@ -75,14 +86,17 @@ class UdpListener final : public net::Channel, public std::enable_shared_from_th
   UdpSession* session_of(const net::Datagrams& datagrams);
   /// `datagrams`: as many are lost where none can begin.
   UdpSession* begin(const UdpFlow& flow, std::size_t datagrams);
+  /// Keeps a session that has an endpoint. Null: there is no room for it.
+  UdpSession* keep(std::unique_ptr<UdpSession> session);
   bool evict();
 
   Worker& worker_;
   std::uint32_t slot_;
   net::SocketAddress bound_;
   std::size_t most_sessions_;
-  /// After stop().
+  /// While it does not receive: held, or after stop().
   net::Fd stopped_;
+  bool held_;
   std::unordered_map<UdpFlow, UdpSession*, FlowHash> flows_;
   /// Those that are no more than an exchange so far, and the others.
   UdpSessionList exchanges_;

@@ -51,6 +51,45 @@ std::optional<UdpDrop> UdpSession::open() {
   return std::nullopt;
 }
 
+bool UdpSession::resume(HandedFlow flow) {
+  if (decide_route() || !keeps_backend(flow.backend_id)) return false;
+  BackendState& state = pool_->state();
+  if (!state.room().take(pool_->settings().max_connections)) {
+    state.count_overflow();
+    return false;
+  }
+  has_room_ = true;
+  Wanted wanted{.prefers_first = true};
+  wanted.avoid.push_back(flow.endpoint);
+  BackendPool::ChosenEndpoint chosen = pool_->choose_endpoint(wanted);
+  if (chosen.endpoint != nullptr) {
+    endpoint_ = std::move(chosen.endpoint);
+    probe_ = chosen.probe;
+  }
+  if (endpoint_ == nullptr || endpoint_->address != flow.endpoint) {
+    leave_endpoint();
+    return false;
+  }
+  address_ = flow.endpoint;
+  use_socket(std::move(flow.socket));
+  // When its first answer was due is not known here.
+  answered_ = !probe_;
+  goes_on_ = flow.goes_on;
+  worker_.loop().timers().set(*this, began_ + idle_timeout());
+  return true;
+}
+
+std::optional<HandedFlow> UdpSession::give(std::uint64_t listening) {
+  if (ended_ || !upstream_.is_open()) return std::nullopt;
+  return HandedFlow{.listening = listening,
+                    .client = flow_.client,
+                    .local = flow_.local,
+                    .backend_id = pool_->state().id(),
+                    .endpoint = address_,
+                    .goes_on = goes_on_ || datagrams_down_ != 0,
+                    .socket = std::move(upstream_.release().fd)};
+}
+
 net::Duration UdpSession::idle_timeout() const {
   const std::uint64_t asked = decision_->treatment().idle_timeout_ns;
   return net::Duration(asked == 0 ? program::kUsualUdpIdleNs : asked);
@@ -78,8 +117,7 @@ bool UdpSession::use_backend(std::uint64_t id) {
   return true;
 }
 
-bool UdpSession::keeps_backend() {
-  const std::uint64_t id = pool_->state().id();
+bool UdpSession::keeps_backend(std::uint64_t id) {
   const program::Split split = program::split_of(decision_->host->view, *decision_->action);
   const bool named = std::ranges::any_of(
       split.backends, [&](const program::BackendRefRecord& one) { return one.backend_id() == id && one.weight != 0; });
@@ -160,7 +198,7 @@ bool UdpSession::follow_program() {
     end(reason_of(*why));
     return false;
   }
-  if (keeps_backend()) return true;
+  if (keeps_backend(pool_->state().id())) return true;
   leave_endpoint();
   if (const auto why = choose_backend()) {
     end(reason_of(*why));

@@ -19,6 +19,7 @@
 #include "runtime/session/client_session.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/thread_program.h"
+#include "runtime/session/udp/handed_flow.h"
 #include "runtime/session/udp/udp_listener.h"
 
 namespace edge::runtime {
@@ -30,6 +31,11 @@ class UdpSession final : public ClientSession, private net::TimerNode {
 
   /// Chooses its endpoint. \returns why it has none; it is not to be kept then.
   std::optional<UdpDrop> open();
+  /// Goes on with a flow of another process, by its socket. False: its endpoint, or its backend, takes none of the
+  /// route's traffic now; it is not to be kept then, and the flow begins anew with its next datagram.
+  bool resume(HandedFlow flow);
+  /// Gives the flow to another process; to be ended next. `listening`: of the listener. nullopt: it has no socket.
+  std::optional<HandedFlow> give(std::uint64_t listening);
   /// Sends datagrams of the client's to the endpoint; what they are made of may go afterwards.
   void forward(std::span<const net::Datagrams> datagrams);
   void end(std::string_view reason);
@@ -62,8 +68,8 @@ class UdpSession final : public ClientSession, private net::TimerNode {
   std::optional<UdpDrop> decide_route();
   /// Of the program that is pinned. False: it is none that takes datagrams.
   bool use_backend(std::uint64_t id);
-  /// Whether the backend may have it that has it now.
-  bool keeps_backend();
+  /// Whether a backend may have it that has had it so far.
+  bool keeps_backend(std::uint64_t id);
   std::optional<UdpDrop> choose_backend();
   /// `avoid`: another endpoint than this, where there is one; null: any.
   std::optional<UdpDrop> connect(const net::SocketAddress* avoid);
