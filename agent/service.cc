@@ -27,6 +27,7 @@
 #include "daemon/logging.h"
 #include "net/tls/certificate.h"
 #include "program/read.h"
+#include "program/values/endpoints.h"
 
 namespace edge::agent {
 namespace {
@@ -71,6 +72,10 @@ std::vector<cli::Flag> service_flags() {
        .help = "Address of /healthz, /readyz and, if it is a loopback address, /debug/program; port 0 and `off` as for "
                "--metrics-listen",
        .fallback = "127.0.0.1:9091"},
+      {.name = "zone",
+       .value = "NAME",
+       .help = "Zone of this machine: endpoints of the same zone are preferred; default: the label "
+               "topology.kubernetes.io/zone of the agent, else of its Node"},
       {.name = "drain-timeout",
        .value = "DURATION",
        .help = "How long connections are drained after SIGTERM",
@@ -115,6 +120,10 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
   const auto drain = parse_duration(arguments.one("drain-timeout"));
   if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
+  if (arguments.has("zone")) options.server.zone = arguments.one("zone");
+  if (!options.server.zone.empty() && !program::is_zone(options.server.zone)) {
+    return bad_flag("zone", options.server.zone, "a name of at most 63 letters, digits, `-`, `_` and `.`");
+  }
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
   if (arguments.has("buffer-dir")) options.server.buffer_directory = arguments.one("buffer-dir");
   if (Status status = read_call_flags(arguments, options.server); !status) return status.error();
@@ -337,7 +346,7 @@ void Service::fill_debug_pages() {
                     [this](const AdminRequest&) -> std::optional<AdminReply> {
                       return AdminReply{
                           .content_type = "application/json",
-                          .body = endpoints_document(server_->backends(), std::chrono::system_clock::now())};
+                          .body = endpoints_document(server_->backends(), std::chrono::system_clock::now(), server_->zone())};
                     }});
   debug_pages_.add(
       {"/debug/cache", "GET", "figures of the cache", [this](const AdminRequest&) { return cache_stats(*server_); }});

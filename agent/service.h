@@ -98,6 +98,8 @@ class Service {
   runtime::ServerStats stats() const { return server_->stats(); }
   std::vector<runtime::UnboundListener> unbound() const { return server_->unbound(); }
   std::chrono::nanoseconds drain_timeout() const { return options_.drain_timeout; }
+  /// Sets the zone of this agent, unless a flag has; empty: it is not known. Any thread.
+  void set_zone(const std::string& zone);
   /// Returns the addresses of the program's listeners, and which are open. Any thread.
   std::vector<vip::ServedAddress> served() const;
   /// Called when the node's addresses have changed. Any thread.

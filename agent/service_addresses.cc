@@ -1,4 +1,4 @@
-// Virtual addresses of a service: which ones its listeners serve, and which agent owns them.
+// What a service is told of its node: its zone, and the virtual addresses that its listeners serve.
 #include <algorithm>
 
 #include "agent/service.h"
@@ -17,6 +17,11 @@ std::vector<vip::ServedAddress> Service::served() const {
     all.push_back({any, bound.address, amiss ? vip::Serves::kPartly : vip::Serves::kFull});
   }
   return all;
+}
+
+void Service::set_zone(const std::string& zone) {
+  if (!options_.server.zone.empty() || !server_->set_zone(zone)) return;
+  log_.info(zone.empty() ? "the zone of this agent is not known any more" : "this agent is in zone " + zone);
 }
 
 void Service::addresses_moved() {

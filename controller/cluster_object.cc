@@ -52,10 +52,14 @@ void drop_values(Json& object) {
   for (auto& [key, value] : binary->items()) value = "";
 }
 
-/// Of a Service ports are read. What else is in it comes from its cluster, and changes with that.
+/// Of a Service ports are read, and whether zones count. What else is in it comes from its cluster, and changes with that.
 void keep_ports(Json& object) {
-  const Json ports = list_in(member_in(object, "spec"), "ports");
-  object["spec"] = {{"ports", ports}};
+  const Json& spec = member_in(object, "spec");
+  Json kept = {{"ports", list_in(spec, "ports")}};
+  if (std::string wanted = text_in(spec, "trafficDistribution"); !wanted.empty()) {
+    kept["trafficDistribution"] = std::move(wanted);
+  }
+  object["spec"] = std::move(kept);
   Json& metadata = object["metadata"];
   for (const char* field : {"labels", "annotations", "generation"}) metadata.erase(field);
 }

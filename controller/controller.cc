@@ -22,6 +22,7 @@
 #include "controller/status/served_objects.h"
 #include "controller/vip/vip_index.h"
 #include "program/session_secret.h"
+#include "program/values/endpoints.h"
 
 namespace edge::controller {
 namespace {
@@ -99,7 +100,7 @@ class Controller::Impl {
   void publish_vips() {
     auto all = std::make_shared<VirtualAddresses>();
     all->addresses = vips_.addresses();
-    NodeLabels::Keys keys;
+    NodeLabels::Keys keys = {std::string(program::kZoneLabel)};
     for (const VirtualAddress& address : all->addresses) {
       for (const auto& [key, value] : address.node_selector) keys.insert(key);
     }

@@ -27,6 +27,7 @@ enum class Format : std::uint8_t {
   kNamespace,       ///< RFC 1123 label
   kNamespacedName,  ///< `name` or `namespace/name`
   kLabel,           ///< RFC 1123 label: names of listeners and ports
+  kLabelValue,      ///< value of a label, not empty
   kHostname,        ///< name or `*.name`
   kCidr,
   kIp,

@@ -22,6 +22,7 @@ constexpr FormatRow kFormats[] = {
     {Format::kNamespace, "^" EDGE_LABEL "$", 63},
     {Format::kNamespacedName, "^(" EDGE_LABEL "/)?" EDGE_NAME "$", 317},
     {Format::kLabel, "^" EDGE_LABEL "$", 63},
+    {Format::kLabelValue, "^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", 63},
     {Format::kHostname, "^((\\*\\.)?" EDGE_HOST "\\.?|\\[?" EDGE_IPV6 "\\]?)$", 256},
     {Format::kDuration, "^(0|(([0-9]{1,18}|[0-9]{0,17}\\.[0-9]{1,18})(ns|us|ms|s|m|h))+)$"},
     {Format::kSize, "^[0-9]{1,19}(Ki|Mi|Gi|KB|MB|GB)?$"},
@@ -63,6 +64,8 @@ std::string_view format_text(Format format) {
     case Format::kNamespace:
     case Format::kLabel:
       return "a name of at most 63 small letters, digits and `-` (RFC 1123)";
+    case Format::kLabelValue:
+      return "at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends";
     case Format::kNamespacedName:
       return "`name` or `namespace/name`";
     case Format::kHostname:

@@ -14,6 +14,8 @@ constexpr Field kServicePortFields[] = {
 constexpr Object kServicePort{kServicePortFields, true};
 constexpr Field kServiceSpecFields[] = {
     objects("ports", kServicePort, "Ports."),
+    string("trafficDistribution",
+           "`PreferSameZone`, or its older name `PreferClose`: agents prefer endpoints of their zone."),
 };
 constexpr Object kServiceSpec{kServiceSpecFields, true};
 constexpr Field kServiceFields[] = {object("spec", kServiceSpec, "Desired state.")};
@@ -24,9 +26,15 @@ constexpr Field kConditionFields[] = {
     boolean("terminating", "Whether it is going away."),
 };
 constexpr Object kConditions{kConditionFields, true};
+constexpr Field kZoneHintFields[] = {string("name", "Name of the zone.")};
+constexpr Object kZoneHint{kZoneHintFields, true};
+constexpr Field kHintFields[] = {objects("forZones", kZoneHint, "Zones whose agents prefer it.")};
+constexpr Object kHints{kHintFields, true};
 constexpr Field kEndpointFields[] = {
     strings("addresses", "Addresses of one endpoint.").needed(),
     object("conditions", kConditions, "Its state."),
+    string("zone", "Where it is."),
+    object("hints", kHints, "Who should use it."),
 };
 constexpr Object kEndpoint{kEndpointFields, true};
 constexpr Field kEndpointPortFields[] = {

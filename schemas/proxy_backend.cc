@@ -31,6 +31,10 @@ constexpr Field kStaticEndpointFields[] = {
     integer("weight", "Its share of requests beside the others'. Of a name it is that of each of its addresses.")
         .within(1, 256)
         .defaults_to("1"),
+    string("zone",
+           "Where it is. Agents of this zone send requests to its endpoints alone while at least 70% of them, by "
+           "weight, can take requests.")
+        .as(Format::kLabelValue),
 };
 constexpr Object kStaticEndpoint{kStaticEndpointFields};
 
@@ -264,6 +268,7 @@ constexpr Field kEndpointFields[] = {
     boolean("healthy", "Whether it takes traffic.").needed(),
     string("lastCheck", "When it was last asked.").as(Format::kTimestamp),
     string("lastError", "What went wrong last."),
+    string("zone", "The zone whose agents prefer it; of several, with commas."),
 };
 constexpr Object kEndpoint{kEndpointFields};
 constexpr Field kEndpointNameFields[] = {

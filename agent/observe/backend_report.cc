@@ -46,6 +46,10 @@ nlohmann::ordered_json endpoint_json(const EndpointStatus& endpoint, Clock::time
                                  {"health", health_text(endpoint.health)},
                                  {"ready", endpoint.ready},
                                  {"inUse", endpoint.in_use}};
+  if (!endpoint.zones.empty()) {
+    json["zones"] = endpoint.zones;
+    json["reserve"] = endpoint.reserve;
+  }
   if (endpoint.last_check != Clock::time_point{}) {
     json["lastCheck"] = time_text(endpoint.last_check);
     json["lastError"] = endpoint.last_error;
@@ -64,7 +68,8 @@ std::string address_text(const net::SocketAddress& address) {
   return address.address.is_v4() ? host + ":" + port : "[" + host + "]:" + port;
 }
 
-std::string endpoints_document(std::span<const BackendStatus> backends, Clock::time_point now) {
+std::string endpoints_document(std::span<const BackendStatus> backends, Clock::time_point now,
+                               const std::string& zone) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const BackendStatus& backend : backends) {
     nlohmann::ordered_json endpoints = nlohmann::ordered_json::array();
@@ -89,7 +94,9 @@ std::string endpoints_document(std::span<const BackendStatus> backends, Clock::t
     if (!names.empty()) list.back()["names"] = std::move(names);
   }
   // What a peer said may stand in an error: it need not be UTF-8.
-  const nlohmann::ordered_json document = {{"backends", std::move(list)}};
+  nlohmann::ordered_json document = nlohmann::ordered_json::object();
+  if (!zone.empty()) document["zone"] = zone;
+  document["backends"] = std::move(list);
   return indented_json(document);
 }
 

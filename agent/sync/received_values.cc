@@ -29,6 +29,16 @@ std::size_t bytes_of(const program::NamedSecret& secret) {
   return bytes;
 }
 
+/// Without what is no zone: an endpoint serves without one, too.
+template <typename Texts>
+program::EndpointZones zones_of(const Texts& texts) {
+  program::EndpointZones zones;
+  for (const std::string& text : texts) {
+    if (program::is_zone(text) && zones.size() < program::kMostEndpointZones) zones.push_back(text);
+  }
+  return zones;
+}
+
 std::optional<program::Endpoint> endpoint_of(const v1::Endpoint& from) {
   program::Endpoint endpoint;
   if (from.address().size() != endpoint.address.bytes.size() || from.port() == 0 || from.port() > 65535) {
@@ -39,6 +49,7 @@ std::optional<program::Endpoint> endpoint_of(const v1::Endpoint& from) {
   endpoint.ready = from.ready();
   if (from.weight() > program::kMostEndpointWeight) return std::nullopt;
   endpoint.weight = static_cast<std::uint16_t>(std::max(1u, from.weight()));
+  endpoint.zones = zones_of(from.zones());
   return endpoint;
 }
 
@@ -47,7 +58,8 @@ std::optional<program::EndpointName> name_of(const v1::EndpointName& from) {
   if (from.weight() > program::kMostEndpointWeight) return std::nullopt;
   return program::EndpointName{.host = from.host(),
                                .port = static_cast<std::uint16_t>(from.port()),
-                               .weight = static_cast<std::uint16_t>(std::max(1u, from.weight()))};
+                               .weight = static_cast<std::uint16_t>(std::max(1u, from.weight())),
+                               .zones = zones_of(from.zones())};
 }
 
 }  // namespace
@@ -70,7 +82,7 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
     for (const v1::Endpoint& endpoint : from.endpoints()) {
       auto read = endpoint_of(endpoint);
       if (!read) return contradiction("an endpoint that is none");
-      backend.endpoints.push_back(*read);
+      backend.endpoints.push_back(*std::move(read));
     }
     for (const v1::EndpointName& name : from.names()) {
       auto read = name_of(name);

@@ -38,8 +38,9 @@ std::uint64_t digest(const BackendStatus& backend) {
   for (const EndpointStatus& endpoint : backend.endpoints) {
     const auto* bytes = reinterpret_cast<const char*>(endpoint.address.address.bytes.data());
     hash = hash_bytes(hash, {bytes, endpoint.address.address.bytes.size()});
-    hash = hash_mix(hash ^ endpoint.address.port, endpoint.healthy() ? 3 : 5);
+    hash = hash_mix(hash ^ endpoint.address.port, (endpoint.healthy() ? 3 : 5) + (endpoint.reserve ? 8 : 0));
     hash = hash_bytes(hash, endpoint.last_error);
+    for (const std::string& zone : endpoint.zones) hash = hash_bytes(hash, zone);
   }
   for (const runtime::NameStatus& name : backend.names) {
     hash = hash_bytes(hash_bytes(hash_mix(hash, name.addresses + 7), name.name), name.error);
@@ -59,6 +60,8 @@ void write_backend(const BackendStatus& from, v1::BackendReport& report) {
     endpoint.set_last_error(plain(of.last_error));
     endpoint.set_last_check_ms(
         std::chrono::duration_cast<std::chrono::milliseconds>(of.last_check.time_since_epoch()).count());
+    for (const std::string& zone : of.zones) endpoint.add_zones(zone);
+    endpoint.set_reserve(of.reserve);
   }
   for (const runtime::NameStatus& of : from.names) {
     auto& name = *report.add_names();

@@ -16,6 +16,7 @@
 #include "agent/vip/holder.h"
 #include "base/os/file.h"
 #include "program/cpu.h"
+#include "program/values/endpoints.h"
 
 namespace edge::agent {
 namespace {
@@ -141,6 +142,7 @@ struct Sync::Impl {
   Status put_values(SyncSession& session);
   void keep();
   Status start_holder();
+  void take_zone(const Labels& of_node);
   bool take_addresses(const std::string& message, bool keeps);
   std::string peer_address() const;
   void tell(const std::string& text, LogLevel level = LogLevel::kWarn);
@@ -448,19 +450,27 @@ Status Sync::Impl::start_holder() {
   if (!started) return started.error();
   holder = std::move(*started);
   service.set_holder(holder);
-  if (const auto kept = store.addresses()) take_addresses(*kept, false);
   return {};
+}
+
+/// As the labels of the agent say it, else those of its Node.
+void Sync::Impl::take_zone(const Labels& of_node) {
+  for (const Labels* labels : {&std::as_const(options.labels), &of_node}) {
+    const auto found = labels->find(program::kZoneLabel);
+    if (found != labels->end() && !found->second.empty()) return service.set_zone(found->second);
+  }
+  service.set_zone({});
 }
 
 /// From the session's thread. False: they are none.
 bool Sync::Impl::take_addresses(const std::string& message, bool keeps) {
-  if (!holder) return true;
   auto addresses = read_addresses(message);
   if (!addresses) {
     service.log().error("virtual addresses: " + addresses.error().text);
     return false;
   }
-  holder->set_addresses(std::move(*addresses));
+  take_zone(addresses->node_labels);
+  if (holder) holder->set_addresses(std::move(*addresses));
   if (!keeps) return true;
   if (Status kept = store.keep_addresses(message); !kept) {
     service.log().warn("virtual addresses could not be stored: " + kept.error().text);
@@ -531,6 +541,8 @@ Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) 
   // The rest is served without.
   if (Status status = impl->start_holder(); !status)
     impl->service.log().error("takes no virtual address: " + status.error().text);
+  impl->take_zone({});
+  if (const auto kept = impl->store.addresses()) impl->take_addresses(*kept, false);
   return std::unique_ptr<Sync>(new Sync(std::move(impl)));
 }
 

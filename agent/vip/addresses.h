@@ -46,7 +46,7 @@ struct Addresses {
   std::vector<VirtualAddress> addresses;
   std::vector<Member> members;
   std::string key;       ///< that words are authenticated by
-  Labels node_labels{};  ///< of the agent's Node, as far as selectors name them
+  Labels node_labels{};  ///< of the agent's Node: its zone, and what selectors name
 };
 
 /// Why this node cannot serve an address. The name is used in statuses.

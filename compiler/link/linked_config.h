@@ -182,6 +182,7 @@ struct EndpointSource {
   std::uint16_t target_port = 0;  ///< number; 0: by name, or unknown
   bool only_port = false;         ///< the Service has no other of its protocol
   bool udp = false;               ///< a UDP port; otherwise a TCP port
+  bool prefers_zone = false;      ///< by the Service: endpoints without hints are for agents of their zone
   std::int64_t generation = 0;    ///< of the backend
   Span reference{}, service{};    ///< positions of the backend's reference to the Service, and of the Service
 };

@@ -98,6 +98,7 @@ struct StaticEndpoint {
   std::string host{};      ///< lower case
   std::uint16_t port = 0;  ///< 0: from the host's SRV records
   std::uint16_t weight = 1;
+  std::string zone{};  ///< empty: none
   Span span{};
 };
 

@@ -24,6 +24,8 @@ struct ServicePort {
 
 struct Service {
   Metadata metadata;
+  /// `spec.trafficDistribution` asks for endpoints of the same zone.
+  bool prefers_zone = false;
   std::vector<ServicePort> ports{};  ///< of TCP
   std::vector<ServicePort> udp_ports{};
 };
@@ -31,6 +33,8 @@ struct Service {
 struct EndpointAddress {
   IpAddress address{};
   bool ready = true;
+  std::string zone{};                    ///< where it is
+  std::vector<std::string> for_zones{};  ///< its hints
 };
 
 struct EndpointPort {

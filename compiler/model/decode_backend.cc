@@ -127,9 +127,11 @@ void decode_list(const Fields& spec, ProxyBackend& backend, Report& report) {
     any = true;
     const Located<std::string> address = entry.needed_text("address");
     const auto weight = entry.integer("weight");
+    const auto zone = entry.text("zone");
     if (address.value.empty() || !has_format(address.value, schemas::Format::kEndpointAddress)) return;
     StaticEndpoint endpoint = static_endpoint(address);
     if (weight) endpoint.weight = static_cast<std::uint16_t>(weight->value);
+    if (zone && has_format(zone->value, schemas::Format::kLabelValue)) endpoint.zone = zone->value;
     backend.endpoints.push_back(std::move(endpoint));
   });
   if (sound && !any) {

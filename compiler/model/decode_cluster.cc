@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/text/base64.h"
@@ -7,6 +10,22 @@
 
 namespace edge::compiler::model {
 namespace {
+
+constexpr std::string_view kZoneDistributions[] = {"PreferClose", "PreferSameZone", "PreferSameNode"};
+
+/// Adds its zones to addresses of an endpoint. One that is going away counts to no zone: what replaces it is there.
+void set_zones(const Fields& endpoint, std::span<EndpointAddress> addresses) {
+  if (endpoint.object("conditions").boolean("terminating").value_or(Located<bool>{}).value) return;
+  const auto zone = endpoint.text("zone");
+  std::vector<std::string> hints;
+  endpoint.object("hints").entries("forZones", [&](const Fields& hint) {
+    if (const auto name = hint.text("name")) hints.push_back(name->value);
+  });
+  for (EndpointAddress& address : addresses) {
+    if (zone) address.zone = zone->value;
+    address.for_zones = hints;
+  }
+}
 
 /// `protocol` as it is read: without it TCP.
 bool is_protocol(const Fields& port, std::string_view protocol) {
@@ -35,7 +54,12 @@ void add_addresses(const Fields& fields, std::string_view key, bool ready, std::
 
 Service decode_service(const Fields& root, Metadata metadata) {
   Service service{.metadata = std::move(metadata)};
-  root.object("spec").entries("ports", [&](const Fields& entry) {
+  const Fields spec = root.object("spec");
+  if (const auto wanted = spec.text("trafficDistribution")) {
+    // Of the same node: where that is not known, Kubernetes goes by the zone.
+    service.prefers_zone = std::ranges::find(kZoneDistributions, wanted->value) != std::end(kZoneDistributions);
+  }
+  spec.entries("ports", [&](const Fields& entry) {
     const bool udp = is_protocol(entry, "UDP");
     if (!udp && !is_protocol(entry, "TCP")) return;
     const auto spoken = entry.text("appProtocol");
@@ -66,6 +90,7 @@ EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report
   root.entries("endpoints", [&](const Fields& entry) {
     // Unknown is ready, as Kubernetes reads it.
     const bool ready = entry.object("conditions").boolean("ready").value_or(Located<bool>{true, {}}).value;
+    const std::size_t before = slice.addresses.size();
     for (const Located<std::string>& text : entry.strings("addresses")) {
       if (const auto address = parse_ip(text.value)) {
         slice.addresses.push_back({.address = *address, .ready = ready});
@@ -74,6 +99,7 @@ EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report
                      in_quotes(text.value) + " is not an IP address");
       }
     }
+    set_zones(entry, std::span(slice.addresses).subspan(before));
     ++index;
   });
   return slice;

@@ -21,6 +21,7 @@ void merge(BackendHealth& into, const BackendHealth& from) {
     }
     EndpointHealth& both = into.endpoints[found->second];
     both.healthy = both.healthy && endpoint.healthy;
+    both.reserve = both.reserve && endpoint.reserve;
     if (!endpoint.last_error.empty() && (both.last_error.empty() || endpoint.last_check > both.last_check)) {
       both.last_error = endpoint.last_error;
     }

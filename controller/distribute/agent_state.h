@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/labels.h"
+#include "program/values/endpoints.h"
 
 namespace edge::controller {
 
@@ -22,6 +23,8 @@ struct EndpointHealth {
   bool healthy = false;
   WallTime last_check{};   ///< zero: never checked
   std::string last_error;  ///< of the last check, empty when it succeeded
+  program::EndpointZones zones{};  ///< whose agents prefer it
+  bool reserve = false;            ///< healthy, and not needed by the agent; over all agents: by none
   friend bool operator==(const EndpointHealth&, const EndpointHealth&) = default;
 };
 

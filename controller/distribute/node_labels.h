@@ -1,5 +1,6 @@
-// The labels of each node that node selectors of virtual addresses name, as the cluster said last: kept on disk, so
-// that a controller that starts while Nodes cannot be read takes no address away from an agent.
+// The labels of each node that agents are told: those that node selectors of virtual addresses name, and its zone. As
+// the cluster said last: kept on disk, so that a controller that starts while Nodes cannot be read takes no address away
+// from an agent.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@ class NodeLabels {
   static constexpr std::size_t kMostLabels = 256;  ///< of a node
   using Keys = std::set<std::string, std::less<>>;
 
-  /// `tell` is told what a node's labels are now, of those whose keys selectors name.
+  /// `tell` is told what a node's labels are now, of those with the keys below.
   NodeLabels(std::string path, std::function<void(const std::string& node, Labels labels)> tell, Logger log);
 
   /// Tells of what is on disk.
@@ -30,7 +31,7 @@ class NodeLabels {
   void set(const std::string& node, Labels labels);
   /// All that there are have been set: others are gone. From now on each change is written.
   void synced();
-  /// The keys that selectors name.
+  /// The keys of labels that agents are told.
   void set_keys(Keys keys);
 
  private:

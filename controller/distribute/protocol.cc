@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/cpu.h"
+#include "program/values/endpoints.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {
@@ -92,9 +93,15 @@ BackendHealth read_backend(const agent::v1::BackendReport& report) {
   backend.connections = report.connections();
   backend.endpoints.reserve(static_cast<std::size_t>(report.endpoints_size()));
   for (const agent::v1::EndpointReport& endpoint : report.endpoints()) {
-    backend.endpoints.push_back({printable(endpoint.address(), kMaxWord), endpoint.healthy(),
-                                 from_milliseconds(endpoint.last_check_ms()),
-                                 printable(endpoint.last_error(), kMaxWord)});
+    backend.endpoints.push_back({.address = printable(endpoint.address(), kMaxWord),
+                                 .healthy = endpoint.healthy(),
+                                 .last_check = from_milliseconds(endpoint.last_check_ms()),
+                                 .last_error = printable(endpoint.last_error(), kMaxWord),
+                                 .zones = {endpoint.zones().begin(), endpoint.zones().end()},
+                                 .reserve = endpoint.reserve()});
+    auto& zones = backend.endpoints.back().zones;
+    std::erase_if(zones, [](const std::string& zone) { return !program::is_zone(zone); });
+    if (zones.size() > program::kMostEndpointZones) zones.resize(program::kMostEndpointZones);
   }
   for (const agent::v1::NameReport& name : report.names()) {
     backend.names.push_back({printable(name.name(), kMaxWord), name.addresses(), printable(name.error(), kMaxWord)});
@@ -184,6 +191,8 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
       endpoint.set_healthy(of.healthy);
       endpoint.set_last_check_ms(to_milliseconds(of.last_check));
       endpoint.set_last_error(of.last_error);
+      for (const std::string& zone : of.zones) endpoint.add_zones(zone);
+      endpoint.set_reserve(of.reserve);
     }
     for (const NameHealth& of : from.names) {
       auto& name = *backend.add_names();

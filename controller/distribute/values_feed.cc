@@ -18,6 +18,12 @@ auto name_of(const NamedSecret& secret) { return std::tie(secret.name_space, sec
 
 void take(std::size_t& room, std::size_t bytes) { room -= std::min(room, bytes); }
 
+std::size_t bytes_of(const program::EndpointZones& zones) {
+  std::size_t bytes = 0;
+  for (const std::string& zone : zones) bytes += zone.size() + 2;
+  return bytes;
+}
+
 }  // namespace
 
 ValuesFeed::ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after,
@@ -47,13 +53,15 @@ void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
     backend.set_namespace_(now->name_space);
     backend.set_name(now->name);
     take(room, kSmallBytes + now->name_space.size() + now->name.size());
-    for (; endpoint_ < now->endpoints.size() && room > 0; ++endpoint_, take(room, kSmallBytes)) {
+    for (; endpoint_ < now->endpoints.size() && room > 0; ++endpoint_) {
       const program::Endpoint& from = now->endpoints[endpoint_];
       auto& endpoint = *backend.add_endpoints();
       endpoint.set_address(from.address.bytes.data(), from.address.bytes.size());
       endpoint.set_port(from.port);
       endpoint.set_ready(from.ready);
       if (from.weight != 1) endpoint.set_weight(from.weight);
+      for (const std::string& zone : from.zones) endpoint.add_zones(zone);
+      take(room, kSmallBytes + bytes_of(from.zones));
     }
     if (endpoint_ < now->endpoints.size()) return;
     for (const program::EndpointName& from : now->names) {
@@ -61,7 +69,8 @@ void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
       name.set_host(from.host);
       name.set_port(from.port);
       if (from.weight != 1) name.set_weight(from.weight);
-      take(room, kSmallBytes + from.host.size());
+      for (const std::string& zone : from.zones) name.add_zones(zone);
+      take(room, kSmallBytes + from.host.size() + bytes_of(from.zones));
     }
     endpoint_ = 0;
     ++backend_;

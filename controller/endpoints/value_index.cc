@@ -20,8 +20,8 @@ std::string key_of(const std::string& name_space, const std::string& service) { 
 std::string service_of(const model::EndpointSlice& slice) { return key_of(slice.metadata.name_space, slice.service); }
 
 bool same_source(const compiler::EndpointSource& a, const compiler::EndpointSource& b) {
-  return std::tie(a.name_space, a.name, a.port, a.target_port, a.only_port, a.udp) ==
-         std::tie(b.name_space, b.name, b.port, b.target_port, b.only_port, b.udp);
+  return std::tie(a.name_space, a.name, a.port, a.target_port, a.only_port, a.udp, a.prefers_zone) ==
+         std::tie(b.name_space, b.name, b.port, b.target_port, b.only_port, b.udp, b.prefers_zone);
 }
 
 auto id_of(const std::shared_ptr<const program::BackendEndpoints>& backend) { return backend->backend_id; }

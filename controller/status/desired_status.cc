@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text/json.h"
 #include "compiler/link/dump/conditions_text.h"
+#include "program/values/endpoints.h"
 #include "schemas/schema.h"
 
 namespace edge::controller {
@@ -232,6 +233,7 @@ Json backend_status(const program::BackendEndpoints* backend) {
       const bool v6 = !endpoint.address.is_v4();
       endpoints.push_back({{"address", (v6 ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port)},
                            {"healthy", endpoint.ready}});
+      if (!endpoint.zones.empty()) endpoints.back()["zone"] = program::zones_text(endpoint.zones);
     }
   }
   Json status = {{"endpoints", std::move(endpoints)}};

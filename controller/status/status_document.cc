@@ -10,6 +10,7 @@
 #include "base/text/json.h"
 #include "controller/distribute/unbound_listeners.h"
 #include "controller/status/vip_status.h"
+#include "program/values/endpoints.h"
 
 namespace edge::controller {
 namespace {
@@ -152,8 +153,9 @@ void add_resolved(const std::string& backend, const AgentsView& agents, Json& st
   if (reported == agents.backends.end()) return;
   Json& endpoints = status["endpoints"];
   for (const auto& [address, endpoint] : reported->second) {
-    if (find_by(endpoints, "address", address) == nullptr)
-      endpoints.push_back({{"address", address}, {"healthy", true}});
+    if (find_by(endpoints, "address", address) != nullptr) continue;
+    endpoints.push_back({{"address", address}, {"healthy", true}});
+    if (!endpoint.zones.empty()) endpoints.back()["zone"] = program::zones_text(endpoint.zones);
   }
 }
 

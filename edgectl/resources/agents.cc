@@ -25,6 +25,14 @@ using controller::WallTime;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShortHash = 12;
+/// Of the table of backends, where there are zones.
+constexpr int kZoneColumn = 6;
+
+std::string zones_text(const std::vector<std::string>& zones) {
+  std::string text;
+  for (const std::string& zone : zones) text += (text.empty() ? "" : ", ") + zone;
+  return text;
+}
 
 std::string age(WallTime then, WallTime now) {
   if (then == WallTime{}) return "<never>";
@@ -96,6 +104,9 @@ OrderedJson json_of(const AgentState& agent) {
                            {"healthy", endpoint.healthy},
                            {"lastCheck", rfc3339(endpoint.last_check)},
                            {"lastError", endpoint.last_error}});
+      if (endpoint.zones.empty()) continue;
+      endpoints.back()["zones"] = endpoint.zones;
+      endpoints.back()["reserve"] = endpoint.reserve;
     }
     json["backends"].push_back({{"namespace", backend.name_space},
                                 {"name", backend.name},
@@ -254,7 +265,13 @@ std::string describe_agent(const AgentState& agent, WallTime now) {
 }
 
 std::string backends_table(const AgentState& agent, WallTime now) {
-  TextTable table({"NAMESPACE", "NAME", "CIRCUIT", "HEALTHY", "CONNECTIONS", "ENDPOINT", "STATE", "CHECKED", "ERROR"});
+  const bool zones = std::ranges::any_of(agent.backends, [](const controller::BackendHealth& backend) {
+    return std::ranges::any_of(backend.endpoints, [](const auto& endpoint) { return !endpoint.zones.empty(); });
+  });
+  std::vector<std::string> heads = {"NAMESPACE", "NAME",  "CIRCUIT", "HEALTHY", "CONNECTIONS",
+                                    "ENDPOINT",  "STATE", "CHECKED", "ERROR"};
+  if (zones) heads.insert(heads.begin() + kZoneColumn, "ZONE");
+  TextTable table(std::move(heads));
   for (const auto& backend : agent.backends) {
     std::vector<std::string> head = {
         backend.name_space, backend.name, backend.circuit,
@@ -265,12 +282,14 @@ std::string backends_table(const AgentState& agent, WallTime now) {
       if (name.error.empty() && !backend.endpoints.empty()) continue;
       std::vector<std::string> cells = head;
       cells.insert(cells.end(), {name.name, name.error.empty() ? "resolved" : "unresolved", "", name.error});
+      if (zones) cells.insert(cells.begin() + kZoneColumn, "");
       table.add(std::move(cells));
     }
     for (const auto& endpoint : backend.endpoints) {
       std::vector<std::string> cells = head;
-      cells.insert(cells.end(), {endpoint.address, endpoint.healthy ? "healthy" : "unhealthy",
-                                 age(endpoint.last_check, now), endpoint.last_error});
+      const char* const state = !endpoint.healthy ? "unhealthy" : endpoint.reserve ? "reserve" : "healthy";
+      cells.insert(cells.end(), {endpoint.address, state, age(endpoint.last_check, now), endpoint.last_error});
+      if (zones) cells.insert(cells.begin() + kZoneColumn, zones_text(endpoint.zones));
       table.add(std::move(cells));
     }
   }
@@ -300,6 +319,10 @@ Result<std::vector<controller::BackendHealth>> backends_of_page(const std::strin
       endpoint.address = text_in(of, "address");
       endpoint.healthy = member_in(of, "healthy") == true;
       endpoint.last_error = text_in(of, "lastError");
+      endpoint.reserve = member_in(of, "reserve") == true;
+      for (const nlohmann::json& zone : list_in(of, "zones")) {
+        if (zone.is_string()) endpoint.zones.push_back(zone.get<std::string>());
+      }
       const auto checked = parse_timestamp(text_in(of, "lastCheck"));
       if (checked) endpoint.last_check = WallTime(std::chrono::seconds(*checked));
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/labels.h"
 #include "base/text/json.h"
 #include "base/text/json_sax.h"
 #include "program/json_events.h"
@@ -66,19 +67,27 @@ class EndpointsReader : public JsonEvents {
     };
     const bool known = (position_ == Level::kRoot && one_of({"backends"})) ||
                        (position_ == Level::kBackend && one_of({"namespace", "name", "endpoints", "names"})) ||
-                       (position_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight"})) ||
-                       (position_ == Level::kName && one_of({"host", "port", "weight"}));
+                       (position_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight", "zones"})) ||
+                       (position_ == Level::kName && one_of({"host", "port", "weight", "zones"}));
     return take_key(name, known);
   }
   bool start_array(std::size_t) override {
     if (position_ == Level::kRoot) return enter(Level::kBackends);
     if (position_ == Level::kBackend && at() == "endpoints") return enter(Level::kEndpoints);
     if (position_ == Level::kBackend && at() == "names") return enter(Level::kNames);
-    return unexpected("a list");
+    if (at() != "zones") return unexpected("a list");
+    if (position_ == Level::kEndpoint) return enter(Level::kEndpointZones);
+    return position_ == Level::kName ? enter(Level::kNameZones) : unexpected("a list");
   }
-  bool end_array() override { return enter(position_ == Level::kBackends ? Level::kRoot : Level::kBackend); }
+  bool end_array() override {
+    if (position_ == Level::kEndpointZones) return enter(Level::kEndpoint);
+    if (position_ == Level::kNameZones) return enter(Level::kName);
+    return enter(position_ == Level::kBackends ? Level::kRoot : Level::kBackend);
+  }
 
   bool string(string_t& text) override {
+    if (position_ == Level::kEndpointZones) return add_zone(text, endpoint_.zones);
+    if (position_ == Level::kNameZones) return add_zone(text, set_.backends.back().names.back().zones);
     if (position_ == Level::kBackend && at() == "namespace") return set_.backends.back().name_space = text, true;
     if (position_ == Level::kBackend && at() == "name") return set_.backends.back().name = text, true;
     if (position_ == Level::kName && at() == "host") {
@@ -113,7 +122,26 @@ class EndpointsReader : public JsonEvents {
   }
 
  private:
-  enum class Level { kStart, kRoot, kBackends, kBackend, kEndpoints, kEndpoint, kNames, kName, kEnd };
+  enum class Level {
+    kStart,
+    kRoot,
+    kBackends,
+    kBackend,
+    kEndpoints,
+    kEndpoint,
+    kEndpointZones,
+    kNames,
+    kName,
+    kNameZones,
+    kEnd
+  };
+
+  bool add_zone(const std::string& text, EndpointZones& zones) {
+    if (!is_zone(text)) return fail("`" + text.substr(0, kShown) + "` is no name of a zone");
+    if (zones.size() >= kMostEndpointZones) return fail("more than 8 zones of an endpoint");
+    zones.push_back(text);
+    return true;
+  }
 
   bool enter(Level position) {
     position_ = position;
@@ -132,12 +160,13 @@ class EndpointsReader : public JsonEvents {
 void sort(BackendEndpoints& backend) {
   const auto position = [](const Endpoint& endpoint) { return std::tie(endpoint.address, endpoint.port); };
   std::ranges::sort(backend.endpoints, [](const Endpoint& a, const Endpoint& b) {
-    return std::tie(a.address, a.port, b.ready, b.weight) < std::tie(b.address, b.port, a.ready, a.weight);
+    return std::tie(a.address, a.port, b.ready, b.weight, a.zones) <
+           std::tie(b.address, b.port, a.ready, a.weight, b.zones);
   });
   const auto doubles = std::ranges::unique(backend.endpoints, {}, position);
   backend.endpoints.erase(doubles.begin(), doubles.end());
   std::ranges::sort(backend.names, [](const EndpointName& a, const EndpointName& b) {
-    return std::tie(a.host, a.port, b.weight) < std::tie(b.host, b.port, a.weight);
+    return std::tie(a.host, a.port, b.weight, a.zones) < std::tie(b.host, b.port, a.weight, b.zones);
   });
   const auto twice =
       std::ranges::unique(backend.names, {}, [](const EndpointName& name) { return std::tie(name.host, name.port); });
@@ -158,6 +187,14 @@ bool is_endpoint_name(std::string_view host) {
     begin = end + 1;
   }
   return true;
+}
+
+bool is_zone(std::string_view zone) { return !zone.empty() && is_label_value(zone); }
+
+std::string zones_text(const EndpointZones& zones) {
+  std::string text;
+  for (const std::string& zone : zones) text += (text.empty() ? "" : ", ") + zone;
+  return text;
 }
 
 Result<EndpointSet> read_endpoints(std::string_view json) {
@@ -187,6 +224,7 @@ std::string write_endpoints(const EndpointSet& endpoints) {
     for (const Endpoint& endpoint : backend.endpoints) {
       list.push_back({{"address", to_string(endpoint.address)}, {"port", endpoint.port}, {"ready", endpoint.ready}});
       if (endpoint.weight != 1) list.back()["weight"] = endpoint.weight;
+      if (!endpoint.zones.empty()) list.back()["zones"] = endpoint.zones;
     }
     backends.push_back({{"namespace", backend.name_space}, {"name", backend.name}, {"endpoints", std::move(list)}});
     if (backend.names.empty()) continue;
@@ -194,6 +232,7 @@ std::string write_endpoints(const EndpointSet& endpoints) {
     for (const EndpointName& name : backend.names) {
       names.push_back({{"host", name.host}, {"port", name.port}});
       if (name.weight != 1) names.back()["weight"] = name.weight;
+      if (!name.zones.empty()) names.back()["zones"] = name.zones;
     }
     backends.back()["names"] = std::move(names);
   }

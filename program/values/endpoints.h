@@ -15,6 +15,14 @@ namespace edge::program {
 inline constexpr std::uint16_t kMostEndpointWeight = 256;
 /// Limit per backend.
 inline constexpr std::size_t kMostEndpointNames = 256;
+/// Limit per endpoint, as Kubernetes has it for hints.
+inline constexpr std::size_t kMostEndpointZones = 8;
+
+/// The label of Nodes and agents that says their zone.
+inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
+
+/// The zones whose agents prefer an endpoint; empty: no agent does more than another.
+using EndpointZones = std::vector<std::string>;
 
 struct Endpoint {
   IpAddress address;
@@ -23,6 +31,7 @@ struct Endpoint {
   bool ready = true;
   /// Its weight among the endpoints: 1 to kMostEndpointWeight.
   std::uint16_t weight = 1;
+  EndpointZones zones{};
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
@@ -33,6 +42,7 @@ struct EndpointName {
   /// 0: `host` is a service name (`_http._tcp.example.org`), whose SRV records have the ports.
   std::uint16_t port = 0;
   std::uint16_t weight = 1;  ///< of each endpoint
+  EndpointZones zones{};     ///< likewise
   friend bool operator==(const EndpointName&, const EndpointName&) = default;
 };
 
@@ -63,11 +73,15 @@ struct EndpointSet {
 void sort(BackendEndpoints& backend);
 /// Returns whether a name can be resolved: letters as in RFC 1123, and `_`, used in names of services and containers.
 bool is_endpoint_name(std::string_view host);
+/// Returns whether a text may name a zone: a label value as in Kubernetes, not empty.
+bool is_zone(std::string_view zone);
+/// Returns the zones as text for users: `a`, or `a, b`.
+std::string zones_text(const EndpointZones& zones);
 
 /// The file form of `edge-agent --endpoints`: JSON
 /// `{"backends":[{"namespace":"shop","name":"api","endpoints":[{"address":"127.0.0.1","port":8080,"ready":true}],
-/// "names":[{"host":"api.example.org","port":443}]}]}`; `weight` where it is not 1. At most 64 MiB, 1,000,000 endpoints
-/// and names.
+/// "names":[{"host":"api.example.org","port":443}]}]}`; `weight` where it is not 1, `"zones":["a"]` where there
+/// are any. At most 64 MiB, 1,000,000 endpoints and names.
 Result<EndpointSet> read_endpoints(std::string_view json);
 std::string write_endpoints(const EndpointSet& endpoints);
 

@@ -217,6 +217,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   auto impl = std::make_unique<Impl>();
   impl->shared.options = options;
   if (options.clock != nullptr) impl->shared.backends.measure_by(*options.clock);
+  impl->shared.backends.set_zone(options.zone);
   impl->shared.spools.emplace(options.buffer_directory,
                               SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
   // One that was named, and cannot be used, is a mistake; that of the environment may never be needed.
@@ -383,6 +384,10 @@ void Server::set_endpoints(const program::EndpointSet& endpoints) {
   impl_->names->set(std::make_shared<const program::EndpointSet>(endpoints));
   impl_->on_every_worker([](std::size_t, Worker& worker) { worker.refresh_endpoints(); });
 }
+
+bool Server::set_zone(std::string zone) { return impl_->shared.backends.set_zone(std::move(zone)); }
+
+std::string Server::zone() const { return impl_->shared.backends.zone(); }
 
 bool Server::wait_for_names(std::chrono::milliseconds patience) const {
   return impl_->names->wait_for_answers(patience);

@@ -54,6 +54,8 @@ struct ServerOptions {
   /// Addresses that neither calls of policies nor requests to backends by name may go to, whatever name resolves to
   /// them.
   std::vector<Cidr> denied_calls;
+  /// The zone whose endpoints are preferred, until `set_zone`; empty: none is.
+  std::string zone;
   /// How names of endpoints are resolved; `denied` is set from `denied_calls`.
   EndpointNameOptions names{};
   /// Limit of combinations of gateway, route and backend that are counted separately, per thread.
@@ -171,6 +173,10 @@ class Server {
   bool recheck_listeners();
   /// Replaces the endpoints of every backend, for the next requests; those in flight are not affected.
   void set_endpoints(const program::EndpointSet& endpoints);
+  /// Sets the zone whose endpoints are preferred, for the next requests. \returns whether it was another. Any thread, at
+  /// any time, as `zone`.
+  bool set_zone(std::string zone);
+  std::string zone() const;
   /// Waits until each endpoint name has resolved or failed once. \returns whether that happened in time.
   bool wait_for_names(std::chrono::milliseconds patience) const;
   /// Replaces the values of secrets, for the next handshakes. To be called before `install` of the program that names

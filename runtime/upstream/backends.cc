@@ -1,6 +1,7 @@
 #include "runtime/upstream/backends.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "program/format/records.h"
 
@@ -37,7 +38,7 @@ void Backends::configure(std::span<const program::BackendRecord> backends, const
     entry.served = true;
     if (entry.state == nullptr) {
       entry.state = std::make_shared<BackendState>(record.id);
-      entry.state->set_endpoints(endpoints_of(record.id), now());
+      update_endpoints(record.id, *entry.state);
     }
     entry.state->configure({std::string(section.string(record.name_space)), std::string(section.string(record.name))},
                            health_settings(record, section), now());
@@ -60,18 +61,15 @@ void Backends::set_endpoints(std::shared_ptr<const program::EndpointSet> endpoin
   const std::lock_guard lock(mutex_);
   endpoints_ = std::move(endpoints);
   resolved_ = std::move(resolved);
-  for (const auto& [id, entry] : entries_) entry.state->set_endpoints(endpoints_of(id), now());
+  for (const auto& [id, entry] : entries_) update_endpoints(id, *entry.state);
   set_checks();
 }
 
 void Backends::change_resolved(Resolved changed) {
   const std::lock_guard lock(mutex_);
   for (auto& [id, endpoints] : changed) {
-    std::vector<program::Endpoint>& now_known = resolved_[id];
-    now_known = std::move(endpoints);
-    if (const auto found = entries_.find(id); found != entries_.end()) {
-      found->second.state->set_endpoints(now_known, now());
-    }
+    resolved_[id] = std::move(endpoints);
+    if (const auto found = entries_.find(id); found != entries_.end()) update_endpoints(id, *found->second.state);
   }
   set_checks();
 }
@@ -84,12 +82,29 @@ std::span<const program::Endpoint> Backends::endpoints_of(std::uint64_t id) cons
   return found->endpoints;
 }
 
+void Backends::update_endpoints(std::uint64_t id, BackendState& state) const {
+  state.set_endpoints(endpoints_of(id), now(), zone_);
+}
+
+bool Backends::set_zone(std::string zone) {
+  const std::lock_guard lock(mutex_);
+  if (zone == zone_) return false;
+  zone_ = std::move(zone);
+  for (const auto& [id, entry] : entries_) update_endpoints(id, *entry.state);
+  return true;
+}
+
+std::string Backends::zone() const {
+  const std::lock_guard lock(mutex_);
+  return zone_;
+}
+
 std::shared_ptr<BackendState> Backends::of(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[id];
   if (entry.state == nullptr) {
     entry.state = std::make_shared<BackendState>(id);
-    entry.state->set_endpoints(endpoints_of(id), now());
+    update_endpoints(id, *entry.state);
   }
   return entry.state;
 }

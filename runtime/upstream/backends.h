@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "net/clock.h"
@@ -26,6 +27,9 @@ class Backends {
   /// endpoints.
   void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
                  std::span<const std::shared_ptr<const net::tls::ClientContext>> tls);
+  /// Sets the zone of this process, whose endpoints are preferred; empty: none are. \returns whether it was another.
+  bool set_zone(std::string zone);
+  std::string zone() const;
   /// By backend id: endpoints that replace those of the endpoint set.
   using Resolved = std::map<std::uint64_t, std::vector<program::Endpoint>>;
   /// `resolved`: the endpoints of all backends with names.
@@ -47,10 +51,12 @@ class Backends {
   };
   net::Time now() const { return clock_ != nullptr ? clock_->now() : net::Clock().now(); }
   std::span<const program::Endpoint> endpoints_of(std::uint64_t id) const;
+  void update_endpoints(std::uint64_t id, BackendState& state) const;
   void set_checks();
 
   const net::Clock* clock_ = nullptr;
   mutable std::mutex mutex_;
+  std::string zone_;
   std::shared_ptr<const program::EndpointSet> endpoints_;
   Resolved resolved_;
   std::map<std::uint64_t, Entry> entries_;

@@ -152,21 +152,22 @@ std::vector<program::Endpoint> EndpointNames::State::endpoints_of(const program:
   program::BackendEndpoints all;
   all.endpoints = backend.endpoints;
   bool complete = true;
-  const auto add = [&](const Question& question, std::uint16_t port, std::uint32_t weight) {
+  const auto add = [&](const Question& question, std::uint16_t port, std::uint32_t weight,
+                       const program::EndpointZones& zones) {
     const Lookup* const lookup = find(question);
     if (lookup == nullptr) return;
     complete &= lookup->answered;
     const auto bounded = static_cast<std::uint16_t>(std::min<std::uint32_t>(weight, program::kMostEndpointWeight));
     for (const IpAddress& address : lookup->addresses) {
-      all.endpoints.push_back({.address = address, .port = port, .weight = bounded});
+      all.endpoints.push_back({.address = address, .port = port, .weight = bounded, .zones = zones});
     }
   };
   for (const program::EndpointName& name : backend.names) {
-    add(question_of(name), name.port, name.weight);
+    add(question_of(name), name.port, name.weight, name.zones);
     const Lookup* const lookup = find(question_of(name));
     if (lookup == nullptr) continue;
     for (const ServiceTarget& target : lookup->targets) {
-      add(question_of(target), target.port, std::uint32_t{target.weight} * name.weight);
+      add(question_of(target), target.port, std::uint32_t{target.weight} * name.weight, name.zones);
     }
   }
   if (complete) {

@@ -271,8 +271,9 @@ std::string class_key(const DiffClass& changed) {
 
 std::vector<SettingChange> diff_endpoints(const program::EndpointSet& before, const program::EndpointSet& after) {
   using Texts = std::map<std::string, std::string>;
-  const auto weight = [](std::uint16_t value) {
-    return value == 1 ? std::string() : " (weight " + std::to_string(value) + ")";
+  const auto more = [](std::uint16_t weight, const program::EndpointZones& zones) {
+    return (weight == 1 ? std::string() : " (weight " + std::to_string(weight) + ")") +
+           (zones.empty() ? std::string() : " (for zone " + program::zones_text(zones) + ")");
   };
   const auto texts = [&](const program::EndpointSet& set) {
     Texts out;
@@ -281,11 +282,12 @@ std::vector<SettingChange> diff_endpoints(const program::EndpointSet& before, co
       for (const program::Endpoint& endpoint : backend.endpoints) {
         const std::string address = to_string(endpoint.address);
         text += (text.empty() ? "" : ", ") + (endpoint.address.is_v4() ? address : "[" + address + "]") + ":" +
-                std::to_string(endpoint.port) + (endpoint.ready ? "" : " (not ready)") + weight(endpoint.weight);
+                std::to_string(endpoint.port) + (endpoint.ready ? "" : " (not ready)") +
+                more(endpoint.weight, endpoint.zones);
       }
       for (const program::EndpointName& name : backend.names) {
         text += (text.empty() ? "" : ", ") + name.host + (name.port == 0 ? "" : ":" + std::to_string(name.port)) +
-                weight(name.weight);
+                more(name.weight, name.zones);
       }
       out.emplace("backend " + backend.name_space + "/" + backend.name + ", endpoints", std::move(text));
     }

@@ -95,6 +95,7 @@ bool link_service(const model::ProxyBackend& backend, const BackendTargets& targ
                    .target_port = port->target.number,
                    .only_port = ports.size() == 1,
                    .udp = udp,
+                   .prefers_zone = service.prefers_zone,
                    .generation = backend.metadata.generation,
                    .reference = backend.service.name.span,
                    .service = service.metadata.span};
@@ -106,10 +107,18 @@ bool link_service(const model::ProxyBackend& backend, const BackendTargets& targ
 void take_endpoints(const model::ProxyBackend& backend, LinkedBackend& linked) {
   program::BackendEndpoints all;
   for (const model::StaticEndpoint& endpoint : backend.endpoints) {
+    program::EndpointZones zones;
+    if (!endpoint.zone.empty()) zones.push_back(endpoint.zone);
     if (endpoint.address) {
-      all.endpoints.push_back({.address = *endpoint.address, .port = endpoint.port, .weight = endpoint.weight});
+      all.endpoints.push_back({.address = *endpoint.address,
+                               .port = endpoint.port,
+                               .weight = endpoint.weight,
+                               .zones = std::move(zones)});
     } else {
-      all.names.push_back({.host = endpoint.host, .port = endpoint.port, .weight = endpoint.weight});
+      all.names.push_back({.host = endpoint.host,
+                           .port = endpoint.port,
+                           .weight = endpoint.weight,
+                           .zones = std::move(zones)});
     }
   }
   program::sort(all);

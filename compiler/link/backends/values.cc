@@ -1,6 +1,7 @@
 #include "compiler/link/backends/values.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -24,6 +25,17 @@ std::uint16_t slice_port(const model::EndpointSlice& slice, const EndpointSource
   const bool unnamed = ports[0].name.empty();
   if (source.only_port && (unnamed || source.port.empty())) return ports[0].port;
   return unnamed && source.target_port == ports[0].port ? ports[0].port : 0;
+}
+
+/// What Kubernetes says of whose agents should use it, else the zone where it is, if the Service asks for that. Without
+/// either an endpoint serves every zone alike, as Kubernetes has it.
+program::EndpointZones zones_of(const model::EndpointAddress& address, const EndpointSource& source) {
+  program::EndpointZones zones;
+  for (const std::string& zone : address.for_zones) {
+    if (program::is_zone(zone) && zones.size() < program::kMostEndpointZones) zones.push_back(zone);
+  }
+  if (zones.empty() && source.prefers_zone && program::is_zone(address.zone)) zones.push_back(address.zone);
+  return zones;
 }
 
 std::string title(const EndpointSource& source) { return "Service " + source.name_space + "/" + source.name; }
@@ -75,12 +87,16 @@ std::vector<program::Endpoint> endpoints_of(const EndpointSource& source, const 
     const std::uint16_t number = slice_port(*slice, source);
     if (number == 0) continue;
     for (const model::EndpointAddress& address : slice->addresses) {
-      endpoints.push_back({.address = address.address, .port = number, .ready = address.ready});
+      endpoints.push_back({.address = address.address,
+                           .port = number,
+                           .ready = address.ready,
+                           .zones = zones_of(address, source)});
     }
   }
   // Of doubles the ready one stays: slices overlap while they are rewritten.
   std::sort(endpoints.begin(), endpoints.end(), [](const program::Endpoint& a, const program::Endpoint& b) {
-    return std::tuple(a.address, a.port, !a.ready) < std::tuple(b.address, b.port, !b.ready);
+    return std::tuple(a.address, a.port, !a.ready, std::cref(a.zones)) <
+           std::tuple(b.address, b.port, !b.ready, std::cref(b.zones));
   });
   const auto same = [](const program::Endpoint& a, const program::Endpoint& b) {
     return a.address == b.address && a.port == b.port;

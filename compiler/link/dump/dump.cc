@@ -132,17 +132,21 @@ class Dumper {
       if (entry.name != backend.identity.name || entry.name_space != backend.identity.name_space) continue;
       for (const program::Endpoint& endpoint : entry.endpoints) {
         line(1, "endpoint " + to_string(endpoint.address) + " " + std::to_string(endpoint.port) +
-                    (endpoint.ready ? "" : " not-ready") + weight_text(endpoint.weight));
+                    (endpoint.ready ? "" : " not-ready") + weight_text(endpoint.weight) + zones_text(endpoint.zones));
       }
       for (const program::EndpointName& name : entry.names) {
         line(1, "name " + name.host + (name.port == 0 ? " SRV" : " " + std::to_string(name.port)) +
-                    weight_text(name.weight));
+                    weight_text(name.weight) + zones_text(name.zones));
       }
     }
   }
 
   static std::string weight_text(std::uint16_t weight) {
     return weight == 1 ? std::string() : " weight " + std::to_string(weight);
+  }
+
+  static std::string zones_text(const program::EndpointZones& zones) {
+    return zones.empty() ? std::string() : " for zone " + program::zones_text(zones);
   }
 
   void dump_route(const LinkedRoute& route) {

@@ -20,7 +20,7 @@ void BackendState::configure(Name name, const HealthSettings& settings, net::Tim
   publish(now);
 }
 
-void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now) {
+void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now, std::string_view zone) {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<EndpointState>> next;
   next.reserve(endpoints.size());
@@ -41,6 +41,9 @@ void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, n
     }
     changed |= std::exchange(next.back()->ready_, endpoint.ready) != endpoint.ready;
     changed |= std::exchange(next.back()->weight_, endpoint.weight) != endpoint.weight;
+    const bool own = !zone.empty() && std::ranges::find(endpoint.zones, zone) != endpoint.zones.end();
+    next.back()->priority_ = own ? EndpointPriority::kOwnZone : EndpointPriority::kOther;
+    next.back()->zones_ = endpoint.zones;
   }
   endpoints_.swap(next);
   publish(now);
@@ -62,31 +65,54 @@ BackendState::View BackendState::view(net::Time now) {
   view.endpoints.reserve(endpoints_.size());
   for (const auto& endpoint : endpoints_) {
     if (!endpoint->ready_) continue;
-    view.endpoints.push_back({endpoint, endpoint->in_use_, endpoint->weight_, endpoint->in_use_since_});
+    view.endpoints.push_back({.endpoint = endpoint,
+                              .in_use = endpoint->in_use_,
+                              .reserve = endpoint->usable_ && !endpoint->in_use_,
+                              .weight = endpoint->weight_,
+                              .since = endpoint->usable_since_});
   }
   return view;
 }
 
 /// Works out anew which endpoints take traffic. Those without a verdict do while none is known to be healthy, so that a
-/// process that has just started serves, and an endpoint that has just come waits for its checks.
+/// process that has just started serves, and an endpoint that has just come waits for its checks. Those of a later
+/// priority do not while the earlier ones are enough.
 void BackendState::publish(net::Time now) {
   const auto may = [](const EndpointState& endpoint) { return endpoint.ready_ && !endpoint.outlier_.ejected(); };
   const bool verdict = std::ranges::any_of(endpoints_, [&](const auto& endpoint) {
     return may(*endpoint) && endpoint->health_.health() == Health::kHealthy;
   });
   const Health needed = verdict ? Health::kHealthy : Health::kInitial;
-  const bool others = std::ranges::any_of(endpoints_, [](const auto& endpoint) { return endpoint->in_use_; });
+  const bool others = std::ranges::any_of(endpoints_, [](const auto& endpoint) { return endpoint->usable_; });
   bool changed = false;
   until_ = net::kNever;
   for (const auto& endpoint : endpoints_) {
-    const bool in_use = may(*endpoint) && endpoint->health_.health() == needed;
+    const bool usable = may(*endpoint) && endpoint->health_.health() == needed;
     if (endpoint->outlier_.ejected()) until_ = std::min(until_, endpoint->outlier_.ejected_until());
-    if (in_use == endpoint->in_use_) continue;
-    endpoint->in_use_ = in_use;
-    endpoint->in_use_since_ = in_use && others ? now : net::Time{};
+    if (usable == endpoint->usable_) continue;
+    endpoint->usable_ = usable;
+    endpoint->usable_since_ = usable && others ? now : net::Time{};
     changed = true;
   }
+  const EndpointPriority last = last_priority();
+  for (const auto& endpoint : endpoints_) {
+    const bool in_use = endpoint->usable_ && endpoint->priority_ <= last;
+    changed |= std::exchange(endpoint->in_use_, in_use) != in_use;
+  }
   if (changed) generation_.fetch_add(1, std::memory_order_release);
+}
+
+/// Returns the first priority up to which enough endpoints can take traffic. One that is not ready is one that cannot.
+EndpointPriority BackendState::last_priority() const {
+  std::uint64_t all = 0;
+  std::uint64_t usable = 0;
+  for (const auto& endpoint : endpoints_) {
+    if (endpoint->priority_ != EndpointPriority::kOwnZone) continue;
+    all += endpoint->weight_;
+    if (endpoint->usable_) usable += endpoint->weight_;
+  }
+  const bool enough = usable != 0 && usable * 100 >= all * kEnoughPercent;
+  return enough ? EndpointPriority::kOwnZone : EndpointPriority::kOther;
 }
 
 void BackendState::publish_circuit() {
@@ -154,6 +180,8 @@ BackendStatus BackendState::status(net::Time now) {
          .health = endpoint->health_.health(),
          .ejected_for = endpoint->outlier_.ejected() ? endpoint->outlier_.ejected_until() - now : net::Duration(0),
          .in_use = endpoint->in_use_,
+         .reserve = endpoint->usable_ && !endpoint->in_use_,
+         .zones = endpoint->zones_,
          .in_flight = endpoint->in_flight.load(std::memory_order_relaxed),
          .last_check = endpoint->last_check_,
          .last_error = endpoint->last_error_});

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/clock.h"
@@ -34,6 +35,16 @@ struct HealthSettings {
   bool retries = false;  ///< the backend has a retry policy
 };
 
+/// Endpoints of a later priority take traffic only while too few of the earlier ones can.
+enum class EndpointPriority : std::uint8_t {
+  kOwnZone,  ///< of the agent's zone
+  kOther,
+};
+
+/// Earlier priorities are enough while at least this share of their endpoints, by weight, can take traffic: the rest
+/// then carries at most 1.4 times its load.
+inline constexpr std::uint32_t kEnoughPercent = 70;
+
 /// One endpoint. On a cache line of its own: every thread that balances by load writes to it.
 struct alignas(64) EndpointState {
   explicit EndpointState(const net::SocketAddress& at) : address(at) {}
@@ -49,10 +60,13 @@ struct alignas(64) EndpointState {
   // Guarded by the backend's mutex.
   bool ready_ = true;
   std::uint16_t weight_ = 1;
-  bool in_use_ = false;
+  EndpointPriority priority_ = EndpointPriority::kOther;
+  program::EndpointZones zones_{};
+  bool usable_ = false;  ///< its health allows traffic
+  bool in_use_ = false;  ///< and its priority gets traffic
   EndpointHealth health_;
   Outlier outlier_;
-  net::Time in_use_since_{};
+  net::Time usable_since_{};
   std::chrono::system_clock::time_point last_check_{};
   std::string last_error_;
 };
@@ -69,13 +83,15 @@ class BackendState {
     std::string name;
   };
   void configure(Name name, const HealthSettings& settings, net::Time now);
-  /// Replaces the endpoints. Those that stay keep their state; so do those that are listed as not ready.
-  void set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now);
+  /// Replaces the endpoints. Those that stay keep their state; so do those that are listed as not ready. `zone`: the
+  /// agent's; empty: it prefers none.
+  void set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now, std::string_view zone = {});
   std::vector<std::shared_ptr<EndpointState>> endpoints() const;
 
   struct Choice {
     std::shared_ptr<EndpointState> endpoint;
     bool in_use = false;
+    bool reserve = false;  ///< could take traffic, and is not needed
     std::uint16_t weight = 1;
     /// When it was added to a running backend; zero: no slow start.
     net::Time since{};
@@ -124,6 +140,7 @@ class BackendState {
   void update_health(EndpointState* endpoint, RequestResult outcome, bool probe, net::Time now);
   bool may_eject() const;
   void publish(net::Time now);
+  EndpointPriority last_priority() const;
   void publish_circuit();
 
   const std::uint64_t id_;

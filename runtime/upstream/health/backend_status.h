@@ -22,6 +22,9 @@ struct EndpointStatus {
   net::Duration ejected_for{};
   /// Whether the balancer uses it.
   bool in_use = false;
+  /// Whether it could be used, and is not needed: enough endpoints of the agent's zone can be.
+  bool reserve = false;
+  std::vector<std::string> zones{};                    ///< whose agents prefer it
   std::uint32_t in_flight = 0;                         ///< counted for load-based policies only
   std::chrono::system_clock::time_point last_check{};  ///< zero: never checked
   std::string last_error;                              ///< of the last check, empty when it succeeded

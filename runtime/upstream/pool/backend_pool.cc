@@ -80,6 +80,7 @@ void BackendPool::refresh() {
   seen_until_ = view.until;
   std::vector<std::shared_ptr<UpstreamEndpoint>> next;
   in_use_.clear();
+  reserve_.clear();
   // Both are sorted by address and port, so what stays is met in the same order.
   auto known = endpoints_.begin();
   for (const BackendState::Choice& choice : view.endpoints) {
@@ -96,6 +97,7 @@ void BackendPool::refresh() {
     next.back()->since = choice.since;
     next.back()->weight = choice.weight;
     if (choice.in_use) in_use_.push_back(next.back());
+    if (choice.reserve) reserve_.push_back(next.back());
   }
   endpoints_.swap(next);
   balancer_.prepare(settings_.balance, in_use_, slow_start_);
@@ -127,8 +129,8 @@ std::shared_ptr<UpstreamEndpoint> BackendPool::pick(const Wanted& wanted) {
 /// `at`: what balancing has chosen.
 std::shared_ptr<UpstreamEndpoint> BackendPool::steer(const Wanted& wanted, std::size_t at) {
   if (wanted.prefers_first) {
-    const auto found = std::ranges::find(in_use_, wanted.avoid.front(), [](const auto& one) { return one->address; });
-    return found == in_use_.end() ? in_use_[at] : *found;
+    const auto* const found = find_usable(wanted.avoid.front());
+    return found == nullptr ? in_use_[at] : *found;
   }
   if (!among(wanted.avoid, *in_use_[at])) return in_use_[at];
   at = balancer_.other(in_use_, at);
@@ -136,12 +138,25 @@ std::shared_ptr<UpstreamEndpoint> BackendPool::steer(const Wanted& wanted, std::
     const auto& endpoint = in_use_[(at + n) % in_use_.size()];
     if (!among(wanted.avoid, *endpoint)) return endpoint;
   }
+  const std::size_t first = reserve_.empty() ? 0 : reserve_turn_++ % reserve_.size();
+  for (std::size_t n = 0; n < reserve_.size(); ++n) {
+    const auto& endpoint = reserve_[(first + n) % reserve_.size()];
+    if (!among(wanted.avoid, *endpoint)) return endpoint;
+  }
   return in_use_[at];
+}
+
+const std::shared_ptr<UpstreamEndpoint>* BackendPool::find_usable(const net::SocketAddress& address) const {
+  for (const auto* endpoints : {&in_use_, &reserve_}) {
+    const auto found = std::ranges::find(*endpoints, address, [](const auto& one) { return one->address; });
+    if (found != endpoints->end()) return &*found;
+  }
+  return nullptr;
 }
 
 bool BackendPool::serves(const net::SocketAddress& endpoint) {
   up_to_date();
-  return std::ranges::find(in_use_, endpoint, [](const auto& one) { return one->address; }) != in_use_.end();
+  return find_usable(endpoint) != nullptr;
 }
 
 bool BackendPool::serves_any() {
@@ -150,7 +165,8 @@ bool BackendPool::serves_any() {
 }
 
 bool BackendPool::has_other(std::span<const net::SocketAddress> than) const {
-  return std::ranges::any_of(in_use_, [&](const auto& endpoint) { return !among(than, *endpoint); });
+  const auto is_other = [&](const auto& endpoint) { return !among(than, *endpoint); };
+  return std::ranges::any_of(in_use_, is_other) || std::ranges::any_of(reserve_, is_other);
 }
 
 UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, bool probe) {

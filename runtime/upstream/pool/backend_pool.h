@@ -156,6 +156,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   AcquireFault no_endpoint() const;
   std::shared_ptr<UpstreamEndpoint> pick(const Wanted& wanted);
   std::shared_ptr<UpstreamEndpoint> steer(const Wanted& wanted, std::size_t at);
+  /// Null: it takes no traffic.
+  const std::shared_ptr<UpstreamEndpoint>* find_usable(const net::SocketAddress& address) const;
   bool keeps_idle(UpstreamConnection& connection);
   std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking);
   UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, bool probe);
@@ -209,6 +211,9 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   std::vector<std::shared_ptr<UpstreamEndpoint>> endpoints_;
   /// The endpoints that take traffic: the balancer chooses among them.
   std::vector<std::shared_ptr<UpstreamEndpoint>> in_use_;
+  /// Endpoints of other zones that could: for sessions with them, and for retries that have no other endpoint left.
+  std::vector<std::shared_ptr<UpstreamEndpoint>> reserve_;
+  std::uint32_t reserve_turn_ = 0;
   /// All shared connections, including those of removed endpoints.
   SharedConnection* shared_ = nullptr;
   std::deque<net::Waiter*> pending_;
