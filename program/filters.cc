@@ -99,6 +99,11 @@ Rewrite rewrite(const program::SectionView& section, std::span<const FilterRecor
   return result;
 }
 
+std::string_view host_of_copies(const SectionView& section, const MirrorRecord& mirror) {
+  if (mirror.details == 0) return {};
+  return section.string(section.array(section.header<HostHeader>().filters)[mirror.details - 1].value);
+}
+
 SessionSettings session_settings(const SectionView& section, std::span<const FilterRecord> filters) {
   SessionSettings settings;
   for (const FilterRecord& filter : filters) {

@@ -62,6 +62,8 @@ struct Rewrite {
 };
 /// URLRewrite; empty when there is none.
 Rewrite rewrite(const SectionView& section, std::span<const FilterRecord> filters, std::string_view path);
+/// Returns the Host of a mirror's copies; empty: that of the request. `section`: of the host that has the mirror.
+std::string_view host_of_copies(const SectionView& section, const MirrorRecord& mirror);
 
 /// Session persistence of a rule that has it (TreatmentFlags::kPersists).
 struct SessionSettings {

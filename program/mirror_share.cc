@@ -12,9 +12,10 @@ MirrorShare reduced(MirrorShare share) {
   return {share.numerator / divisor, share.denominator / divisor};
 }
 
-MirrorRecord mirror_record(std::uint64_t backend_id, MirrorShare share) {
-  if (share.denominator == 100) return {backend_id, share.numerator, 0};
-  return {backend_id, share.numerator | kMirrorFractionBit, share.denominator};
+MirrorShare share_of(const SectionView& section, const MirrorRecord& record) {
+  if ((record.share & kMirrorFractionBit) == 0) return {record.share, 100};
+  const FilterRecord& details = section.array(section.header<HostHeader>().filters)[record.details - 1];
+  return {record.share & ~kMirrorFractionBit, details.detail};
 }
 
 std::string share_text(MirrorShare share) {

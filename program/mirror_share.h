@@ -5,6 +5,7 @@
 #include <string>
 
 #include "program/format/treatments.h"
+#include "program/read.h"
 
 namespace edge::program {
 
@@ -19,12 +20,8 @@ struct MirrorShare {
 /// share of more than all, are all.
 MirrorShare reduced(MirrorShare share);
 
-/// `share` must be reduced, and copy some requests.
-MirrorRecord mirror_record(std::uint64_t backend_id, MirrorShare share);
-constexpr MirrorShare share_of(const MirrorRecord& record) {
-  const bool fraction = (record.share & kMirrorFractionBit) != 0;
-  return {record.share & ~kMirrorFractionBit, fraction ? record.denominator : 100};
-}
+/// `section`: of the host that has the mirror.
+MirrorShare share_of(const SectionView& section, const MirrorRecord& record);
 
 /// Returns whether a request is copied. `random` is uniform, and differs for each request and mirror.
 constexpr bool copies(MirrorShare share, std::uint64_t random) { return random % share.denominator < share.numerator; }

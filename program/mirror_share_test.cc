@@ -18,17 +18,6 @@ TEST(MirrorShare, EqualSharesHaveOneForm) {
   EXPECT_EQ(reduced({2'147'483'646, 2'147'483'647}), (MirrorShare{2'147'483'646, 2'147'483'647}));
 }
 
-TEST(MirrorShare, ARecordHoldsIt) {
-  for (const MirrorShare share : {MirrorShare{1, 100}, MirrorShare{100, 100}, MirrorShare{1, 200}, MirrorShare{2, 3},
-                                  MirrorShare{2'147'483'646, 2'147'483'647}}) {
-    EXPECT_EQ(share_of(mirror_record(1, reduced(share))), share);
-  }
-  // Programs from before fractions have the same bytes.
-  const MirrorRecord percents = mirror_record(1, {5, 100});
-  EXPECT_EQ(percents.share, 5u);
-  EXPECT_EQ(percents.denominator, 0u);
-}
-
 TEST(MirrorShare, CopiesItsShareOfAllNumbers) {
   for (const MirrorShare share : {MirrorShare{1, 200}, MirrorShare{2, 3}, MirrorShare{25, 100}, MirrorShare{0, 100}}) {
     std::uint32_t copied = 0;

@@ -2,7 +2,9 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "base/hash.h"
 #include "compiler/emit/regex.h"
@@ -10,7 +12,6 @@
 #include "compiler/link/policies/effective_policies.h"
 #include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
-#include "program/mirror_share.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {
@@ -109,6 +110,7 @@ class Distinct {
     return known->second;
   }
   const std::vector<Value>& values() const { return values_; }
+  std::vector<Value>& values() { return values_; }
 
  private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
@@ -296,8 +298,7 @@ class HostEmitter {
       treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
     }
     for (const Mirror& mirror : rule.mirrors) {
-      if (mirror.backend && mirror.share.numerator > 0)
-        treatment.mirrors.push_back(program::mirror_record(called_id(*mirror.backend), mirror.share));
+      if (mirror.backend && mirror.share.numerator > 0) treatment.mirrors.push_back(mirror_record(mirror));
     }
 
     const bool denied = link::denied_on(config_, host_.listener, linked);
@@ -343,6 +344,22 @@ class HostEmitter {
     return backends_.put(std::move(backends));
   }
 
+  /// MirrorRecord::details as if there were no other filters.
+  program::MirrorRecord mirror_record(const Mirror& mirror) {
+    const bool fraction = mirror.share.denominator != 100;
+    program::MirrorRecord record{called_id(*mirror.backend), mirror.share.numerator, 0};
+    if (fraction) record.share |= program::kMirrorFractionBit;
+    if (!fraction && mirror.host.empty()) return record;
+    const FilterRecord details{program::FilterOp::kRewriteHost, fraction ? mirror.share.denominator : 0,
+                               builder_.string(""), builder_.string(mirror.host)};
+    // Interned: equal texts stand at one place.
+    const auto [known, added] = mirror_details_.try_emplace({details.value.offset, details.detail},
+                                                            static_cast<std::uint32_t>(mirror_filters_.size() + 1));
+    if (added) mirror_filters_.push_back(details);
+    record.details = known->second;
+    return record;
+  }
+
   std::uint64_t called_id(std::uint32_t index) const {
     return backend_id(variant_for(config_.gateways[config_.listeners[host_.listener].gateway], index));
   }
@@ -378,8 +395,19 @@ class HostEmitter {
 
   void emit_treatments(HostHeader& header) {
     std::vector<TreatmentRecord> treatments;
-    for (const Treatment& treatment : treatments_.values()) treatments.push_back(treatment.record);
-    header.filters = emit_run(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters);
+    std::uint32_t filters = 0;
+    for (const Treatment& treatment : treatments_.values()) {
+      treatments.push_back(treatment.record);
+      filters += static_cast<std::uint32_t>(treatment.filters.size());
+    }
+    // What mirrors name stands behind the filters of treatments.
+    for (Treatment& treatment : treatments_.values()) {
+      for (program::MirrorRecord& mirror : treatment.mirrors) {
+        if (mirror.details != 0) mirror.details += filters;
+      }
+    }
+    header.filters =
+        emit_run(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters, mirror_filters_);
     header.policy_refs = emit_run(treatments_, &Treatment::policies, treatments, &TreatmentRecord::policies);
     header.mirrors = emit_run(treatments_, &Treatment::mirrors, treatments, &TreatmentRecord::mirrors);
     header.treatments = builder_.array(treatments);
@@ -409,11 +437,13 @@ class HostEmitter {
   }
 
   /// Stores one sort of runs of all values in one array, which it returns, and has `records`, one a value, refer to it.
+  /// `rest` stands behind them.
   template <typename Value, typename Record, typename Item>
   ArrayRef<Item> emit_run(const Distinct<Value>& values, std::vector<Item> Value::* run, std::vector<Record>& records,
-                          ArrayRef<Item> Record::* ref) {
+                          ArrayRef<Item> Record::* ref, const std::vector<Item>& rest = {}) {
     std::vector<Item> items;
     for (const Value& value : values.values()) items.insert(items.end(), (value.*run).begin(), (value.*run).end());
+    items.insert(items.end(), rest.begin(), rest.end());
     const ArrayRef<Item> array = builder_.array(items);
     std::uint32_t at = array.offset;
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -434,6 +464,8 @@ class HostEmitter {
   std::unordered_map<std::uint32_t, std::uint32_t> route_records_;
   std::vector<program::StringRef> namespaces_;
   std::unordered_map<std::uint32_t, std::uint32_t> namespace_records_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> mirror_details_;
+  std::vector<FilterRecord> mirror_filters_;
   Distinct<Treatment> treatments_;
   Distinct<Backends> backends_;
 };

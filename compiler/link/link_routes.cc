@@ -98,6 +98,7 @@ class RouteLinker {
     if (rule.persistence && !answers(linked.filters)) persistence(rule, index, linked.filters);
     if (rule.retry && !answers(linked.filters)) retry_details(*rule.retry, linked.filters);
     backends(rule, index, linked);
+    name_hosts_of_copies(linked);
     if (rule.external_auth) external_auth(*rule.external_auth, index, linked);
     limits(rule, linked);
     return linked;
@@ -220,7 +221,15 @@ class RouteLinker {
     const auto name_field = [&] { return field + ".requestMirror.backendRef.name"; };
     mirror.backend = backend(filter.mirror_kind, *filter.mirror, name_field);
     if (mirror.backend && !takes_requests(*mirror.backend, *filter.mirror, name_field())) mirror.backend.reset();
-    linked.mirrors.push_back(mirror);
+    linked.mirrors.push_back(std::move(mirror));
+  }
+
+  /// Copies to a site name it, too, where no filter of the rule says another host.
+  void name_hosts_of_copies(LinkedRule& linked) const {
+    if (std::ranges::find(linked.filters, FilterOp::kRewriteHost, &Filter::op) != linked.filters.end()) return;
+    for (Mirror& mirror : linked.mirrors) {
+      if (mirror.backend) mirror.host = targets_.config.backends[*mirror.backend].host;
+    }
   }
 
   /// Whether a backend can be sent HTTP beside the rule's own backends, which are looked at where the route attaches.

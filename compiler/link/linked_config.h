@@ -76,6 +76,7 @@ struct WeightedBackend {
 struct Mirror {
   std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, no copy is sent
   program::MirrorShare share{};          ///< reduced
+  std::string host{};                    ///< the Host of copies; empty: that of the request
 };
 
 struct RouteRetry {

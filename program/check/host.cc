@@ -6,6 +6,7 @@
 #include "program/evaluate/abi.h"
 #include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
+#include "program/mirror_share.h"
 
 namespace edge::program {
 namespace {
@@ -208,11 +209,15 @@ bool action_sound(const HostHeader& host, const ActionRecord& action) {
   return action.split < host.splits.count;
 }
 
-bool mirror_sound(const MirrorRecord& mirror) {
+/// `host.filters` must be sound.
+bool mirror_sound(const Checker& check, const HostHeader& host, const MirrorRecord& mirror) {
   const bool fraction = (mirror.share & kMirrorFractionBit) != 0;
-  const std::uint32_t numerator = mirror.share & ~kMirrorFractionBit;
-  const std::uint32_t denominator = fraction ? mirror.denominator : 100;
-  return numerator >= 1 && numerator <= denominator && fraction == (mirror.denominator != 0);
+  if (mirror.details > host.filters.count || (fraction && mirror.details == 0)) return false;
+  if (mirror.details != 0 && check.view().array(host.filters)[mirror.details - 1].op != FilterOp::kRewriteHost) {
+    return false;
+  }
+  const MirrorShare share = share_of(check.view(), mirror);
+  return share.numerator >= 1 && share.numerator <= share.denominator;
 }
 
 bool check_treatments(Checker& check, const HostHeader& host) {
@@ -228,7 +233,7 @@ bool check_treatments(Checker& check, const HostHeader& host) {
   for (const TreatmentRecord& treatment : check.view().array(host.treatments))
     if (!check.require(treatment_sound(host, treatment), "traffics", index++)) return false;
   bool sound = true;
-  for (const MirrorRecord& mirror : check.view().array(host.mirrors)) sound &= mirror_sound(mirror);
+  for (const MirrorRecord& mirror : check.view().array(host.mirrors)) sound &= mirror_sound(check, host, mirror);
   if (!check.require(sound, "mirrors")) return false;
   std::uint64_t used = 0;
   index = 0;

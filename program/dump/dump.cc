@@ -52,7 +52,8 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
   write_filters(action.filters, depth, out);
   for (const auto& policy : action.policies) out.line(depth, "policy " + policy.name + " " + policy.type);
   for (const auto& mirror : action.mirrors)
-    out.line(depth, "mirror " + share_text(mirror.share) + " to " + mirror.backend);
+    out.line(depth, "mirror " + share_text(mirror.share) + " to " + mirror.backend +
+                        (mirror.host.empty() ? "" : ", host " + mirror.host));
   const TreatmentRecord& treatment = *action.treatment;
   if (treatment.request_timeout_ns != 0)
     out.line(depth, "request timeout " + nanoseconds_text(treatment.request_timeout_ns));

@@ -33,10 +33,12 @@ Json action_json(const TreeAction& action) {
   }
   if (!action.filters.empty()) json["filters"] = filters_json(action.filters);
   for (const auto& policy : action.policies) json["policies"].push_back({{"name", policy.name}, {"type", policy.type}});
-  for (const auto& mirror : action.mirrors)
+  for (const auto& mirror : action.mirrors) {
     json["mirrors"].push_back(
         {{"backend", mirror.backend},
          {"percent", mirror.share.denominator == 100 ? Json(mirror.share.numerator) : Json(percent_of(mirror.share))}});
+    if (!mirror.host.empty()) json["mirrors"].back()["host"] = mirror.host;
+  }
   const TreatmentRecord& treatment = *action.treatment;
   json["maxRequestBody"] = treatment.max_request_body;
   if (treatment.request_timeout_ns != 0) json["requestTimeoutNs"] = treatment.request_timeout_ns;

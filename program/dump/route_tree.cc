@@ -8,6 +8,7 @@
 #include "program/dump/dump.h"
 #include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
+#include "program/filters.h"
 #include "program/format/records.h"
 
 namespace edge::program {
@@ -109,7 +110,8 @@ class TreeBuilder {
     }
     for (const std::uint64_t id : view.array(treatment.policies)) tree.policies.push_back(policy(id));
     for (const MirrorRecord& mirror : view.array(treatment.mirrors))
-      tree.mirrors.push_back({backend_name(mirror.backend_id), share_of(mirror)});
+      tree.mirrors.push_back({backend_name(mirror.backend_id), share_of(view, mirror),
+                              std::string(host_of_copies(view, mirror))});
     return tree;
   }
 

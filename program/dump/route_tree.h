@@ -40,6 +40,7 @@ struct TreeAction {
   struct Mirror {
     std::string backend;  ///< `namespace/name`
     MirrorShare share;
+    std::string host;  ///< empty: that of the request
   };
   std::vector<Mirror> mirrors;
   const TreatmentRecord* treatment = nullptr;  ///< the limits; points into the program

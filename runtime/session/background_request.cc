@@ -1,5 +1,6 @@
 #include "runtime/session/background_request.h"
 
+#include "program/filters.h"
 #include "program/mirror_share.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/fetch.h"
@@ -62,7 +63,7 @@ net::Detached BackgroundRequest::refresh(std::unique_ptr<cache::Transaction> cac
 
 void mirror_in_background(Worker& worker, const ProgramPin& program, const LoadedHost& host, ForwardRequest& request) {
   for (const program::MirrorRecord& record : host.view.array(request.treatment->mirrors)) {
-    if (!program::copies(program::share_of(record), worker.random().next())) continue;
+    if (!program::copies(program::share_of(host.view, record), worker.random().next())) continue;
     const std::uint32_t backend = program->program->backend_index(record.backend_id);
     if (backend == program::kNone) continue;
     Counters& counters = worker.counters();
@@ -76,7 +77,7 @@ void mirror_in_background(Worker& worker, const ProgramPin& program, const Loade
     request.body.mirrors.add(feed);
     // Freed by the worker when it has ended.
     auto* copy = new BackgroundRequest(worker, program, client_of_copy(feed), BackgroundRequest::Drain::kCancel);
-    make_copy(request, worker.loop().now(), copy->request());
+    make_copy(request, program::host_of_copies(host.view, record), worker.loop().now(), copy->request());
     copy->request().send_to(*program->pools[backend], program->program->backends()[backend]);
     feed->tell(&copy->client());
     worker.keep(*copy);

@@ -1,5 +1,6 @@
 #include "runtime/upstream/mirror.h"
 
+#include "base/text/ascii.h"
 #include "runtime/upstream/relay/relay.h"
 
 namespace edge::runtime {
@@ -8,16 +9,31 @@ namespace {
 /// Where neither route nor backend sets a time: nobody waits for the answer.
 constexpr net::Duration kMirrorTime = std::chrono::seconds(30);
 
+/// Appends a head with another Host. It is one that we wrote: lines end with CRLF, and one of them is the Host.
+void append_for(std::string_view host, std::string_view head, net::Buffer& to) {
+  constexpr std::string_view kField = "host:";
+  for (std::size_t line = head.find("\r\n"); line != std::string_view::npos; line = head.find("\r\n", line)) {
+    line += 2;
+    if (!equals_ignoring_case(head.substr(line, kField.size()), kField)) continue;
+    to.append(head.substr(0, line + kField.size()));
+    to.append(" ");
+    to.append(host);
+    to.append(head.substr(head.find("\r\n", line)));
+    return;
+  }
+  to.append(head);
+}
+
 }  // namespace
 
-void make_copy(const ForwardRequest& original, net::Time now, ForwardRequest& copy) {
+void make_copy(const ForwardRequest& original, std::string_view host, net::Time now, ForwardRequest& copy) {
   copy.take_rule_of(original);
   copy.body.framing = original.body.framing;
   // It comes as quickly as the original's backend takes it.
   copy.body.measured = false;
   const std::uint64_t timeout = original.treatment->request_timeout_ns;
   copy.deadlines.bound(now, now + (timeout != 0 ? net::Duration(timeout) : kMirrorTime));
-  copy.body.head.append(original.head);
+  host.empty() ? copy.body.head.append(original.head) : append_for(host, original.head, copy.body.head);
   TracedTries::renew_try(copy.spans, copy.body.head);
   copy.head = copy.body.head.view();
 }

@@ -180,7 +180,8 @@ void fill_treatment(Chance& chance, compiler::LinkedRule& rule) {
   while (!rule.backends.empty() && rule.backends.size() < 4 && chance.one_in(3)) add_backend();
   if (chance.one_in(3)) rule.filters = random_filters(chance, /*may_redirect=*/rule.backends.empty());
   while (rule.mirrors.size() < 2 && chance.one_in(5))
-    rule.mirrors.push_back({random_backend(chance), program::reduced({chance.below(4), 1 + chance.below(400)})});
+    rule.mirrors.push_back({random_backend(chance), program::reduced({chance.below(4), 1 + chance.below(400)}),
+                            chance.one_in(3) ? "site.example.org" : std::string()});
   if (chance.one_in(8)) rule.max_request_body = chance.below(3);
   if (chance.one_in(8)) rule.request_timeout = std::chrono::seconds(chance.below(3));
   if (chance.one_in(8)) rule.idle_timeout = std::chrono::seconds(chance.below(3));

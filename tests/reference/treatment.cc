@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "program/filters.h"
 #include "program/format/records.h"
 #include "program/mirror_share.h"
 
@@ -157,7 +158,7 @@ Terms terms_of(const LinkedConfig& config, const Answer& answer) {
   for (const compiler::Mirror& mirror : rule.mirrors) {
     if (!mirror.backend || mirror.share.numerator == 0) continue;
     terms.mirrors.push_back(name_of(config, *mirror.backend) + " " + std::to_string(mirror.share.numerator) + "/" +
-                            std::to_string(mirror.share.denominator));
+                            std::to_string(mirror.share.denominator) + " " + mirror.host);
   }
   terms.max_body = rule.max_request_body.value_or(listener.max_request_body);
   terms.max_buffer = rule.max_buffer;
@@ -185,9 +186,10 @@ Terms terms_of(const program::ProgramView& program, const program::SectionView& 
                                  : qualified(policies.string(policy->name_space), policies.string(policy->name)));
   }
   for (const program::MirrorRecord& mirror : host.array(treatment.mirrors)) {
-    const program::MirrorShare share = program::share_of(mirror);
+    const program::MirrorShare share = program::share_of(host, mirror);
     terms.mirrors.push_back(backend_of(program, mirror.backend_id) + " " + std::to_string(share.numerator) + "/" +
-                            std::to_string(share.denominator));
+                            std::to_string(share.denominator) + " " +
+                            std::string(program::host_of_copies(host, mirror)));
   }
   terms.denied = (treatment.flags & program::kDenied) != 0;
   terms.max_body = treatment.max_request_body;

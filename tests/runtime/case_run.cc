@@ -42,6 +42,8 @@ Status set_option(const Command& line, const CaseClock& clock, runtime::ServerOp
     options.upstream_idle_timeout = duration;
   else if (line.name == "denied_calls")
     options.denied_calls = {parse_cidr(line.argument).value()};
+  else if (line.name == "zone")
+    options.zone = line.argument;
   else if (line.name == "spans" && line.argument == "kept")
     options.spans = std::make_shared<runtime::trace::SpanBuffers>();
   else if (line.name == "clock" && line.argument == "manual")

@@ -9,6 +9,7 @@
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
+#include "program/filters.h"
 #include "program/format/records.h"
 #include "program/mirror_share.h"
 
@@ -80,8 +81,10 @@ std::vector<std::string> limit_texts(const program::ProgramView& program, const 
                   joined(program::retry_names(treatment.retry_on), " "));
   }
   for (const program::MirrorRecord& mirror : host.array(treatment.mirrors)) {
-    out.push_back("mirror " + program::share_text(program::share_of(mirror)) + " to " +
-                  backend_name(program, mirror.backend_id));
+    const std::string_view name = program::host_of_copies(host, mirror);
+    out.push_back("mirror " + program::share_text(program::share_of(host, mirror)) + " to " +
+                  backend_name(program, mirror.backend_id) +
+                  (name.empty() ? std::string() : ", host " + std::string(name)));
   }
   return out;
 }

@@ -176,7 +176,8 @@ class Dumper {
     }
     for (const Mirror& mirror : rule.mirrors) {
       const std::string name = mirror.backend ? name_of(config_.backends[*mirror.backend].identity) : "unresolved";
-      line(2, "mirror " + name + " " + program::share_text(mirror.share));
+      line(2, "mirror " + name + " " + program::share_text(mirror.share) +
+                  (mirror.host.empty() ? "" : " host " + mirror.host));
     }
     if (rule.retry) {
       line(2, "retry " + std::to_string(rule.retry->max_retries) + " on " + retry_on_text(rule.retry->retry_on) +
