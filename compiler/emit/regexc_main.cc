@@ -1,7 +1,7 @@
 // edge-regexc: compiles patterns with Hyperscan, apart from the process that asks, under limits of its own. Reads
 // frames from descriptor 0 and writes answers to it (regex_protocol.h); ends when the other side closes.
 //
-//   edge-regexc CPU_SECONDS_A_SET MEMORY_BYTES
+//   edge-regexc CPU_SECONDS_A_SET MEMORY_BYTES | --version
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hs/hs_compile.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "compiler/emit/regex_protocol.h"
+#include "program/version.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -120,8 +122,12 @@ std::string compile(const std::vector<std::string>& patterns) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    return std::fputs(edge::program::version_text("edge-regexc").c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? 1 : 0;
+  }
   if (argc != 3) {
-    std::fputs("usage: edge-regexc CPU_SECONDS_A_SET MEMORY_BYTES (run by the compiler, not by hand)\n", stderr);
+    std::fputs("usage: edge-regexc CPU_SECONDS_A_SET MEMORY_BYTES | --version (run by the compiler, not by hand)\n",
+               stderr);
     return 2;
   }
   const auto cpu_seconds = static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10));

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "program/values/certificate_file.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -88,7 +89,20 @@ void look_for_address(Slot& slot) {
 }
 
 /// Which secret, and why, stands in the agent's log.
-constexpr std::string_view kNoCertificate = "no certificate can be shown; every handshake is refused";
+/// `no certificate can be shown; every handshake is refused: file /etc/edge/site.crt`
+std::string no_certificate(const program::SectionView& section, const program::ListenerRecord& listener) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string text = "no certificate can be shown; every handshake is refused";
+  std::size_t named = 0;
+  for (const program::ListenerTlsRecord& tls : section.array(listener.tls)) {
+    for (const program::SecretRecord& record : section.array(tls.certificates)) {
+      if (named == kMostNamed) return text + ", ...";
+      text += named++ == 0 ? ": " : ", ";
+      text += program::certificate_text(section.string(record.name_space), section.string(record.name));
+    }
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -348,7 +362,7 @@ std::vector<UnboundListener> Server::unbound() const {
                      .address = slot.address,
                      .port = slot.port,
                      .fault = slot.fault.value_or(ListenFault::kCertificate),
-                     .reason = slot.fault ? slot.fault_text : std::string(kNoCertificate)});
+                     .reason = slot.fault ? slot.fault_text : no_certificate(section, *listener.record)});
     }
   }
   return all;

@@ -146,7 +146,8 @@ TEST_F(CertificateFiles, APairAtFaultAtAStartClosesItsHostAlone) {
   ASSERT_TRUE(api.says("ProxyGateway", "gw", "Ready", "False")) << api.get("ProxyGateway", "gw").dump();
   const Json ready = api.condition("ProxyGateway", "gw", "Ready");
   EXPECT_EQ(ready["reason"], "InvalidCertificateRef");
-  EXPECT_THAT(ready["message"].get<std::string>(), HasSubstr("listener https: "));
+  EXPECT_THAT(ready["message"].get<std::string>(),
+              AllOf(HasSubstr("listener https: "), HasSubstr("file " + (dir_ / "tls/site.crt"))));
   copy("one.key", "site.key");
   EXPECT_TRUE(eventually([&] { return get("one") == "200"; })) << log();
   EXPECT_TRUE(api.says("ProxyGateway", "gw", "Ready", "True")) << api.get("ProxyGateway", "gw").dump();

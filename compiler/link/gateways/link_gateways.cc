@@ -409,11 +409,11 @@ class GatewayLinker {
                      ListenerStatus& status) const {
     if (!targets_.certificate_directories) return true;
     const model::Tls& tls = *gateway.listeners[index].tls;
-    bool allowed = true;
+    std::string outside;
     for (const auto* const file : {&tls.certificate_file, &tls.key_file}) {
       const std::string& path = (*file)->value;
       if (program::is_below_any(path, *targets_.certificate_directories)) continue;
-      allowed = false;
+      outside += (outside.empty() ? "`" : ", `") + path + "`";
       const bool none = targets_.certificate_directories->empty();
       findings.diagnostics.add({.code = DiagnosticCode::kInvalidValue,
                                 .resource = gateway.metadata.text(),
@@ -425,11 +425,11 @@ class GatewayLinker {
                                 .fix = "start the process with `--tls-files " +
                                        path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)) + "`"});
     }
-    if (!allowed) {
+    if (!outside.empty()) {
       fail(status.conditions, condition::kResolvedRefs, reason::kInvalidCertificateRef,
-           "the files of the certificate are below no directory that `--tls-files` names");
+           outside + ": below no directory that `--tls-files` names");
     }
-    return allowed;
+    return outside.empty();
   }
 
   /// Authorities of a translated gateway.
