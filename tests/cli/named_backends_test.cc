@@ -268,6 +268,37 @@ TEST_F(NamedBackends, EditsAndRestartsFindNamesAgain) {
   EXPECT_EQ(until("yes", found), "yes") << status();
 }
 
+TEST_F(NamedBackends, ThoseOfTheZoneArePreferredThroughEditsAndRestarts) {
+  names_.set("near.test", {.addresses = {"127.0.0.2"}});
+  const auto in_zones = [&](const std::string& two, const std::string& three) {
+    return route("api") + backend("api", "endpoints: [{address: \"near.test:" + port_ + "\", zone: " + two +
+                                             "}, {address: \"127.0.0.3:" + port_ + "\", zone: " + three + "}]");
+  };
+  /// Twenty answers in a row.
+  const auto answer = [&] {
+    const std::string first = get("/api");
+    for (int n = 1; n < 20; ++n) {
+      if (get("/api") != first) return std::string("both");
+    }
+    return first;
+  };
+  start(in_zones("east", "west"), {"--zone", "east"});
+  EXPECT_EQ(answer(), "200 two shop.example");
+  EXPECT_THAT(document("api"), HasSubstr("\"reserve\": true"));
+  // Both edits take place beside another one.
+  edit(in_zones("west", "east") + named("other", "near.test:" + port_));
+  EXPECT_EQ(until("200 three", answer), "200 three shop.example");
+  edit(in_zones("west", "north"));
+  EXPECT_EQ(until("both", answer), "both");
+  restart({"--zone", "west"});
+  EXPECT_EQ(until("200 two", answer), "200 two shop.example");
+  restart();
+  EXPECT_EQ(until("both", answer), "both");
+  const Finished wrong = run_command({(bin_dir() / "edge-standalone").string(), "--zone", "a b", "--check"});
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("--zone"));
+}
+
 TEST_F(NamedBackends, AUrlNamesItsHost) {
   names_.set("site.test", {.addresses = {"127.0.0.2"}});
   start(route("api") + backend("api", "url: \"http://site.test:" + port_ + "\"") +

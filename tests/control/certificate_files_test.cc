@@ -12,6 +12,7 @@
 namespace edge::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 

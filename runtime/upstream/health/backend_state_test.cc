@@ -19,12 +19,35 @@ class BackendStateTest : public testing::Test {
     for (const std::uint16_t port : ports) list.push_back({*parse_ip("10.0.0.1"), port, port != unready});
     state.set_endpoints(list, clock.now());
   }
+  struct Placed {
+    std::uint16_t port;
+    std::string zone;
+    std::uint16_t weight = 1;
+    bool ready = true;
+  };
+  void place(const std::vector<Placed>& all, const std::string& own) {
+    std::vector<program::Endpoint> list;
+    for (const Placed& one : all) {
+      program::EndpointZones zones;
+      if (!one.zone.empty()) zones = {"elsewhere", one.zone};
+      list.push_back({*parse_ip("10.0.0.1"), one.port, one.ready, one.weight, std::move(zones)});
+    }
+    state.set_endpoints(list, clock.now(), own);
+  }
   void configure(const HealthSettings& settings) { state.configure({"shop", "cart"}, settings, clock.now()); }
   /// Ports of the endpoints that take traffic.
   std::vector<std::uint16_t> in_use() {
     std::vector<std::uint16_t> ports;
     for (const auto& choice : state.view(clock.now()).endpoints) {
       if (choice.in_use) ports.push_back(choice.endpoint->address.port);
+    }
+    return ports;
+  }
+  /// Ports of those that could.
+  std::vector<std::uint16_t> reserve() {
+    std::vector<std::uint16_t> ports;
+    for (const EndpointStatus& endpoint : state.status(clock.now()).endpoints) {
+      if (endpoint.reserve) ports.push_back(endpoint.address.port);
     }
     return ports;
   }
@@ -63,6 +86,59 @@ TEST_F(BackendStateTest, AllAreInUseUntilThereIsAVerdict) {
   EXPECT_EQ(in_use(), (Ports{1, 2}));
   check(3, "", 2);
   EXPECT_EQ(in_use(), (Ports{1, 2, 3}));
+}
+
+TEST_F(BackendStateTest, EndpointsOfTheOwnZoneAreAloneWhileTheyAreEnough) {
+  configure(checked);
+  place({{1, "a"}, {2, "a"}, {3, "a"}, {4, "b"}, {5, ""}}, "a");
+  for (const std::uint16_t port : {1, 2, 3, 4, 5}) check(port, "", 2);
+  EXPECT_EQ(in_use(), (Ports{1, 2, 3}));
+  EXPECT_EQ(reserve(), (Ports{4, 5}));
+  // Two of three are less than 70%.
+  check(2, "refused", 3);
+  EXPECT_EQ(in_use(), (Ports{1, 3, 4, 5}));
+  EXPECT_EQ(reserve(), Ports{});
+  check(1, "refused", 3);
+  check(3, "refused", 3);
+  EXPECT_EQ(in_use(), (Ports{4, 5}));
+  for (const std::uint16_t port : {1, 2, 3}) check(port, "", 2);
+  EXPECT_EQ(in_use(), (Ports{1, 2, 3}));
+  check(4, "refused", 3);
+  EXPECT_EQ(reserve(), Ports{5});
+  // The agent moves, and then does not know where it is.
+  place({{1, "a"}, {2, "a"}, {3, "a"}, {4, "b"}, {5, ""}}, "b");
+  EXPECT_EQ(in_use(), (Ports{1, 2, 3, 5})) << "nobody in its zone is healthy";
+  check(4, "", 2);
+  EXPECT_EQ(in_use(), Ports{4});
+  place({{1, "a"}, {2, "a"}, {3, "a"}, {4, "b"}, {5, ""}}, "");
+  EXPECT_EQ(in_use(), (Ports{1, 2, 3, 4, 5}));
+}
+
+TEST_F(BackendStateTest, EndpointsAreEnoughByTheirWeight) {
+  configure(checked);
+  place({{1, "a", 7}, {2, "a", 3}, {3, "b"}}, "a");
+  for (const std::uint16_t port : {1, 2, 3}) check(port, "", 2);
+  check(2, "refused", 3);
+  EXPECT_EQ(in_use(), Ports{1});
+  place({{1, "a", 6}, {2, "a", 3}, {3, "b"}}, "a");
+  EXPECT_EQ(in_use(), (Ports{1, 3}));
+  // One that is not ready is one that cannot take requests.
+  place({{1, "a", 6}, {2, "a", 3, false}, {3, "b"}}, "a");
+  check(2, "", 2);
+  EXPECT_EQ(in_use(), (Ports{1, 3}));
+}
+
+TEST_F(BackendStateTest, TheReserveIsNotNewWhenItIsNeeded) {
+  configure(checked);
+  place({{1, "a"}, {2, "b"}}, "a");
+  check(1, "", 2);
+  clock.advance(seconds(5));
+  check(2, "", 2);
+  clock.advance(seconds(60));
+  check(1, "refused", 3);
+  const auto view = state.view(clock.now());
+  EXPECT_EQ(in_use(), Ports{2});
+  EXPECT_EQ(view.endpoints[1].since, clock.now() - seconds(60));
 }
 
 TEST_F(BackendStateTest, WithAllUnhealthyNoneIsInUse) {
