@@ -52,6 +52,31 @@ TEST(Endpoints, NamesAndWeightsAreReadAndWrittenBack) {
   EXPECT_EQ(*again, *set);
 }
 
+TEST(Endpoints, ZonesAreReadAndWrittenBack) {
+  const auto set = read_endpoints(R"({"backends":[{"namespace":"shop","name":"api","endpoints":[
+      {"address":"127.0.0.2","port":80,"zones":["eu-1b"]},{"address":"127.0.0.1","port":80,"zones":["a","b_2.c"]},
+      {"address":"127.0.0.3","port":80,"zones":[]}],"names":[{"host":"b.example.org","port":443,"zones":["z"]}]}]})");
+  ASSERT_TRUE(set.ok()) << set.error().text;
+  const BackendEndpoints& api = set->backends[0];
+  EXPECT_EQ(zones_text(api.endpoints[0].zones), "a, b_2.c");
+  EXPECT_EQ(zones_text(api.endpoints[1].zones), "eu-1b");
+  EXPECT_EQ(zones_text(api.endpoints[2].zones), "");
+  EXPECT_EQ(zones_text(api.names[0].zones), "z");
+  const auto again = read_endpoints(write_endpoints(*set));
+  ASSERT_TRUE(again.ok()) << again.error().text;
+  EXPECT_EQ(*again, *set);
+  const auto zones = [](const std::string& list) {
+    return fault(R"({"backends":[{"namespace":"n","name":"a","endpoints":[{"address":"::1","port":1,"zones":)" + list +
+                 "}]}]}");
+  };
+  EXPECT_EQ(zones(R"(["1","2","3","4","5","6","7","8"])"), "");
+  EXPECT_THAT(zones(R"(["1","2","3","4","5","6","7","8","9"])"), HasSubstr("more than 8 zones"));
+  EXPECT_THAT(zones(R"([""])"), HasSubstr("is no name of a zone"));
+  EXPECT_THAT(zones("[\"" + std::string(64, 'a') + "\"]"), HasSubstr("is no name of a zone"));
+  EXPECT_THAT(zones(R"("a")"), HasSubstr("unexpected a string"));
+  EXPECT_THAT(zones(R"([["a"]])"), HasSubstr("unexpected a list"));
+}
+
 TEST(Endpoints, FaultsOfNamesAreNamed) {
   const auto name = [](const std::string& body) {
     return fault(R"({"backends":[{"namespace":"n","name":"a","names":[{)" + body + "}]}]}");
