@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <future>
+#include <latch>
 #include <map>
 #include <mutex>
 #include <set>
@@ -81,31 +82,39 @@ bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
 
 class Cluster::Impl {
  public:
-  Impl(ClusterOptions options, ClusterEvents events) : options_(std::move(options)), events_(std::move(events)) {}
+  Impl(ClusterOptions options, ClusterEvents events)
+      : options_(std::move(options)),
+        events_(std::move(events)),
+        own_loop_(options_.loop == nullptr ? std::make_unique<net::Loop>() : nullptr),
+        loop_(own_loop_ ? *own_loop_ : *options_.loop) {}
 
   Status start() {
     net::ignore_sigpipe();
-    auto client = kube::Client::make(loop_, options_.config);
-    if (!client) return client.error();
-    client_ = std::move(*client);
-    discovery_ = std::make_unique<kube::Discovery>(*client_);
-    StatusWriter::Callbacks callbacks{.counted =
-                                          [this](const StatusCounts& counts) {
-                                            const std::lock_guard lock(mutex_);
-                                            statuses_ = counts;
-                                          },
-                                      .wrote = events_.wrote};
-    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
-    thread_ = std::thread([this] {
-      begin();
-      loop_.run();
+    Status made;
+    if (own_loop_) {
+      made = make();
+      if (!made) return made;
+      thread_ = std::thread([this] {
+        begin();
+        loop_.run();
+      });
+      return made;
+    }
+    std::latch done(1);
+    loop_.post([&] {
+      made = make();
+      if (made) begin();
+      done.count_down();
     });
-    return {};
+    done.wait();
+    return made;
   }
 
   void stop() {
+    // Kept by whom it is told, who may come to it after this one has gone on.
+    auto ended = ended_->get_future();
     loop_.post([this] { end(); });
-    thread_.join();
+    own_loop_ ? thread_.join() : ended.wait();
   }
 
   void set_desired(std::vector<DesiredStatus> desired_statuses) {
@@ -147,6 +156,22 @@ class Cluster::Impl {
     std::vector<WrittenObject> writes;
     std::promise<void> seen;
   };
+
+  /// On the loop's thread, or before there is one.
+  Status make() {
+    auto client = kube::Client::make(loop_, options_.config);
+    if (!client) return client.error();
+    client_ = std::move(*client);
+    discovery_ = std::make_unique<kube::Discovery>(*client_);
+    StatusWriter::Callbacks callbacks{.counted =
+                                          [this](const StatusCounts& counts) {
+                                            const std::lock_guard lock(mutex_);
+                                            statuses_ = counts;
+                                          },
+                                      .wrote = events_.wrote};
+    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
+    return {};
+  }
 
   void begin() {
     if (options_.elect) {
@@ -410,18 +435,24 @@ class Cluster::Impl {
   }
 
   void finish_when_idle() {
-    if (!stopping_ || looking_ || leaving_ || !written_) return;
+    if (!stopping_ || looking_ || leaving_ || !written_ || std::exchange(finishing_, true)) return;
     // Not within what has just come to its end.
     loop_.post([this] {
       elector_.reset();
       writer_.reset();
-      loop_.stop();
+      discovery_.reset();
+      client_.reset();
+      // Whoever waits for this takes everything here away.
+      const auto ended = ended_;
+      if (own_loop_) return loop_.stop();
+      ended->set_value();
     });
   }
 
   ClusterOptions options_;
   ClusterEvents events_;
-  net::Loop loop_;
+  std::unique_ptr<net::Loop> own_loop_;  ///< null: the loop is somebody else's
+  net::Loop& loop_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<StatusWriter> writer_;
@@ -443,6 +474,8 @@ class Cluster::Impl {
   bool looking_ = false;
   bool leaving_ = false;
   bool written_ = false;
+  bool finishing_ = false;
+  const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   mutable std::mutex mutex_;  ///< guards what follows
   ClusterCounts counts_;
   StatusCounts statuses_;

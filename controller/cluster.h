@@ -1,5 +1,5 @@
 // The controller's connection to the Kubernetes API: watches every kind that the compiler reads, writes statuses and
-// events, takes part in leader election. A thread with an event loop of its own.
+// events, takes part in leader election. On an event loop of its own with a thread, or one that is given.
 //
 // While the API server is unreachable the controller continues with its last state, and catches up afterwards.
 #pragma once
@@ -34,10 +34,12 @@ struct ClusterOptions {
   bool embedded = false;
   /// The label of Nodes for ClusterEvents::node; empty: Nodes are not watched.
   std::string node_label{};
+  /// A loop that runs as long as the cluster does; null: it has one of its own, with a thread.
+  net::Loop* loop = nullptr;
   Logger log;
 };
 
-/// Called on the cluster's thread.
+/// Called on the loop's thread.
 struct ClusterEvents {
   std::function<void(std::vector<ObjectEdit>)> edited;
   /// Called with the label's value of a node; empty: the node has no label, or was deleted. May be null.
@@ -74,7 +76,7 @@ class Cluster {
  public:
   /// Fails when the configuration's keys are unusable, not when the server is unreachable.
   static Result<std::unique_ptr<Cluster>> start(ClusterOptions options, ClusterEvents events);
-  /// Releases the Lease, cancels calls in progress, joins the thread.
+  /// Releases the Lease, cancels calls in progress. Not from the loop's thread, which calls no more when it returns.
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;

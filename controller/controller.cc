@@ -249,6 +249,7 @@ class Controller::Impl {
     options.lease_namespace = options_.lease_namespace;
     options.embedded = options_.embedded;
     options.node_label = options_.group_label;
+    options.loop = options_.loop;
     options.log = options_.log;
     auto cluster = Cluster::start(
         std::move(options),

@@ -49,7 +49,7 @@ struct ControllerOptions {
   std::string listen_flag = "--agents-listen";  ///< the flag that sets `listen`, for error messages
   /// The API is the embedded one.
   bool embedded = false;
-  /// As DistributorOptions::accept_on.
+  /// As ClusterOptions::loop and DistributorOptions::accept_on.
   net::Loop* loop = nullptr;
   bool elect = false;
   std::string identity;
