@@ -16,6 +16,8 @@ constexpr auto kBetweenStores = std::chrono::seconds(1);
 constexpr auto kBetweenEntries = std::chrono::seconds(1);
 /// Between two tries to store what could not be stored, as on a full disk.
 constexpr auto kBetweenTries = std::chrono::seconds(5);
+/// How long the thread that stores waits for more. Longer than the pauses above, which do not outlive it.
+constexpr auto kLinger = std::chrono::seconds(2);
 /// Numbers of programs that agents may still run.
 constexpr std::size_t kMaxNumbers = 4096;
 
@@ -40,9 +42,7 @@ bool listens(const std::shared_ptr<const std::vector<std::byte>>& program) {
 }
 
 Publisher::Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log)
-    : data_(data), history_(history), publish_(std::move(publish)), log_(std::move(log)), saver_([this] {
-        save_all();
-      }) {}
+    : data_(data), history_(history), publish_(std::move(publish)), log_(std::move(log)) {}
 
 Publisher::~Publisher() {
   {
@@ -50,7 +50,7 @@ Publisher::~Publisher() {
     stopping_ = true;
   }
   wake_.notify_all();
-  saver_.join();
+  if (saver_.joinable()) saver_.join();
 }
 
 void Publisher::restore() {
@@ -139,10 +139,15 @@ void Publisher::take(const ReconcileResult& result) {
       unsaved_->at = std::chrono::system_clock::now();
       unsaved_->cause.add(result.cause);
     }
+    if (!std::exchange(saving_, true)) {
+      if (saver_.joinable()) saver_.join();  // it has ended, or does so now
+      saver_ = std::thread([this] { save_all(); });
+    }
   }
   wake_.notify_all();
 }
 
+/// The thread ends when nothing came for a while: most of the time there is nothing to write.
 void Publisher::save_all() {
   using Clock = std::chrono::steady_clock;
   std::optional<Unsaved> for_history;
@@ -156,8 +161,11 @@ void Publisher::save_all() {
     const bool remembers = for_history && !for_history->lacks_databases;
     if (remembers || unstored) {
       wake_.wait_until(lock, std::min(remembers ? next : retry, unstored ? retry : next), something);
-    } else {
+    } else if (for_history) {
       wake_.wait(lock, something);
+    } else if (!wake_.wait_for(lock, kLinger, something)) {
+      saving_ = false;
+      return;
     }
     auto fresh = std::exchange(unsaved_, std::nullopt);
     if (fresh) {

@@ -99,6 +99,7 @@ class Publisher {
   std::condition_variable wake_;
   std::optional<Unsaved> unsaved_;
   bool stopping_ = false;
+  bool saving_ = false;  ///< `saver_` works, or waits for more
   std::thread saver_;
 };
 
