@@ -4,8 +4,8 @@
     run.py --build DIR [--rounds N] [--json FILE]
 
 Two edge-standalone, each with a BIRD, and FRR with BFD (50 ms, three times) beside them on a bridge, in network namespaces that this
-makes and takes away: as root. A round adds a ProxyVIP at one node by the API (from the request to the route), removes it, does the same
-by a file (from its rename; files that change within 50 ms are read together), takes that node's cable away (to the loss of its next hop), puts it back, and ends the node by SIGTERM. Told are the median, the 99th
+makes and takes away: as root. A round adds a ProxyVIP at one node by the API (from the request to the route; of it, until the UPDATE of
+BGP is at the router's interface), removes it, does the same by a file (from its rename; files that change within 50 ms are read together), takes that node's cable away (to the loss of its next hop), puts it back, and ends the node by SIGTERM. Told are the median, the 99th
 percentile and the longest, in milliseconds.
 """
 import argparse
@@ -65,13 +65,12 @@ def wait_until(there):
     return (time.monotonic() - began) * 1000
 
 
-class Routes:
-    """The router's kernel says of each change when it comes."""
+class Lines:
+    """What a program prints, with the time at which it came."""
 
-    def __init__(self, network):
+    def __init__(self, *command):
         self.lines, self.came = [], threading.Condition()
-        self.process = subprocess.Popen(["ip", "-n", network.prefix + "router", "-o", "monitor", "route"],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
@@ -80,15 +79,33 @@ class Routes:
                 self.lines.append((time.monotonic(), line))
                 self.came.notify_all()
 
-    def after(self, sent, address, deleted):
-        """Milliseconds from `sent` until a route came, or went."""
+    def wait(self, of_interest, what):
+        """The first line, with its time, that is of interest."""
         def found():
-            return next((at for at, line in self.lines
-                         if at > sent and f"{address} " in line and line.startswith("Deleted") == deleted), None)
+            return next((one for one in self.lines if of_interest(*one)), None)
         with self.came:
             if not self.came.wait_for(found, PATIENCE):
-                raise RuntimeError("a route did not change")
-            return (found() - sent) * 1000
+                raise RuntimeError(what)
+            return found()
+
+
+class Router:
+    """Its kernel says of each change when it comes, and of each UPDATE is known when it was there."""
+
+    def __init__(self, network):
+        space = network.prefix + "router"
+        self.routes = Lines("ip", "-n", space, "-o", "monitor", "route")
+        self.updates = Lines("ip", "netns", "exec", space, sys.executable, str(Path(__file__).parent / "updates.py"), "eth0")
+        self.updates.wait(lambda at, line: line.startswith("reads"), "the interface of the router cannot be read")
+
+    def after(self, sent, address, deleted):
+        """Milliseconds from `sent` until an UPDATE was there, and until a route came, or went."""
+        route, _ = self.routes.wait(lambda at, line: at > sent and f"{address} " in line
+                                    and line.startswith("Deleted") == deleted, "a route did not change")
+        words = ["-" if deleted else "+", address]
+        _, update = self.updates.wait(lambda at, line: line.split()[1:] == words and float(line.split()[0]) > sent,
+                                      "no UPDATE came")
+        return (float(update.split()[0]) - sent) * 1000, (route - sent) * 1000
 
 
 class Network:
@@ -189,16 +206,18 @@ class Node:
 def measure(network, build, rounds):
     nodes = {name: Node(network, build, name) for name in NODES}
     wait_until(lambda: all(network.over("203.0.113.10", name) for name in NODES))
-    figures = {"added": [], "removed": [], "file added": [], "file removed": [], "cable cut": [], "SIGTERM": []}
-    routes = Routes(network)
+    figures = {"added": [], "added: UPDATE": [], "removed": [], "removed: UPDATE": [], "file added": [], "file removed": [], "cable cut": [], "SIGTERM": []}
+    router = Router(network)
     by_api = network.folder / "third.yaml"
     by_api.write_text(VIP.format(name="third", address="203.0.113.30"))
     port = f"ip -n {network.prefix}switch link set port-a"
     for number in range(rounds):
         sent = nodes["a"].change("put", by_api)
-        figures["added"].append(routes.after(sent, "203.0.113.30", deleted=False))
+        for name, took in zip(("added: UPDATE", "added"), router.after(sent, "203.0.113.30", deleted=False)):
+            figures[name].append(took)
         sent = nodes["a"].change("delete", "third")
-        figures["removed"].append(routes.after(sent, "203.0.113.30", deleted=True))
+        for name, took in zip(("removed: UPDATE", "removed"), router.after(sent, "203.0.113.30", deleted=True)):
+            figures[name].append(took)
         nodes["a"].vip("second", "203.0.113.20")
         figures["file added"].append(wait_until(lambda: network.over("203.0.113.20", "a")))
         (nodes["a"].files / "second.yaml").unlink()
@@ -242,7 +261,7 @@ def main():
         ordered = sorted(all_of)
         told[name] = {"median": statistics.median(ordered), "p99": ordered[int(len(ordered) * 0.99)], "longest": ordered[-1],
                       "count": len(ordered)}
-        print(f"{name:<12} median {told[name]['median']:7.1f} ms  p99 {told[name]['p99']:7.1f} ms  "
+        print(f"{name:<15} median {told[name]['median']:7.1f} ms  p99 {told[name]['p99']:7.1f} ms  "
               f"longest {told[name]['longest']:7.1f} ms  of {len(ordered)}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(told, indent=2) + "\n")
