@@ -148,7 +148,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   backend.passive_check = PassiveCheckSettings{5, 3, 10s, 30s, 50};
   backend.circuit_breaker = CircuitBreakerSettings{5, 10s, 30s, 10, true};
   backend.tls = BackendTlsSettings{"api.internal", true, {{"shop", "ca", "ca.crt"}}, {}, {}, true};
-  route.rules[0].mirrors = {{0, {10, 100}}, {std::nullopt, {}}};
+  route.rules[0].mirrors = {{0, {10, 100}, "api.example.com"}, {std::nullopt, {}, {}}, {0, {1, 3}, {}}};
 }
 
 /// One of everything: every kind of record stands in its program.
