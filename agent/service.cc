@@ -344,9 +344,9 @@ void Service::fill_debug_pages() {
                     [this](const AdminRequest&) { return debug_program(); }});
   debug_pages_.add({"/debug/endpoints", "GET", "backends and their endpoints, with health",
                     [this](const AdminRequest&) -> std::optional<AdminReply> {
-                      return AdminReply{
-                          .content_type = "application/json",
-                          .body = endpoints_document(server_->backends(), std::chrono::system_clock::now(), server_->zone())};
+                      return AdminReply{.content_type = "application/json",
+                                        .body = endpoints_document(server_->backends(),
+                                                                   std::chrono::system_clock::now(), server_->zone())};
                     }});
   debug_pages_.add(
       {"/debug/cache", "GET", "figures of the cache", [this](const AdminRequest&) { return cache_stats(*server_); }});

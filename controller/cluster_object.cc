@@ -52,7 +52,8 @@ void drop_values(Json& object) {
   for (auto& [key, value] : binary->items()) value = "";
 }
 
-/// Of a Service ports are read, and whether zones count. What else is in it comes from its cluster, and changes with that.
+/// Of a Service ports are read, and whether zones count. What else is in it comes from its cluster, and changes with
+/// that.
 void keep_ports(Json& object) {
   const Json& spec = member_in(object, "spec");
   Json kept = {{"ports", list_in(spec, "ports")}};

@@ -123,7 +123,8 @@ std::string compile(const std::vector<std::string>& patterns) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
-    return std::fputs(edge::program::version_text("edge-regexc").c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? 1 : 0;
+    return std::fputs(edge::program::version_text("edge-regexc").c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? 1
+                                                                                                                  : 0;
   }
   if (argc != 3) {
     std::fputs("usage: edge-regexc CPU_SECONDS_A_SET MEMORY_BYTES | --version (run by the compiler, not by hand)\n",

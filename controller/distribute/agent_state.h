@@ -21,8 +21,8 @@ inline constexpr std::string_view kDefaultGroup = "default";
 struct EndpointHealth {
   std::string address;  ///< `10.0.0.1:8080`, `[fd00::1]:8080`
   bool healthy = false;
-  WallTime last_check{};   ///< zero: never checked
-  std::string last_error;  ///< of the last check, empty when it succeeded
+  WallTime last_check{};           ///< zero: never checked
+  std::string last_error;          ///< of the last check, empty when it succeeded
   program::EndpointZones zones{};  ///< whose agents prefer it
   bool reserve = false;            ///< healthy, and not needed by the agent; over all agents: by none
   friend bool operator==(const EndpointHealth&, const EndpointHealth&) = default;

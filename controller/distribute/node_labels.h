@@ -1,6 +1,6 @@
 // The labels of each node that agents are told: those that node selectors of virtual addresses name, and its zone. As
-// the cluster said last: kept on disk, so that a controller that starts while Nodes cannot be read takes no address away
-// from an agent.
+// the cluster said last: kept on disk, so that a controller that starts while Nodes cannot be read takes no address
+// away from an agent.
 #pragma once
 
 #include <functional>

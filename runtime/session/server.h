@@ -173,8 +173,8 @@ class Server {
   bool recheck_listeners();
   /// Replaces the endpoints of every backend, for the next requests; those in flight are not affected.
   void set_endpoints(const program::EndpointSet& endpoints);
-  /// Sets the zone whose endpoints are preferred, for the next requests. \returns whether it was another. Any thread, at
-  /// any time, as `zone`.
+  /// Sets the zone whose endpoints are preferred, for the next requests. \returns whether it was another. Any thread,
+  /// at any time, as `zone`.
   bool set_zone(std::string zone);
   std::string zone() const;
   /// Waits until each endpoint name has resolved or failed once. \returns whether that happened in time.

@@ -110,15 +110,11 @@ void take_endpoints(const model::ProxyBackend& backend, LinkedBackend& linked) {
     program::EndpointZones zones;
     if (!endpoint.zone.empty()) zones.push_back(endpoint.zone);
     if (endpoint.address) {
-      all.endpoints.push_back({.address = *endpoint.address,
-                               .port = endpoint.port,
-                               .weight = endpoint.weight,
-                               .zones = std::move(zones)});
+      all.endpoints.push_back(
+          {.address = *endpoint.address, .port = endpoint.port, .weight = endpoint.weight, .zones = std::move(zones)});
     } else {
-      all.names.push_back({.host = endpoint.host,
-                           .port = endpoint.port,
-                           .weight = endpoint.weight,
-                           .zones = std::move(zones)});
+      all.names.push_back(
+          {.host = endpoint.host, .port = endpoint.port, .weight = endpoint.weight, .zones = std::move(zones)});
     }
   }
   program::sort(all);

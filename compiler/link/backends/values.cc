@@ -87,10 +87,8 @@ std::vector<program::Endpoint> endpoints_of(const EndpointSource& source, const 
     const std::uint16_t number = slice_port(*slice, source);
     if (number == 0) continue;
     for (const model::EndpointAddress& address : slice->addresses) {
-      endpoints.push_back({.address = address.address,
-                           .port = number,
-                           .ready = address.ready,
-                           .zones = zones_of(address, source)});
+      endpoints.push_back(
+          {.address = address.address, .port = number, .ready = address.ready, .zones = zones_of(address, source)});
     }
   }
   // Of doubles the ready one stays: slices overlap while they are rewritten.
