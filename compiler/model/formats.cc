@@ -7,6 +7,7 @@
 
 #include "base/hostname.h"
 #include "base/ip.h"
+#include "base/labels.h"
 #include "base/text/ascii.h"
 #include "base/units.h"
 #include "program/values/endpoints.h"
@@ -200,6 +201,8 @@ bool has_format(std::string_view text, Format format) {
     case Format::kNamespace:
     case Format::kLabel:
       return is_label(text);
+    case Format::kLabelValue:
+      return !text.empty() && is_label_value(text);
     case Format::kNamespacedName:
       return is_namespaced_name(text);
     case Format::kHostname:

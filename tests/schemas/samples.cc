@@ -26,6 +26,7 @@ constexpr Texts kTexts[] = {
     {Format::kNamespace, "ns", "other", "a.b"},
     {Format::kNamespacedName, "ns/a.b", "c", "a/b/c"},
     {Format::kLabel, "a-b", "c", "-a"},
+    {Format::kLabelValue, "eu-1.A_b", "c", "a b"},
     {Format::kHostname, "a.example.com", "b.example.com", "*a.example"},
     {Format::kCidr, "10.1.0.0/16", "fd00::/8", "10.0.0.0/33"},
     {Format::kIp, "192.0.2.1", "192.0.2.2", "300.0.0.1"},

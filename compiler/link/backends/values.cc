@@ -1,8 +1,6 @@
 #include "compiler/link/backends/values.h"
 
 #include <algorithm>
-#include <functional>
-#include <tuple>
 #include <utility>
 
 #include "base/hash.h"
@@ -82,25 +80,18 @@ void report_ejection(const LinkedBackend& backend, std::size_t endpoints, const 
 }  // namespace
 
 std::vector<program::Endpoint> endpoints_of(const EndpointSource& source, const Slices& slices) {
-  std::vector<program::Endpoint> endpoints;
+  program::BackendEndpoints all;
   for (const model::EndpointSlice* slice : slices) {
     const std::uint16_t number = slice_port(*slice, source);
     if (number == 0) continue;
     for (const model::EndpointAddress& address : slice->addresses) {
-      endpoints.push_back(
+      all.endpoints.push_back(
           {.address = address.address, .port = number, .ready = address.ready, .zones = zones_of(address, source)});
     }
   }
   // Of doubles the ready one stays: slices overlap while they are rewritten.
-  std::sort(endpoints.begin(), endpoints.end(), [](const program::Endpoint& a, const program::Endpoint& b) {
-    return std::tuple(a.address, a.port, !a.ready, std::cref(a.zones)) <
-           std::tuple(b.address, b.port, !b.ready, std::cref(b.zones));
-  });
-  const auto same = [](const program::Endpoint& a, const program::Endpoint& b) {
-    return a.address == b.address && a.port == b.port;
-  };
-  endpoints.erase(std::unique(endpoints.begin(), endpoints.end(), same), endpoints.end());
-  return endpoints;
+  program::sort(all);
+  return std::move(all.endpoints);
 }
 
 program::BackendEndpoints endpoints_of(const LinkedBackend& backend, const Slices& slices) {
