@@ -304,7 +304,7 @@ TEST(Tables, CarriesEverySettingAndTheNamesOfSecrets) {
         "  circuitBreaker\n",
         "    openTime 30s\n",
         "    serverName api.internal\n",
-        "mirror 10% to shop/api\n",
+        "mirror 10% to shop/api, host api.example.com\n",
         "policy shop/limit RateLimit\n  requestsPerSecond 100\n  burst 200\n  key header:x-user\n",
         "policy shop/basic BasicAuth\n  realm Shop\n  users shop/keys value\n  stripAuth true\n",
         "policy shop/jwt JWT\n",
