@@ -294,7 +294,8 @@ TEST_F(NamedBackends, ThoseOfTheZoneArePreferredThroughEditsAndRestarts) {
   EXPECT_EQ(until("200 two", answer), "200 two shop.example");
   restart();
   EXPECT_EQ(until("both", answer), "both");
-  const Finished wrong = run_command({(bin_dir() / "edge-standalone").string(), "--zone", "a b", "--check"});
+  const Finished wrong = run_command({(bin_dir() / "edge-standalone").string(), "--config", dir_ / "config",
+                                      "--data-dir", dir_ / "other", "--zone", "a b"});
   EXPECT_NE(wrong.code, 0);
   EXPECT_THAT(wrong.err, HasSubstr("--zone"));
 }
