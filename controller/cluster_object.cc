@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -89,6 +90,35 @@ void keep_allocations(const std::string& status, Json& object) {
   if (!kept.empty()) object["status"] = {{"allocations", std::move(kept)}};
 }
 
+void add_service(const Json& ref, const ClusterObject& route, std::set<std::string>& services) {
+  const std::string& kind = text_in(ref, "kind");
+  const std::string& name = text_in(ref, "name");
+  if (name.empty() || !text_in(ref, "group").empty() || (!kind.empty() && kind != "Service")) return;
+  const std::string& asked = text_in(ref, "namespace");
+  services.insert(resource_path(asked.empty() ? route.key.name_space : asked, name));
+}
+
+/// Of RequestMirror and ExternalAuth.
+void add_services_of_filters(const Json& holder, const ClusterObject& route, std::set<std::string>& services) {
+  for (const Json& filter : list_in(holder, "filters")) {
+    for (const char* of_type : {"requestMirror", "externalAuth"}) {
+      add_service(member_in(member_in(filter, of_type), "backendRef"), route, services);
+    }
+  }
+}
+
+std::vector<std::string> services_of(const Json& spec, const ClusterObject& route) {
+  std::set<std::string> services;
+  for (const Json& rule : list_in(spec, "rules")) {
+    add_services_of_filters(rule, route, services);
+    for (const Json& ref : list_in(rule, "backendRefs")) {
+      add_service(ref, route, services);
+      add_services_of_filters(ref, route, services);
+    }
+  }
+  return {services.begin(), services.end()};
+}
+
 void read_facts(const Json& spec, ClusterObject& object) {
   if (const Json& parents = member_in(spec, "parentRefs"); parents.is_array()) object.parent_refs = json_line(parents);
   object.rules = static_cast<std::uint32_t>(list_in(spec, "rules").size());
@@ -130,6 +160,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   const auto spec = object.find("spec");
   if (read.key.kind == "ProxyVIP") keep_allocations(read.status, object);
   if (spec != object.end()) read_facts(*spec, read);
+  if (spec != object.end() && !kind->own) read.services = services_of(*spec, read);
   if (read.key.kind == "ConfigMap") drop_values(object);
   if (read.key.kind == "Service") keep_ports(object);
   if (read.key.kind == "ProxyGateway" && spec != object.end()) swap_class(*spec, "loadBalancerClass", controller_class);

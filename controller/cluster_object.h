@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/resource_id.h"
 #include "base/result.h"
@@ -27,6 +28,8 @@ struct ClusterObject {
   /// For routes: spec.parentRefs as JSON.
   std::string parent_refs;
   std::uint32_t rules = 0;  ///< of routes
+  /// For routes of Gateway API: the Services that backendRefs of rules and of their filters name, as `namespace/name`.
+  std::vector<std::string> services{};
   std::string target;       ///< of policies: `Kind/name`; several are separated by commas
   /// The field manager of the last change; set by the caller, not by read_cluster_object.
   std::string changed_by;

@@ -8,7 +8,9 @@ namespace edge::controller {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using Json = nlohmann::json;
 
@@ -42,6 +44,32 @@ TEST(ClusterObject, KeepsOfAStatusWhichGatewayHasWhichAddressOfAPool) {
   const auto single = read_cluster_object(vip.dump(), kOurClass);
   ASSERT_TRUE(single.ok() && *single);
   EXPECT_THAT((*single)->document, Not(HasSubstr("allocations")));
+}
+
+TEST(ClusterObject, NamesTheServicesOfARouteOfGatewayApi) {
+  Json route = {
+      {"apiVersion", "gateway.networking.k8s.io/v1"},
+      {"kind", "HTTPRoute"},
+      {"metadata", {{"name", "r"}, {"namespace", "shop"}, {"uid", "1"}}},
+      {"spec",
+       {{"rules",
+         {{{"filters",
+            {{{"type", "RequestMirror"}, {"requestMirror", {{"backendRef", {{"name", "copies"}, {"port", 1}}}}}},
+             {{"type", "ExternalAuth"}, {"externalAuth", {{"backendRef", {{"name", "auth"}, {"namespace", "a"}}}}}}}},
+           {"backendRefs",
+            {{{"name", "be"}, {"port", 1}},
+             {{"name", "be"}, {"port", 2}, {"kind", "Service"}, {"group", ""}},
+             {{"name", "own"}, {"kind", "ProxyBackend"}, {"group", "edgeproxy.io"}},
+             {{"name", 7}},
+             "none"}}},
+          7}}}}};
+  const auto read = read_cluster_object(route.dump(), kOurClass);
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_THAT((*read)->services, ElementsAre("a/auth", "shop/be", "shop/copies"));
+  route["kind"] = "ProxyRoute";
+  const auto own = read_cluster_object(route.dump(), kOurClass);
+  ASSERT_TRUE(own.ok() && *own);
+  EXPECT_THAT((*own)->services, IsEmpty());
 }
 
 TEST(ClusterObject, PassesOverSecretsThatNobodyCanName) {

@@ -24,6 +24,7 @@ using test::World;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 TEST(ProgramBuilder, MakesAProgramOfWhatTheClusterHas) {
@@ -503,6 +504,48 @@ TEST(ProgramBuilder, ABackendTlsPolicyNamesTheGatewaysThatLeadToItsService) {
   // The route goes elsewhere; the policy itself is as it was.
   world.apply({edit(on("two"))});
   EXPECT_THAT(ancestors(world.desired_statuses()), ElementsAre("two"));
+}
+
+// A backend is not made with one at fault: whose routes need it, the routes themselves say. More Gateways than a status
+// has room for must not hide that one.
+TEST(ProgramBuilder, ABackendTlsPolicyAtFaultNamesTheGatewaysThatLeadToItsService) {
+  const Json to_service = {{"name", "be"}, {"port", 80}};
+  const auto on_used = [&](const Json& rule) {
+    return edit(api("HTTPRoute", "web", {{"parentRefs", {{{"name", "used"}}}}, {"rules", Json::array({rule})}}));
+  };
+  std::vector<ObjectEdit> edits = {
+      edit(api("GatewayClass", "edge", {{"controllerName", kClass}})),
+      on_used({{"backendRefs", Json::array({to_service})}}),
+      edit(api("BackendTLSPolicy", "tls",
+               {{"targetRefs", {{{"group", ""}, {"kind", "Service"}, {"name", "be"}}}},
+                {"validation",
+                 {{"hostname", "be.example"},
+                  {"caCertificateRefs", {{{"group", "example.com"}, {"kind", "Authority"}, {"name", "none"}}}}}}}))};
+  for (int i = 0; i < 20; ++i) {
+    edits.push_back(edit(api("Gateway", i < 19 ? "g" + std::to_string(i) : "used",
+                             {{"gatewayClassName", "edge"},
+                              {"listeners", {{{"name", "http"}, {"port", 8100 + i}, {"protocol", "HTTP"}}}}})));
+  }
+  World world;
+  world.start(std::move(edits));
+  const auto ancestors = [&] {
+    auto desired_statuses = world.desired_statuses();
+    const Json status = Json::parse(desired_statuses["BackendTLSPolicy shop/tls"].status, nullptr, false);
+    std::vector<std::string> names;
+    for (const Json& ancestor : status.value("ancestors", Json::array())) {
+      names.push_back(ancestor["ancestorRef"]["name"].get<std::string>());
+      EXPECT_EQ(ancestor["conditions"][0]["status"], "False");
+    }
+    return names;
+  };
+  EXPECT_THAT(ancestors(), ElementsAre("used"));
+  // Nobody needs it: whose it would be, nobody knows.
+  world.apply({on_used({{"backendRefs", {{{"name", "other"}, {"port", 80}}}}})});
+  EXPECT_THAT(ancestors(), IsEmpty());
+  // Copies go to it.
+  world.apply({on_used({{"filters", {{{"type", "RequestMirror"}, {"requestMirror", {{"backendRef", to_service}}}}}},
+                        {"backendRefs", {{{"name", "other"}, {"port", 80}}}}})});
+  EXPECT_THAT(ancestors(), ElementsAre("used"));
 }
 
 TEST(ProgramBuilder, AShadowedRouteIsToldByWhom) {

@@ -146,6 +146,14 @@ const StatusBuilder::ServiceUsers& StatusBuilder::service_users() {
                                                                                            gateways.end());
       }
     }
+    // A reference that does not resolve, as its policy is at fault, is in no configuration; nor is a copy's service a
+    // backend of the rule.
+    const compiler::Identity& identity = route.identity;
+    if (gateways.empty() || !among(kApiRoutes, identity.kind)) continue;
+    const ClusterObject* object = find_(ResourceId::of(identity.kind, identity.name_space, identity.name));
+    for (std::size_t i = 0; object != nullptr && i < object->services.size(); ++i) {
+      (*users_)[with_cluster(object->key.cluster, object->services[i])].insert(gateways.begin(), gateways.end());
+    }
   }
   return *users_;
 }
@@ -303,10 +311,6 @@ Json backend_tls_status(const Case& c, const StatusBuilder::ServiceUsers& users)
     if (found != users.end()) gateways.insert(found->second.begin(), found->second.end());
   }
   const auto conditions = compiler::link::parent_conditions(c.stored, nullptr);
-  // With one at fault no backend is made, so that nobody can be seen to use it: whoever looks after a gateway is told.
-  if (gateways.empty() && !holds(conditions, compiler::condition::kAccepted)) {
-    for (std::uint32_t i = 0; i < c.config.gateways.size(); ++i) gateways.insert(i);
-  }
   Json ancestors = Json::array();
   for (const std::uint32_t number : gateways) {
     const compiler::LinkedGateway& gateway = c.config.gateways[number];
