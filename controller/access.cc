@@ -55,6 +55,31 @@ OrderedJson binding(const char* kind, const char* role_kind, bool namespaced) {
   return object;
 }
 
+OrderedJson flow_schema(const std::string& name, int precedence, const char* level, const AccessRule& calls,
+                        const std::vector<std::string>& namespaces) {
+  OrderedJson object = named("FlowSchema", "flowcontrol.apiserver.k8s.io/v1", /*namespaced=*/false);
+  object["metadata"]["name"] = name;
+  OrderedJson& spec = object["spec"];
+  spec["priorityLevelConfiguration"]["name"] = level;
+  spec["matchingPrecedence"] = precedence;
+  OrderedJson rule;
+  rule["subjects"] = OrderedJson::array(
+      {OrderedJson{{"kind", "ServiceAccount"},
+                   {"serviceAccount", {{"name", kName}, {"namespace", kube::ElectorOptions{}.name_space}}}}});
+  OrderedJson of_resources;
+  of_resources["verbs"] = calls.verbs;
+  of_resources["apiGroups"] = {calls.group};
+  of_resources["resources"] = calls.resources;
+  const bool everywhere = namespaces.front() == "*";
+  if (everywhere) of_resources["clusterScope"] = true;
+  of_resources["namespaces"] = namespaces;
+  rule["resourceRules"] = OrderedJson::array({std::move(of_resources)});
+  if (everywhere)
+    rule["nonResourceRules"] = OrderedJson::array({OrderedJson{{"verbs", {"*"}}, {"nonResourceURLs", {"*"}}}});
+  spec["rules"] = OrderedJson::array({std::move(rule)});
+  return object;
+}
+
 }  // namespace
 
 bool follows(const schemas::Kind& kind, bool embedded) {
@@ -88,6 +113,10 @@ std::vector<AccessRule> cluster_access() {
     rules.push_back({group, std::move(of.told), {"get", "list", "watch"}});
     rules.push_back({group, std::move(of.written), {"patch"}});
   }
+  // For Gateways that ask for one.
+  const std::vector<std::string> made = {"create", "patch", "delete"};
+  rules.push_back({"", {"services"}, made});
+  rules.push_back({"discovery.k8s.io", {"endpointslices"}, made});
   const kube::Resource& event = kube::event_resource();
   rules.push_back({event.group, {event.plural}, {"create", "patch"}});
   return rules;
@@ -112,6 +141,21 @@ std::string access_manifest() {
                                  binding("RoleBinding", "Role", /*namespaced=*/true)};
   std::string text =
       "# What edge-controller asks of the Kubernetes API, and nothing else; made from what it follows and writes.\n";
+  for (const OrderedJson& object : objects) text += "---\n" + schemas::yaml_text(object);
+  return text;
+}
+
+std::string priority_manifest() {
+  // The levels are those that every cluster has; that of leader election has no queue that others fill.
+  constexpr int kOfLeases = 150;
+  constexpr int kOfAll = 850;
+  const kube::Resource& lease = kube::lease_resource();
+  const OrderedJson objects[] = {flow_schema(std::string(kName) + "-lease", kOfLeases, "leader-election",
+                                             {lease.group, {lease.plural}, {"*"}}, {kube::ElectorOptions{}.name_space}),
+                                 flow_schema(kName, kOfAll, "workload-high", {"*", {"*"}, {"*"}}, {"*"})};
+  std::string text =
+      "# How soon the Kubernetes API answers edge-controller while others ask much of it; for Kubernetes 1.29 and "
+      "newer.\n";
   for (const OrderedJson& object : objects) text += "---\n" + schemas::yaml_text(object);
   return text;
 }

@@ -29,5 +29,8 @@ std::vector<AccessRule> cluster_access();
 std::vector<AccessRule> lease_access();
 /// Namespace, service account, roles and bindings, in YAML.
 std::string access_manifest();
+/// FlowSchemas (API Priority and Fairness) in YAML: what the controller asks waits behind no other workload's calls,
+/// and its Lease behind none of its own.
+std::string priority_manifest();
 
 }  // namespace edge::controller

@@ -15,6 +15,7 @@
 #include "base/labels.h"
 #include "base/text/json.h"
 #include "controller/access.h"
+#include "controller/infrastructure/service_writer.h"
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
@@ -119,7 +120,13 @@ class Cluster::Impl {
 
   void set_desired(std::vector<DesiredStatus> desired_statuses) {
     loop_.post([this, desired_statuses = std::move(desired_statuses)]() mutable {
-      if (writer_) writer_->set_desired(std::move(desired_statuses));
+      if (!writer_) return;
+      for (const DesiredStatus& desired : desired_statuses) {
+        if (desired.key.kind == "Gateway" && desired.key.cluster.empty()) {
+          services_->set_desired(desired.key, desired.service);
+        }
+      }
+      writer_->set_desired(std::move(desired_statuses));
     });
   }
   void agents(AgentsView view) {
@@ -170,6 +177,7 @@ class Cluster::Impl {
                                           },
                                       .wrote = events_.wrote};
     writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
+    services_ = std::make_unique<ServiceWriter>(*client_, options_.controller_class, options_.log);
     return {};
   }
 
@@ -200,6 +208,7 @@ class Cluster::Impl {
 
   void lead(bool leads) {
     writer_->lead(leads);
+    services_->lead(leads);
     const std::lock_guard lock(mutex_);
     counts_.leads = leads;
   }
@@ -290,13 +299,21 @@ class Cluster::Impl {
 
   void follow(const std::string& kind, const kube::Resource& resource) {
     writer_->serve(kind, resource);
+    services_->serve(kind, resource);
     kube::InformerOptions options;
-    // Large, many, and of no use to anybody here.
-    if (kind == "Secret" && !options_.embedded) options.field_selector = "type!=helm.sh/release.v1";
+    // Of the embedded API everything that was written is waited for (await_seen).
+    if (!options_.embedded) {
+      WatchSelectors selectors = selectors_of(kind);
+      options.label_selector = std::move(selectors.labels);
+      options.field_selector = std::move(selectors.fields);
+    }
     kube::InformerEvents events;
     events.changed = [this, kind](const kube::Object& object) { changed(kind, object); };
     events.removed = [this, kind](const std::string& key) { removed(key_of(kind, key)); };
-    events.synced = [this] { check_synced(); };
+    events.synced = [this] {
+      check_synced();
+      check_services_known();
+    };
     events.connection = [this, kind](bool connected, const kube::Failure& failure) {
       connection(kind, connected, failure);
     };
@@ -314,6 +331,7 @@ class Cluster::Impl {
     if (!*read) return removed(key_of(kind, object.key()));
     ClusterObject& known = **read;
     known.changed_by = object.manager;
+    services_->observe(known.key, object.text);
     if (has_status(kind)) {
       writer_->observe(known.key, {known.uid, known.resource_version, std::exchange(known.status, {})});
     }
@@ -324,6 +342,7 @@ class Cluster::Impl {
 
   void removed(const ResourceId& key) {
     writer_->forget(key);
+    services_->forget(key);
     add({key, std::nullopt});
   }
 
@@ -381,6 +400,15 @@ class Cluster::Impl {
     check_seen();
   }
 
+  /// Nothing is deleted of a Gateway that may only not have come by yet.
+  void check_services_known() {
+    for (const char* kind : {"Gateway", "Service", "EndpointSlice"}) {
+      const auto found = informers_.find(kind);
+      if (found == informers_.end() || !found->second->synced()) return;
+    }
+    services_->synced();
+  }
+
   /// Told once for all kinds: they mostly share their fate.
   void connection(const std::string& what, bool connected, const kube::Failure& failure) {
     const bool was = away_.empty();
@@ -411,6 +439,10 @@ class Cluster::Impl {
       written_ = true;
       finish_when_idle();
     });
+    services_->stop([this] {
+      made_ = true;
+      finish_when_idle();
+    });
     finish_when_idle();
   }
 
@@ -435,11 +467,12 @@ class Cluster::Impl {
   }
 
   void finish_when_idle() {
-    if (!stopping_ || looking_ || leaving_ || !written_ || std::exchange(finishing_, true)) return;
+    if (!stopping_ || looking_ || leaving_ || !written_ || !made_ || std::exchange(finishing_, true)) return;
     // Not within what has just come to its end.
     loop_.post([this] {
       elector_.reset();
       writer_.reset();
+      services_.reset();
       discovery_.reset();
       client_.reset();
       // Whoever waits for this takes everything here away.
@@ -456,6 +489,7 @@ class Cluster::Impl {
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<StatusWriter> writer_;
+  std::unique_ptr<ServiceWriter> services_;
   std::unique_ptr<kube::Elector> elector_;
   std::map<std::string, std::unique_ptr<kube::Informer>> informers_;  ///< by kind
   std::unique_ptr<kube::Informer> nodes_;
@@ -473,7 +507,8 @@ class Cluster::Impl {
   bool stopping_ = false;
   bool looking_ = false;
   bool leaving_ = false;
-  bool written_ = false;
+  bool written_ = false;  ///< what was being written when the end came
+  bool made_ = false;     ///< likewise, of services_
   bool finishing_ = false;
   const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   mutable std::mutex mutex_;  ///< guards what follows

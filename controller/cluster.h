@@ -1,5 +1,6 @@
-// The controller's connection to the Kubernetes API: watches every kind that the compiler reads, writes statuses and
-// events, takes part in leader election. On an event loop of its own with a thread, or one that is given.
+// The controller's connection to the Kubernetes API: watches every kind that the compiler reads, writes statuses,
+// events and the Services of Gateways, takes part in leader election. On an event loop of its own with a thread, or one
+// that is given.
 //
 // While the API server is unreachable the controller continues with its last state, and catches up afterwards.
 #pragma once

@@ -122,6 +122,12 @@ std::vector<std::string> services_of(const Json& spec, const ClusterObject& rout
 void read_facts(const Json& spec, ClusterObject& object) {
   if (const Json& parents = member_in(spec, "parentRefs"); parents.is_array()) object.parent_refs = json_line(parents);
   object.rules = static_cast<std::uint32_t>(list_in(spec, "rules").size());
+  if (object.key.kind == "Gateway") {
+    const Json& infrastructure = member_in(spec, "infrastructure");
+    if (infrastructure.is_object()) object.infrastructure = json_line(infrastructure);
+    object.class_name = text_in(spec, "gatewayClassName");
+  }
+  if (object.key.kind == "Ingress") object.class_name = text_in(spec, "ingressClassName");
   if (const Json& target = member_in(spec, "targetRef"); target.is_object()) {
     object.target = text_in(target, "kind") + "/" + text_in(target, "name");
   }
@@ -134,6 +140,17 @@ void read_facts(const Json& spec, ClusterObject& object) {
 Error fault(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
 
 }  // namespace
+
+WatchSelectors selectors_of(std::string_view kind) {
+  // One without it is no Service's.
+  if (kind == "EndpointSlice") return {.labels = "kubernetes.io/service-name", .fields = {}};
+  WatchSelectors selectors;
+  if (kind != "Secret") return selectors;
+  for (const std::string_view type : kForeignSecrets) {
+    selectors.fields += (selectors.fields.empty() ? "type!=" : ",type!=") + std::string(type);
+  }
+  return selectors;
+}
 
 Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, std::string_view controller_class) {
   Json object = parse_json(json);
@@ -160,6 +177,9 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   const auto spec = object.find("spec");
   if (read.key.kind == "ProxyVIP") keep_allocations(read.status, object);
   if (spec != object.end()) read_facts(*spec, read);
+  if (read.key.kind == "Ingress" && read.class_name.empty()) {
+    read.class_name = text_in(member_in(object["metadata"], "annotations"), "kubernetes.io/ingress.class");
+  }
   if (spec != object.end() && !kind->own) read.services = services_of(*spec, read);
   if (read.key.kind == "ConfigMap") drop_values(object);
   if (read.key.kind == "Service") keep_ports(object);

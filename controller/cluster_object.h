@@ -30,7 +30,10 @@ struct ClusterObject {
   std::uint32_t rules = 0;  ///< of routes
   /// For routes of Gateway API: the Services that backendRefs of rules and of their filters name, as `namespace/name`.
   std::vector<std::string> services{};
-  std::string target;       ///< of policies: `Kind/name`; several are separated by commas
+  /// For Gateways: spec.infrastructure as JSON; empty: it has none.
+  std::string infrastructure{};
+  std::string class_name{};  ///< of Gateways and Ingresses, as they call it
+  std::string target;        ///< of policies: `Kind/name`; several are separated by commas
   /// The field manager of the last change; set by the caller, not by read_cluster_object.
   std::string changed_by;
   /// Not stored in the cluster: compiled in addition to the cluster's objects, and gets no status.
@@ -41,5 +44,13 @@ struct ClusterObject {
 /// default class, so another one is swapped with it here. \returns nullopt for an object that the compiler does not
 /// need (a package manager's Secret).
 Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, std::string_view controller_class);
+
+/// What a list and a watch of a kind ask for; empty: every object.
+struct WatchSelectors {
+  std::string labels;
+  std::string fields;
+};
+/// Of kinds that may be large: without the objects that the compiler does not need.
+WatchSelectors selectors_of(std::string_view kind);
 
 }  // namespace edge::controller

@@ -82,6 +82,15 @@ TEST(ClusterObject, PassesOverSecretsThatNobodyCanName) {
   EXPECT_FALSE(read->has_value());
 }
 
+TEST(ClusterObject, AsksForNoSecretsThatNobodyCanName) {
+  const std::string fields = selectors_of("Secret").fields;
+  EXPECT_THAT(fields, testing::StartsWith("type!=helm.sh/release.v1,type!="));
+  EXPECT_THAT(fields, HasSubstr("type!=kubernetes.io/service-account-token"));
+  EXPECT_THAT(fields, Not(HasSubstr("kubernetes.io/tls")));
+  EXPECT_EQ(selectors_of("EndpointSlice").labels, "kubernetes.io/service-name");
+  EXPECT_EQ(selectors_of("Service").labels + selectors_of("Service").fields, "");
+}
+
 TEST(ClusterObject, RefusesWhatIsNone) {
   for (const char* text : {"", "[]", "{}", R"({"metadata":[]})", R"({"kind":"Pod","metadata":{"name":"p"}})",
                            R"({"kind":7,"metadata":{"name":7,"generation":"x"}})"}) {

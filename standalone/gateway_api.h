@@ -5,6 +5,10 @@
 #include "base/result.h"
 #include "controller/kube/config.h"
 
+namespace edge::net {
+class Loop;
+}
+
 namespace edge::standalone {
 
 /// Kinds that are served already are left as they are: somebody may have installed the official definitions.

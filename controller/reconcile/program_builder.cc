@@ -87,6 +87,7 @@ std::optional<ReconcileResult> ProgramBuilder::apply(std::vector<ObjectEdit> edi
   ReconcileResult result;
   for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result);
   if (documents.empty() && started_) return values_alone(std::move(result));
+  add_given_addresses(tried, documents);
   const auto artifact = compile(documents, tried, result);
   result.stats = workspace_.stats();
   if (!artifact) {
@@ -119,6 +120,16 @@ std::optional<ReconcileResult> ProgramBuilder::add_databases() {
   return result;
 }
 
+/// With what is compiled for another reason: alone they would change nothing.
+void ProgramBuilder::add_given_addresses(const Tried& tried, std::vector<DocumentEdit>& documents) {
+  for (auto& [name, text] : pools_.take_changed()) {
+    const auto known = objects_.find(name);
+    if (known == objects_.end() || known->second.held || tried.contains(name)) continue;
+    known->second.document = hash_of(text);
+    documents.push_back({name, std::move(text)});
+  }
+}
+
 void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried,
                           ReconcileResult& result) {
   const std::string name = edit.key.text();
@@ -130,6 +141,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     if (ValueIndex::leaves_something(edit.key.kind)) documents.push_back({name, std::nullopt});
     tried.erase(name);
     tls_policies_.erase(name);
+    if (edit.key.kind == "ProxyVIP") pools_.remove(name);
     ingresses_.erase(name);
     unsettled_.erase(name);
     // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
@@ -143,6 +155,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   Known& known = objects_[name];
   const bool another = was_there && known.object.uid != edit.object->uid;
   std::string text = std::exchange(edit.object->document, {});
+  if (edit.key.kind == "ProxyVIP") text = pools_.put(name, std::move(text));
   if (ValueIndex::holds(edit.key.kind)) {
     auto left = values_.put(edit.key.kind, name, text);
     text = left ? *std::move(left) : std::string();
@@ -193,6 +206,7 @@ std::optional<compiler::Artifact> ProgramBuilder::run(const std::vector<Document
     return std::nullopt;
   }
   note_statuses(workspace_.statuses());
+  pools_.note(statuses_);
   return artifact;
 }
 
@@ -544,7 +558,11 @@ std::optional<DesiredStatus> ProgramBuilder::build_status(StatusBuilder& builder
     desired.rejection = "NotServed: " + why->second;
   }
   const std::uint64_t said = hash_bytes(desired.program * 2 + (desired.servable ? 1 : 0), desired.status);
-  const std::uint64_t hash = hash_bytes(hash_bytes(said, desired.rejection), known.object.uid) ^
+  std::uint64_t made = said;
+  for (const MadeObject& object : desired.service ? objects_of(*desired.service) : std::vector<MadeObject>()) {
+    made = hash_bytes(made, object.text);
+  }
+  const std::uint64_t hash = hash_bytes(hash_bytes(made, desired.rejection), known.object.uid) ^
                              (static_cast<std::uint64_t>(known.object.generation) << 1);
   if (std::exchange(known.reported, hash) == hash) return std::nullopt;
   return desired;

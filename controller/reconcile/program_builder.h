@@ -24,6 +24,7 @@
 #include "controller/cluster_object.h"
 #include "controller/endpoints/value_index.h"
 #include "controller/publish/cause.h"
+#include "controller/reconcile/pool_memory.h"
 #include "controller/reconcile/sound_versions.h"
 #include "controller/status/desired_status.h"
 #include "program/values/value_set.h"
@@ -113,6 +114,7 @@ class ProgramBuilder {
     bool first_half = false;
   };
 
+  void add_given_addresses(const Tried& tried, std::vector<compiler::DocumentEdit>& documents);
   void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
                                             ReconcileResult& result);
@@ -148,8 +150,9 @@ class ProgramBuilder {
   std::map<std::string, SoundBefore> unsettled_;  ///< of objects_, while the program lacks databases
   bool lacks_databases_ = false;                  ///< for the last compilation
   bool compiler_failed_ = false;                  ///< likewise: an error that no resource causes
-  std::set<std::string> tls_policies_;            ///< of objects_
-  std::set<std::string> ingresses_;               ///< of objects_
+  PoolMemory pools_;
+  std::set<std::string> tls_policies_;  ///< of objects_
+  std::set<std::string> ingresses_;     ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;
   std::map<std::string, std::string> unserved_;  ///< Ingresses without an existing class, with the reason
   bool started_ = false;

@@ -9,6 +9,7 @@
 namespace edge::controller {
 namespace {
 
+using test::api;
 using test::backend;
 using test::condition;
 using test::edit;
@@ -466,14 +467,6 @@ TEST(ProgramBuilder, VerdictsSayWhereARouteIs) {
   EXPECT_EQ(backend["endpoints"][0]["address"], "10.0.0.1:9000");
   EXPECT_EQ(backend["endpoints"][0]["healthy"], true);
   EXPECT_TRUE(world.desired_statuses().empty());
-}
-
-/// An object of Gateway API.
-Json api(const std::string& kind, const std::string& name, const Json& spec) {
-  Json made = object(kind, name, spec);
-  made["apiVersion"] = "gateway.networking.k8s.io/v1";
-  if (kind == "GatewayClass") made["metadata"].erase("namespace");
-  return made;
 }
 
 TEST(ProgramBuilder, ABackendTlsPolicyNamesTheGatewaysThatLeadToItsService) {

@@ -34,6 +34,14 @@ inline Json object(const std::string& kind, const std::string& name, const Json&
           {"spec", spec}};
 }
 
+/// An object of Gateway API.
+inline Json api(const std::string& kind, const std::string& name, const Json& spec) {
+  Json made = object(kind, name, spec);
+  made["apiVersion"] = "gateway.networking.k8s.io/v1";
+  if (kind == "GatewayClass") made["metadata"].erase("namespace");
+  return made;
+}
+
 inline Json gateway() {
   return object("ProxyGateway", "gw", {{"listeners", {{{"name", "http"}, {"port", 8080}, {"protocol", "HTTP"}}}}});
 }
@@ -81,8 +89,9 @@ inline ObjectEdit removal(const std::string& kind, const std::string& name) {
 
 class World {
  public:
-  explicit World(SoundVersions sound = {}, NodeAddresses node_addresses = NodeAddresses::kAllowed)
-      : program_builder_(options(), {kClass, {}}, std::move(sound), node_addresses) {}
+  explicit World(SoundVersions sound = {}, NodeAddresses node_addresses = NodeAddresses::kAllowed,
+                 std::vector<std::string> published_addresses = {})
+      : program_builder_(options(), {kClass, std::move(published_addresses)}, std::move(sound), node_addresses) {}
 
   ReconcileResult apply(std::vector<ObjectEdit> edits) {
     auto result = program_builder_.apply(std::move(edits));

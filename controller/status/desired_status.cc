@@ -122,6 +122,29 @@ const compiler::LinkedRoute* StatusBuilder::route(const ResourceId& key) {
   return found == routes_.end() ? nullptr : found->second;
 }
 
+const std::set<std::uint32_t>* StatusBuilder::gateways_of(const ClusterObject& ingress) {
+  if (!of_ingresses_) {
+    of_ingresses_.emplace();
+    for (const compiler::LinkedRoute& route : config_.routes) {
+      const compiler::Identity& identity = route.identity;
+      if (identity.kind != ingress.key.kind) continue;
+      // An Ingress becomes a route for each host, `NAME:HOST`.
+      const ResourceId made_of =
+          ResourceId::of(identity.kind, identity.name_space, identity.name.substr(0, identity.name.find(':')));
+      std::set<std::uint32_t>& gateways = (*of_ingresses_)[made_of.text()];
+      for (const std::uint32_t listener : route.listeners) gateways.insert(config_.listeners[listener].gateway);
+      const ClusterObject* object = find_(made_of);
+      if (object == nullptr) continue;
+      of_classes_[with_cluster(made_of.cluster, object->class_name)].insert(gateways.begin(), gateways.end());
+    }
+  }
+  const auto own = of_ingresses_->find(ingress.key.text());
+  if (own != of_ingresses_->end()) return &own->second;
+  // A canary makes no route of its own; those that it stands beside are of its class.
+  const auto of_class = of_classes_.find(with_cluster(ingress.key.cluster, ingress.class_name));
+  return of_class == of_classes_.end() ? nullptr : &of_class->second;
+}
+
 const program::BackendEndpoints* StatusBuilder::endpoints(const ResourceId& key) const {
   const std::uint64_t id = stable_id("ProxyBackend", key.qualified_namespace(), key.name);
   const auto found =
@@ -253,8 +276,15 @@ Json backend_status(const program::BackendEndpoints* backend) {
   return status;
 }
 
+/// Whether nothing of it is served as it has no address that could be.
+bool lacks_address(const ResourceStatus& status) {
+  const Condition* programmed = compiler::find_condition(status.conditions, compiler::condition::kProgrammed);
+  return programmed != nullptr && (programmed->reason == compiler::reason::kAddressNotAssigned ||
+                                   programmed->reason == compiler::reason::kAddressNotUsable);
+}
+
 std::vector<std::string> addresses_of(const Case& c) {
-  if (c.stored != nullptr && !c.stored->addresses.empty()) return c.stored->addresses;
+  if (c.stored != nullptr && (!c.stored->addresses.empty() || lacks_address(*c.stored))) return c.stored->addresses;
   return c.options.published_addresses;
 }
 
@@ -263,6 +293,42 @@ Json own_gateway_status(const Case& c) {
   return {{"addresses", addresses_of(c)},
           {"listenerCount", c.stored->listeners.size()},
           {"listeners", listeners_json(*c.stored, c.generation(), true)}};
+}
+
+std::map<std::string, std::string> texts_in(const Json& object) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_string()) texts.emplace(name, value.get_ref<const std::string&>());
+  }
+  return texts;
+}
+
+/// A Gateway that says what is to be written on what is created asks for a Service.
+std::shared_ptr<const GatewayService> service_of(const Case& c) {
+  const ClusterObject& object = c.object;
+  if (object.infrastructure.empty()) return nullptr;
+  const Json asked = parse_json(object.infrastructure);
+  GatewayService service{.gateway = object.key,
+                         .uid = object.uid,
+                         .class_name = object.class_name,
+                         .controller = c.options.controller_class,
+                         .labels = texts_in(member_in(asked, "labels")),
+                         .annotations = texts_in(member_in(asked, "annotations"))};
+  std::set<ServicePort> ports;
+  for (const compiler::LinkedListener& listener : c.config.listeners) {
+    const compiler::Identity& gateway = c.config.gateways[listener.gateway].identity;
+    if (gateway.kind != object.key.kind || gateway.name != object.key.name ||
+        gateway.name_space != object.key.qualified_namespace()) {
+      continue;
+    }
+    ports.insert({listener.port, listener.protocol == program::Protocol::kUdp});
+  }
+  service.ports.assign(ports.begin(), ports.end());
+  for (const std::string& address : addresses_of(c)) {
+    if (const auto ip = parse_ip(address)) service.addresses.push_back(*ip);
+  }
+  std::ranges::sort(service.addresses);
+  return std::make_shared<const GatewayService>(std::move(service));
 }
 
 Json api_gateway_status(const Case& c, DesiredStatus& desired) {
@@ -274,6 +340,7 @@ Json api_gateway_status(const Case& c, DesiredStatus& desired) {
   const auto conditions = compiler::link::gateway_conditions(*c.stored);
   desired.servable = holds(conditions, compiler::condition::kProgrammed);
   desired.rejection = rejection_in(conditions);
+  desired.service = service_of(c);
   return {{"addresses", std::move(addresses)},
           {"attachedListenerSets", c.stored->attached_listener_sets},
           {"listeners", listeners_json(*c.stored, c.generation(), false)},
@@ -327,16 +394,16 @@ Json backend_tls_status(const Case& c, const StatusBuilder::ServiceUsers& users)
   return {{"ancestors", std::move(ancestors)}};
 }
 
-/// The addresses of the gateways that it is on; of those that bind every address what is published.
-Json ingress_status(const Case& c, const compiler::LinkedRoute* route) {
+/// The addresses of the gateways that serve it; of those that bind every address what is published.
+Json ingress_status(const Case& c, const std::set<std::uint32_t>* gateways) {
+  if (gateways == nullptr) return nullptr;
   std::vector<std::string> addresses;
-  for (std::size_t i = 0; route != nullptr && i < route->listeners.size(); ++i) {
-    const compiler::LinkedListener& listener = c.config.listeners[route->listeners[i]];
-    for (const IpAddress& address : c.config.gateways[listener.gateway].addresses) {
+  for (const std::uint32_t gateway : *gateways) {
+    for (const IpAddress& address : c.config.gateways[gateway].addresses) {
       if (std::ranges::find(addresses, to_string(address)) == addresses.end()) addresses.push_back(to_string(address));
     }
   }
-  if (route != nullptr && addresses.empty()) addresses = c.options.published_addresses;
+  if (!gateways->empty() && addresses.empty()) addresses = c.options.published_addresses;
   Json entries = Json::array();
   for (const std::string& address : addresses) {
     entries.push_back({{parse_ip(address) ? "ip" : "hostname", address}});
@@ -453,7 +520,7 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     status = backend_tls_status(c, service_users());
     desired.rejection = stored == nullptr ? "" : rejection_in(stored->conditions);
   } else if (key.kind == "Ingress") {
-    status = ingress_status(c, route(key));
+    status = ingress_status(c, gateways_of(object));
     if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
     desired.told_by_event = true;
   } else if (key.kind == "ProxyVIP") {

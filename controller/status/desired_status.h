@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,6 +20,7 @@
 #include "compiler/link/conditions.h"
 #include "compiler/link/linked_config.h"
 #include "controller/cluster_object.h"
+#include "controller/infrastructure/gateway_service.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {
@@ -38,6 +40,8 @@ struct DesiredStatus {
   /// Of ListenerSets: stable id of the Gateway that serves the listeners, and what stands before their names there.
   std::uint64_t served_by = 0;
   std::string listener_prefix{};
+  /// Of Gateways: what is made for it; null: nothing.
+  std::shared_ptr<const GatewayService> service{};
 };
 
 /// Whether the controller writes the status of resources of this kind.
@@ -85,6 +89,8 @@ class StatusBuilder {
   /// Removes from `stored` the entries for other controllers' gateways (rule D8). False: there are none.
   bool remove_other_controllers(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceId& key);
+  /// Returns the indices of the gateways that serve an Ingress; nullptr: it is another controller's.
+  const std::set<std::uint32_t>* gateways_of(const ClusterObject& ingress);
   const program::BackendEndpoints* endpoints(const ResourceId& key) const;
 
   const StatusBuilderOptions& options_;
@@ -94,6 +100,10 @@ class StatusBuilder {
   const std::function<const ClusterObject*(const ResourceId&)> find_;
   std::unordered_map<std::string, const compiler::LinkedRoute*> routes_;
   std::optional<ServiceUsers> users_;
+  /// Of Ingresses, by ResourceId::text(), and of their classes, by the name that Ingresses call them.
+  using Gateways = std::unordered_map<std::string, std::set<std::uint32_t>>;
+  std::optional<Gateways> of_ingresses_;
+  Gateways of_classes_;
   std::optional<std::set<std::string>> left_;  ///< ProxyBackends, by ResourceId::text()
 };
 

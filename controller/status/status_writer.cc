@@ -118,13 +118,13 @@ void StatusWriter::wake() {
 
 net::Detached StatusWriter::pump() {
   while (!stopping_) {
-    while (leads_ && !stopping_) {
+    while (leads_ && !stopping_ && client_.loop().now() >= not_before_) {
       auto due = queue_.next(client_.loop().now(), timestamp_text(std::chrono::system_clock::now()));
       if (!due) break;
       write(*std::move(due));
     }
     tell_counts();
-    const net::Time until = leads_ ? queue_.due() : net::kNever;
+    const net::Time until = leads_ ? std::max(queue_.due(), not_before_) : net::kNever;
     co_await waiter_.wait(until);
   }
   pumping_ = false;
@@ -195,6 +195,8 @@ net::Task<StatusQueue::WriteResult> StatusWriter::read_reply(net::Waiter& waiter
 
 void StatusWriter::complain(const StatusQueue::Write& write, const kube::Failure& failure) {
   ++counts_.failed;
+  // One that is busy (429) is asked for nothing else meanwhile.
+  if (failure.retry_after > 0) not_before_ = client_.loop().now() + std::chrono::seconds(failure.retry_after);
   // A server that is away is told by the informers; of a kind that it refuses once is enough.
   if (failure.kind != kube::Failure::Kind::kRefused) return;
   std::string& reported = complaints_[write.key.kind];

@@ -77,6 +77,8 @@ class StatusWriter {
   StatusCounts counts_;
   net::Waiter waiter_;
   std::set<net::Waiter*> writing_;
+  /// The server wants no write before.
+  net::Time not_before_{};
   bool leads_ = false;
   bool stopping_ = false;
   bool pumping_ = false;

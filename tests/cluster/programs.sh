@@ -4,6 +4,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 kubectl apply --server-side -f "$root/deploy/crds" >/dev/null
+gateway_api=$(cd "$root/tests/cluster" && go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)
+kubectl apply --server-side -k "$gateway_api/config/crd/experimental" >/dev/null
 kubectl wait --for condition=Established --timeout 60s crd --all >/dev/null
 export EDGE_TEST_KUBECONFIG=$KUBECONFIG EDGE_TEST_ADDRESS=10.244.0.1
 case $1 in

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "controller/kube/blocking_client.h"
+#include "standalone/gateway_api.h"
 #include "tests/e2e/process.h"
 #include "tests/e2e/test_api.h"
 #include "tests/kube/fake_api.h"
@@ -83,6 +84,10 @@ class ClusterTest : public testing::Test {
     sources.kubeconfig = api_->kubeconfig();
     auto config = kube::Config::resolve(sources);
     ASSERT_TRUE(config.ok()) << config.error().text;
+    if (!api_->is_cluster()) {
+      const Status installed = standalone::install_gateway_api(*config, nullptr);
+      ASSERT_TRUE(installed.ok()) << installed.error().text;
+    }
     auto made = kube::BlockingClient::make(*config);
     ASSERT_TRUE(made.ok()) << made.error().text;
     client_ = std::move(*made);
@@ -130,8 +135,8 @@ class ClusterTest : public testing::Test {
     };
     const auto found = client_->find_kind(said("apiVersion"), said("kind"));
     ASSERT_TRUE(found.resource.has_value()) << found.failure.text();
-    const auto reply =
-        client_->patch(*found.resource, "default", read->name, PatchType::kApply, text, {.field_manager = "test"});
+    const auto reply = client_->patch(*found.resource, space_of(*found.resource), read->name, PatchType::kApply, text,
+                                      {.field_manager = "test"});
     ASSERT_TRUE(reply.ok()) << reply.failure.text();
     applied_.emplace(found.resource->qualified(), read->name);
   }
@@ -139,9 +144,10 @@ class ClusterTest : public testing::Test {
   void clean() {
     for (const auto& [kind, name] : applied_) {
       const auto found = client_->find(kind);
-      if (found.resource) client_->remove(*found.resource, "default", name);
+      if (found.resource) client_->remove(*found.resource, space_of(*found.resource), name);
     }
   }
+  static std::string space_of(const kube::Resource& resource) { return resource.namespaced ? "default" : ""; }
   bool until(const std::function<bool()>& holds) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!holds()) {
@@ -169,13 +175,13 @@ class ClusterTest : public testing::Test {
       return bytes.find(name + ".example") != std::string::npos;
     });
   }
-  /// The route as the API has it.
-  std::string text_of(const std::string& name, const std::string& kind = "proxyroutes") const {
-    const auto found = client_->find(kind);
+  /// An object as the API has it; empty: there is none.
+  std::string text_of(const std::string& name, const std::string& plural = "proxyroutes") const {
+    const auto found = client_->find(plural);
     return found.resource ? client_->get(*found.resource, "default", name).object.text : "";
   }
-  bool says(const std::string& name, const std::string& part, const std::string& kind = "proxyroutes") const {
-    return until([&] { return text_of(name, kind).find(part) != std::string::npos; });
+  bool says(const std::string& name, const std::string& part, const std::string& plural = "proxyroutes") const {
+    return until([&] { return text_of(name, plural).find(part) != std::string::npos; });
   }
   void remove(const std::string& name) const {
     EXPECT_TRUE(client_->remove(*client_->find("proxyroutes").resource, "default", name).ok());
@@ -341,6 +347,40 @@ TEST_F(ClusterTest, TellsWhatBecomesOfUdpRoutes) {
   EXPECT_TRUE(says("elsewhere", R"("reason":"Accepted","status":"True","type":"Accepted")", "udproutes"));
   apply(udp_route("elsewhere", "names", "names"));
   EXPECT_TRUE(says("elsewhere", R"("reason":"ResolvedRefs","status":"True","type":"ResolvedRefs")", "udproutes"));
+}
+
+/// A Service with what the Gateway wants written on it, and its address as endpoint; none that it asks for no more.
+TEST_F(ClusterTest, MakesTheServiceThatAGatewayAsksFor) {
+  const auto gateway = [](const std::string& more, int port) {
+    return R"({"apiVersion":"gateway.networking.k8s.io/v1","kind":"Gateway",
+      "metadata":{"name":"asks","namespace":"default"},
+      "spec":{"gatewayClassName":"e2e","addresses":[{"type":"IPAddress","value":"10.244.9.77"}],)" +
+           more + R"("listeners":[{"name":"http","protocol":"HTTP","port":)" + std::to_string(port) + "}]}}";
+  };
+  apply(R"({"apiVersion":"gateway.networking.k8s.io/v1","kind":"GatewayClass","metadata":{"name":"e2e"},
+    "spec":{"controllerName":"edgeproxy.io/proxy"}})");
+  apply(gateway(R"("infrastructure":{"labels":{"team":"shop"},"annotations":{"example.com/note":"n"}},)", 8001));
+  EXPECT_TRUE(says("asks-e2e", R"("team":"shop")", "services"));
+  EXPECT_THAT(text_of("asks-e2e", "services"),
+              testing::AllOf(testing::HasSubstr(R"("gateway.networking.k8s.io/gateway-name":"asks")"),
+                             testing::HasSubstr(R"("example.com/note":"n")"), testing::HasSubstr(R"("port":8001)")));
+  EXPECT_TRUE(says("asks-e2e-ipv4", R"("10.244.9.77")", "endpointslices"));
+  apply(gateway(R"("infrastructure":{"labels":{"tier":"front"}},)", 8002));
+  EXPECT_TRUE(says("asks-e2e", R"("tier":"front")", "services"));
+  EXPECT_TRUE(says("asks-e2e", R"("port":8002)", "services"));
+  EXPECT_THAT(text_of("asks-e2e", "services"), testing::Not(testing::HasSubstr(R"("team":"shop")")));
+  EXPECT_TRUE(says("asks-e2e-ipv4", R"("port":8002)", "endpointslices"));
+  // What stands in the Service of somebody else is his.
+  apply(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"taken-e2e","namespace":"default"},
+    "spec":{"ports":[{"name":"a","port":1}]}})");
+  apply(R"({"apiVersion":"gateway.networking.k8s.io/v1","kind":"Gateway",
+    "metadata":{"name":"taken","namespace":"default"},"spec":{"gatewayClassName":"e2e",
+    "infrastructure":{"labels":{"team":"shop"}},"listeners":[{"name":"http","protocol":"HTTP","port":8003}]}})");
+  EXPECT_NE(controller_->after("Service default/taken-e2e is somebody else's"), "");
+  EXPECT_THAT(text_of("taken-e2e", "services"), testing::Not(testing::HasSubstr("team")));
+  apply(gateway("", 8002));
+  EXPECT_TRUE(until([&] { return text_of("asks-e2e", "services").empty(); }));
+  EXPECT_TRUE(until([&] { return text_of("asks-e2e-ipv4", "endpointslices").empty(); }));
 }
 
 /// Killed in the middle of changes, again and again: what was acknowledged is served in the end.

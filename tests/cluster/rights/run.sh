@@ -7,4 +7,9 @@ install_product
 start_controller --leader-elect
 start_agent node-1
 kubectl apply -f "$root/tests/cluster/rights/world.yaml" >/dev/null
+# What is made for a Gateway is changed, and taken away.
+kubectl wait --for create --timeout 60s service/web-edge endpointslice/web-edge-ipv4 >/dev/null
+kubectl patch gateway web --type merge -p '{"spec":{"infrastructure":{"labels":{"team":"second"}}}}' >/dev/null
+kubectl wait --for jsonpath='{.metadata.labels.team}'=second --timeout 60s service/web-edge >/dev/null
+kubectl patch gateway web --type merge -p '{"spec":{"infrastructure":null}}' >/dev/null
 "$root/tests/cluster/rights/rights.py" "$logs/audit.log" 60
