@@ -119,7 +119,7 @@ constexpr Object kStatus{kStatusFields};
 
 constexpr std::string_view kAliases[] = {"vips", "vip"};
 constexpr Column kColumns[] = {
-    {"VIP", ".spec.address"},
+    {"VIP", ".spec['address','pool']"},
     {"MODE", ".spec.mode"},
     kReadyColumn,
     kAgeColumn,

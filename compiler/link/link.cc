@@ -186,7 +186,7 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
   add_login_rules(config);
   check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);
   refused_statuses(resources.refused, diagnostics, config);
-  class_statuses(resources.gateway_classes, kDefaults.controller_class, config.statuses);
+  class_statuses(resources.gateway_classes, kDefaults.controller_class, resources.gateways, config.statuses);
   backend_tls_statuses(resources, config.statuses);
   sort_and_merge(config.statuses);
   count_attached_routes(config, config.statuses);

@@ -10,7 +10,7 @@
 namespace edge::compiler::link {
 
 /// Sorted, as the specification asks.
-inline constexpr std::array<std::string_view, 46> kSupportedFeatures = {
+inline constexpr std::array<std::string_view, 47> kSupportedFeatures = {
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
@@ -21,6 +21,7 @@ inline constexpr std::array<std::string_view, 46> kSupportedFeatures = {
     "GatewayFrontendClientCertificateValidation",
     "GatewayHTTPListenerIsolation",
     "GatewayHTTPSListenerDetectMisdirectedRequests",
+    "GatewayInfrastructure",
     "GatewayPort8080",
     "GatewayStaticAddresses",
     "HTTPRoute",

@@ -13,6 +13,7 @@ void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics) {
   for (const model::ProxyBackend& backend : resources.backends) lint(backend, diagnostics);
   for (const model::ProxyPolicy& policy : resources.policies) lint(policy, diagnostics);
   lint_bgp(resources, diagnostics);
+  lint_pools(resources, diagnostics);
   lint_together(resources, diagnostics);
   lint_path_detours(resources, diagnostics);
   lint_shared_sessions(resources, diagnostics);

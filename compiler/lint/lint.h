@@ -27,6 +27,9 @@ void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diag
 /// Warns of `spec.bgp` of ProxyVIPs: passwords in plain text, and peers whose settings have no effect.
 void lint_bgp(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
+/// Warns of blocks of pools that are within others. Linear in the blocks, except for sorting.
+void lint_pools(const model::ResourceSet& resources, Diagnostics& diagnostics);
+
 /// Runs all of the above. `resources` include translated ones of Gateway API and Ingress, which are reported where the
 /// fields are those of the written kind.
 void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics);

@@ -208,6 +208,7 @@ struct ProxyGateway {
   std::optional<Reference> client_certificate{};
   /// Reason of a condition (Gateway API) why translating refused it; none of its listeners is then served.
   std::string refused{};
+  std::string refused_because{};  ///< for people; empty: the reason says it
   std::vector<Listener> listeners{};
   std::optional<Compression> compression{};
   std::optional<Cache> cache{};

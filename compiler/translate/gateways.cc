@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/ip.h"
+#include "compiler/model/parameters.h"
 #include "compiler/translate/gateway_api.h"
 #include "schemas/schema.h"
 
@@ -19,8 +21,10 @@ std::string listener_field(const model::Listener& listener, std::string_view fie
 
 class GatewayTranslator {
  public:
-  GatewayTranslator(const model::Gateway& gateway, Diagnostics& diagnostics)
-      : gateway_(gateway), diagnostics_(diagnostics) {}
+  /// `of_class`: the parameters of its class, if it asks for any. `settings`: gateways that may be named as parameters.
+  GatewayTranslator(const model::Gateway& gateway, const std::optional<model::Parameters>& of_class,
+                    const std::vector<model::ProxyGateway>& settings, Diagnostics& diagnostics)
+      : gateway_(gateway), of_class_(of_class), settings_(settings), diagnostics_(diagnostics) {}
 
   /// `sets`: ListenerSets that name it as their parent, the one that goes first first.
   model::ProxyGateway run(const std::vector<const model::ListenerSet*>& sets) {
@@ -32,11 +36,7 @@ class GatewayTranslator {
     for (const model::ListenerSet* set : sets) add_set(*set, made);
     for (std::size_t i = 0; i < gateway_.addresses.size(); ++i) address(i, made);
     made.takes_from_pool = !made.vip_ref && made.addresses.empty();
-    if (gateway_.parameters) {
-      made.refused = "InvalidParameters";
-      report(DiagnosticCode::kNotServed, Severity::kWarning, gateway_.parameters->span,
-             "spec.infrastructure.parametersRef", "a Gateway takes no parameters; no listener is served");
-    }
+    parameters(made);
     if (gateway_.client_certificate) client_certificate(*gateway_.client_certificate, made);
     return made;
   }
@@ -56,6 +56,22 @@ class GatewayTranslator {
                       .span = span,
                       .message = std::move(message),
                       .fix = std::move(fix)});
+  }
+
+  /// Its own parameters are taken in place of those of its class. Settings may protect it, so that it is not served
+  /// without those that it asks for.
+  void parameters(model::ProxyGateway& made) {
+    const auto& own = gateway_.parameters;
+    if (!own && !of_class_) return;
+    const model::Parameters found =
+        own ? model::find_parameters(*own, gateway_.metadata.name_space, settings_) : *of_class_;
+    if (found.settings != nullptr) return model::take_settings(*found.settings, made);
+    made.refused = "InvalidParameters";
+    made.refused_because = found.fault;
+    report(DiagnosticCode::kNotServed, Severity::kWarning, own ? own->span : gateway_.class_name.span,
+           own ? "spec.infrastructure.parametersRef" : "spec.gatewayClassName",
+           (own ? "" : "of its GatewayClass: ") + found.fault + "; no listener is served",
+           "name a ProxyGateway, whose settings are taken; `listeners: []` makes one of settings alone");
   }
 
   void client_certificate(const model::ObjectRef& asked, model::ProxyGateway& made) {
@@ -162,6 +178,8 @@ class GatewayTranslator {
   }
 
   const model::Gateway& gateway_;
+  const std::optional<model::Parameters>& of_class_;
+  const std::vector<model::ProxyGateway>& settings_;
   Diagnostics& diagnostics_;
 };
 
@@ -225,16 +243,24 @@ ListenerSetParents listener_set_parents(const model::ResourceSet& resources) {
 
 OthersGateways translate_gateways(const model::ResourceSet& resources, std::string_view controller,
                                   model::ResourceSet& made, Diagnostics& diagnostics) {
-  std::map<std::string_view, const model::GatewayClass*> classes;
-  for (const model::GatewayClass& one : resources.gateway_classes) classes.emplace(one.metadata.name, &one);
+  struct Class {
+    const model::GatewayClass* resource;
+    std::optional<model::Parameters> parameters;
+  };
+  std::map<std::string_view, Class> classes;
+  for (const model::GatewayClass& one : resources.gateway_classes) {
+    const auto [added, first] = classes.emplace(one.metadata.name, Class{&one, std::nullopt});
+    if (!first || !one.parameters) continue;
+    added->second.parameters = model::find_parameters(*one.parameters, {}, resources.gateways);
+  }
   OthersGateways others;
   const auto sets = sets_of_gateways(resources, diagnostics);
   for (const model::Gateway& gateway : resources.api_gateways) {
     const auto found = classes.find(gateway.class_name.value);
     const bool known = found != classes.end();
-    if (known && found->second->controller.value == controller && !found->second->parameters) {
+    if (known && found->second.resource->controller.value == controller) {
       const auto own = sets.find(name_of(gateway.metadata));
-      made.gateways.push_back(GatewayTranslator(gateway, diagnostics)
+      made.gateways.push_back(GatewayTranslator(gateway, found->second.parameters, resources.gateways, diagnostics)
                                   .run(own == sets.end() ? std::vector<const model::ListenerSet*>() : own->second));
       continue;
     }
@@ -246,12 +272,9 @@ OthersGateways translate_gateways(const model::ResourceSet& resources, std::stri
          .resource = gateway.metadata.text(),
          .field = "spec.gatewayClassName",
          .span = gateway.class_name.span,
-         .message = !known                      ? "there is no GatewayClass " + name + "; the Gateway is not served"
-                    : found->second->parameters ? "the GatewayClass " + name +
-                                                      " asks for parameters, which are not read; the "
-                                                      "Gateway is not served"
-                                                : "the GatewayClass " + name + " is of the controller `" +
-                                                      found->second->controller.value + "`; the Gateway is left to it",
+         .message = known ? "the GatewayClass " + name + " is of the controller `" +
+                                found->second.resource->controller.value + "`; the Gateway is left to it"
+                          : "there is no GatewayClass " + name + "; the Gateway is not served",
          .fix = known ? std::string() : "add a GatewayClass with `controllerName: " + std::string(controller) + "`"});
   }
   return others;

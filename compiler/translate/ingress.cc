@@ -28,6 +28,15 @@ struct IngressOfOurs {
   IngressSettings settings;
 };
 
+bool names_gateway(const model::ObjectRef& parameters) {
+  return parameters.group == schemas::kApiGroup && parameters.kind == "ProxyGateway";
+}
+
+/// What they would ask for may be what protects its Ingresses.
+bool asks_for_foreign_parameters(const model::IngressClass& ingress_class) {
+  return ingress_class.parameters && !names_gateway(*ingress_class.parameters);
+}
+
 /// IngressClasses by name, the default one, and those that this controller serves.
 class Classes {
  public:
@@ -49,26 +58,38 @@ class Classes {
       const auto named = by_name_.find(ingress.class_name->value);
       found = named == by_name_.end() ? nullptr : named->second;
     }
-    if (found != nullptr && found->controller.value == controller_) return found;
+    const bool ours = found != nullptr && found->controller.value == controller_;
+    if (ours && !asks_for_foreign_parameters(*found)) return found;
+    if (ours) {
+      tell(ingress, Severity::kWarning,
+           "the IngressClass `" + found->metadata.name + "` asks for parameters of the kind " +
+               found->parameters->kind + " of the group `" + found->parameters->group +
+               "`, which are not read; the Ingress is not served",
+           "name a ProxyGateway of the group `" + std::string(schemas::kApiGroup) + "` in its `spec.parameters`");
+      return nullptr;
+    }
     const std::string name = ingress.class_name ? "`" + ingress.class_name->value + "`" : std::string();
     std::string message = "the IngressClass " + name + " is of another controller; the Ingress is left to it";
     if (found == nullptr) {
       message = name.empty() ? "the Ingress names no class and no IngressClass is the default; it is not served"
                              : "there is no IngressClass " + name + "; the Ingress is not served";
     }
-    diagnostics_.add({.code = DiagnosticCode::kOtherClass,
-                      .severity = found == nullptr ? Severity::kWarning : Severity::kNote,
-                      .resource = ingress.metadata.text(),
-                      .field = "spec.ingressClassName",
-                      .span = ingress.class_name ? ingress.class_name->span : ingress.metadata.span,
-                      .message = std::move(message),
-                      .fix = found != nullptr
-                                 ? std::string()
-                                 : "add an IngressClass with `controller: " + std::string(controller_) + "`"});
+    tell(ingress, found == nullptr ? Severity::kWarning : Severity::kNote, std::move(message),
+         found != nullptr ? std::string() : "add an IngressClass with `controller: " + std::string(controller_) + "`");
     return nullptr;
   }
 
  private:
+  void tell(const model::Ingress& ingress, Severity severity, std::string message, std::string fix) {
+    diagnostics_.add({.code = DiagnosticCode::kOtherClass,
+                      .severity = severity,
+                      .resource = ingress.metadata.text(),
+                      .field = "spec.ingressClassName",
+                      .span = ingress.class_name ? ingress.class_name->span : ingress.metadata.span,
+                      .message = std::move(message),
+                      .fix = std::move(fix)});
+  }
+
   std::string_view controller_;
   Diagnostics& diagnostics_;
   std::map<std::string_view, const model::IngressClass*> by_name_;
@@ -78,7 +99,7 @@ class Classes {
 /// The ProxyGateway that serves a class; nothing: one is made for it.
 std::optional<model::Reference> parameters_gateway(const model::IngressClass& ingress_class) {
   const auto& parameters = ingress_class.parameters;
-  if (!parameters || parameters->group != schemas::kApiGroup || parameters->kind != "ProxyGateway") return std::nullopt;
+  if (!parameters || !names_gateway(*parameters)) return std::nullopt;
   model::Reference gateway = parameters->to;
   if (gateway.name_space.empty()) gateway.name_space = kGatewaySpace;
   return gateway;

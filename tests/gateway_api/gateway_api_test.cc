@@ -1,5 +1,5 @@
 // The table of docs/gateway-api.md against the names and features of Gateway API's official tests, against the cases
-// that it names, and against what our GatewayClasses say of themselves.
+// that it names, and against what our GatewayClasses say of themselves; and the table of docs/ingress.md.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +76,27 @@ TEST(GatewayApi, EachRowNamesACaseOrSaysWhyThereIsNone) {
       EXPECT_TRUE(fs::exists(kSource / "tests" / (*path)[1].str())) << name << " names " << (*path)[1];
     }
   }
+}
+
+TEST(IngressTable, EachScenarioNamesACase) {
+  std::ifstream page(kSource / "docs/ingress.md");
+  static const std::regex kPath("`([^`]+)`");
+  std::size_t scenarios = 0;
+  bool begun = false;
+  for (std::string line; std::getline(page, line);) {
+    if (!begun || !line.starts_with("| ")) {
+      begun = line == "| feature | scenario | held by |" || (begun && line.starts_with("|---"));
+      continue;
+    }
+    ++scenarios;
+    const std::string by = line.substr(line.rfind(" | "));
+    const auto first = std::sregex_iterator(by.begin(), by.end(), kPath);
+    EXPECT_NE(first, std::sregex_iterator()) << line << " names no case";
+    for (auto path = first; path != std::sregex_iterator(); ++path) {
+      EXPECT_TRUE(fs::exists(kSource / "tests" / (*path)[1].str())) << line;
+    }
+  }
+  EXPECT_GE(scenarios, 10U);
 }
 
 TEST(GatewayApi, FeaturesAreSupportedWhoseTestsAreHeld) {

@@ -5,6 +5,7 @@
 
 #include "compiler/link/stages.h"
 #include "compiler/link/supported_features.h"
+#include "compiler/model/parameters.h"
 #include "program/dump/route_tree.h"
 
 namespace edge::compiler::link {
@@ -401,14 +402,16 @@ void attach(const model::ProxyRoute& route, const RouteTargets& targets, Finding
 }
 
 void class_statuses(const std::vector<model::GatewayClass>& classes, std::string_view controller,
-                    std::vector<ResourceStatus>& statuses) {
+                    const std::vector<model::ProxyGateway>& gateways, std::vector<ResourceStatus>& statuses) {
   for (const model::GatewayClass& gateway_class : classes) {
     if (gateway_class.controller.value != controller) continue;
     ResourceStatus status{.kind = gateway_class.metadata.kind,
                           .name = gateway_class.metadata.name,
                           .observed_generation = gateway_class.metadata.generation};
-    if (gateway_class.parameters) {
-      fail(status.conditions, condition::kAccepted, reason::kInvalidParameters, "the class takes no parameters");
+    const auto& asked = gateway_class.parameters;
+    const model::Parameters parameters = asked ? model::find_parameters(*asked, {}, gateways) : model::Parameters();
+    if (!parameters.fault.empty()) {
+      fail(status.conditions, condition::kAccepted, reason::kInvalidParameters, parameters.fault);
     } else {
       set_condition(status.conditions,
                     {std::string(condition::kAccepted), ConditionStatus::kTrue, std::string(reason::kAccepted)});

@@ -58,8 +58,9 @@ std::vector<std::string> supported_kinds(const model::Listener& listener, bool& 
 /// Sets linked.listeners and findings.status.parents; adds a diagnostic where the route attaches nowhere.
 void attach(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings, LinkedRoute& linked);
 
-/// Adds the statuses of this controller's GatewayClasses, with the supported features of Gateway API.
+/// Adds the statuses of this controller's GatewayClasses, with the supported features of Gateway API. `gateways`: those
+/// that classes may name as their parameters.
 void class_statuses(const std::vector<model::GatewayClass>& classes, std::string_view controller,
-                    std::vector<ResourceStatus>& statuses);
+                    const std::vector<model::ProxyGateway>& gateways, std::vector<ResourceStatus>& statuses);
 
 }  // namespace edge::compiler::link

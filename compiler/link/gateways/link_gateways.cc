@@ -39,6 +39,13 @@ bool leaves_listener(std::string_view refused) {
   return refused == reason::kInvalidCertificateRef || refused == reason::kInvalidCaKind;
 }
 
+ResourceStatus status_without_findings(const model::Metadata& metadata) {
+  return {.kind = metadata.kind,
+          .name_space = metadata.name_space,
+          .name = metadata.name,
+          .observed_generation = metadata.generation};
+}
+
 program::Protocol protocol_of(const std::string& text) {
   if (text == "HTTP") return program::Protocol::kHttp;
   if (text == "HTTPS") return program::Protocol::kHttps;
@@ -115,7 +122,7 @@ class GatewayLinker {
     if (!reason.empty()) {
       const bool accepted = reason == reason::kAddressNotUsable;
       fail(findings.status.conditions, accepted ? condition::kProgrammed : condition::kAccepted, reason,
-           "the gateway is not served");
+           gateway.refused_because.empty() ? "the gateway is not served" : gateway.refused_because);
     }
     const AddressState address = addresses_.of(index);
     if (address.address) {
@@ -275,7 +282,9 @@ class GatewayLinker {
     // Of a gateway of another class that class's controller writes the status.
     const Condition* const accepted = find_condition(findings.status.conditions, condition::kAccepted);
     if (accepted != nullptr && accepted->reason == reason::kNotServed) return;
-    config_.statuses.push_back(*status_of(gateway.metadata, findings));
+    // One without a listener that is well has nothing to say, and is there all the same.
+    config_.statuses.push_back(
+        status_of(gateway.metadata, findings).value_or(status_without_findings(gateway.metadata)));
   }
 
   void listener(std::uint32_t gateway_index, std::uint32_t index, Findings& findings, ListenerStatus& status) {

@@ -14,7 +14,8 @@ namespace edge::resource_api::objects {
 
 struct JsonPath::Step {
   enum class Kind { kField, kSlice, kAll, kFilter, kDescent } kind = Kind::kField;
-  std::string name{};  ///< of a field
+  std::string name{};                 ///< of a field
+  std::vector<std::string> others{};  ///< of a union of fields: the names behind the first
   /// Of a slice, below 0: from the end. An index is a slice of one.
   std::int64_t begin = 0;
   std::optional<std::int64_t> end{};
@@ -132,6 +133,12 @@ bool bracket(Scanner& scanner, JsonPath::Step& step) {
     step.kind = Kind::kAll;
   } else if (auto text = scanner.quoted_text()) {
     step.name = std::move(*text);
+    for (scanner.spaces(); scanner.take(","); scanner.spaces()) {
+      scanner.spaces();
+      auto other = scanner.quoted_text();
+      if (!other) return false;
+      step.others.push_back(std::move(*other));
+    }
   } else if (scanner.take("?(@")) {
     step.kind = Kind::kFilter;
     while (scanner.take(".")) {
@@ -199,6 +206,9 @@ void follow(const JsonPath::Step& step, const Json& from, std::size_t& visited, 
     case Kind::kField:
       if (from.is_object()) {
         if (const auto found = from.find(step.name); found != from.end()) add(*found);
+        for (const std::string& name : step.others) {
+          if (const auto found = from.find(name); found != from.end()) add(*found);
+        }
       }
       return;
     case Kind::kSlice:

@@ -32,6 +32,10 @@ TEST(JsonPath, FindsWhatColumnsAskFor) {
   EXPECT_EQ(found(R"(.s[?(@.type=="Ready")].status)", object), "\"True\"");
   EXPECT_EQ(found(R"(.s[?(@.type != 'Ready')].status)", object), "\"False\"");
   EXPECT_EQ(found(R"(.s[?(@.n==2)].type)", object), "\"Programmed\"");
+  EXPECT_EQ(found(R"(.a['none', "x.y"])", object), "\"dotted\"");
+  EXPECT_EQ(found(".a['x.y','b']", object), "\"dotted\" [1,2,3]");
+  EXPECT_THAT(found(".a['x.y',]", object), testing::StartsWith("fault"));
+  EXPECT_THAT(found(".a['x.y',b]", object), testing::StartsWith("fault"));
   EXPECT_EQ(found(".a.none.b", object), "");
   EXPECT_EQ(found(".a.b[3]", object), "");
   EXPECT_EQ(found(".a.b[-4]", object), "");

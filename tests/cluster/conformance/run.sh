@@ -8,18 +8,19 @@ shift
 # shellcheck source=tests/cluster/product.sh
 source "$(dirname "$0")/../product.sh"
 
-# Gateways have addresses that lead to the node, as a router would have it.
+# Several of the suite's Gateways ask for one port without a host name and name no address: each gets one of its own from
+# a pool. One address more is there for who asks for it.
 give_addresses() {
-  local suite
-  suite=$(cd "$root/tests/cluster" && go list -m -f '{{.Dir}}' sigs.k8s.io/gateway-api/conformance)
-  ip netns exec node-1 ip route add local 10.244.9.0/24 dev lo
-  "$root/tests/cluster/conformance/addresses.py" "$suite" 10.244.9 | kubectl apply -f - >/dev/null
-  # The API server obeys a policy a while after it has taken it.
-  until kubectl create --dry-run=server -o yaml -f - <<'YAML' | grep -q 10.244.9; do sleep 0.2; done
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: same-namespace, namespace: default}
-spec: {gatewayClassName: edge, listeners: [{name: http, port: 80, protocol: HTTP}]}
+  kubectl apply -f - >/dev/null <<'YAML'
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyVIP
+metadata: {name: conformance, namespace: edge-system}
+spec: {pool: [10.244.9.0/25], mode: L2ARP}
+---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyVIP
+metadata: {name: usable, namespace: edge-system}
+spec: {address: 10.244.9.250/16, mode: L2ARP}
 YAML
 }
 
