@@ -15,7 +15,8 @@
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
-#include "edgectl/request_line.h"
+#include "edgectl/reports/explain_report.h"
+#include "edgectl/reports/request_line.h"
 #include "edgectl/resources/answering_nodes.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
@@ -28,54 +29,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 namespace analyze = compiler::analyze;
 constexpr std::string_view kExplain = "edgectl explain";
-
-const char* match_result_text(analyze::ExplainedRule::MatchResult match_result) {
-  using MatchResult = analyze::ExplainedRule::MatchResult;
-  switch (match_result) {
-    case MatchResult::kWon:
-      return "won";
-    case MatchResult::kFailed:
-      return "failed";
-    case MatchResult::kNotTried:
-      return "not-tried";
-    case MatchResult::kOtherPath:
-      break;
-  }
-  return "other-path";
-}
-
-const char* state_text(analyze::ExplainedEngine::State state) {
-  using State = analyze::ExplainedEngine::State;
-  switch (state) {
-    case State::kAgrees:
-      return "agrees";
-    case State::kDisagrees:
-      return "disagrees";
-    case State::kNotNeeded:
-      return "not-needed";
-    case State::kNotRun:
-      break;
-  }
-  return "not-run";
-}
-
-OrderedJson rule_json(const analyze::ExplainedRule& rule) {
-  return {{"verdict", match_result_text(rule.match_result)},
-          {"where", rule.where},
-          {"route", rule.route},
-          {"rule", rule.rule},
-          {"match", rule.match},
-          {"condition", rule.condition},
-          {"failed", rule.failed},
-          {"actual", rule.actual}};
-}
-
-OrderedJson redirect_json(const std::optional<analyze::ExplainedRedirect>& redirect) {
-  if (!redirect) return nullptr;
-  return {{"status", redirect->status},
-          {"location", redirect->location},
-          {"by", redirect->of_listener ? "redirectScheme" : "filter"}};
-}
 
 /// Of the connected edge, where the request goes to a virtual address.
 std::optional<AnsweringNodes> nodes_of(const cli::Arguments& arguments, const std::string& bind) {
@@ -94,39 +47,8 @@ std::string nodes_text(const AnsweringNodes& found) {
   return out + " (ProxyVIP " + found.vip + ")\n";
 }
 
-std::string explanation_json(const analyze::Explanation& explanation, const std::optional<AnsweringNodes>& nodes) {
-  OrderedJson hosts = OrderedJson::array();
-  for (const analyze::ExplainedHost& host : explanation.hosts) {
-    OrderedJson rules = OrderedJson::array();
-    for (const analyze::ExplainedRule& rule : host.rules) rules.push_back(rule_json(rule));
-    hosts.push_back({{"pattern", host.pattern}, {"tried", host.tried}, {"rules", rules}});
-  }
-  OrderedJson backends = OrderedJson::array();
-  for (const analyze::ExplainedBackend& backend : explanation.backends) {
-    backends.push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
-    if (backend.filters) backends.back()["filters"] = *backend.filters;
-  }
-  OrderedJson engines = OrderedJson::array();
-  for (const analyze::ExplainedEngine& engine : explanation.engines) {
-    engines.push_back({{"name", engine.name}, {"state", state_text(engine.state)}, {"note", engine.note}});
-  }
-  OrderedJson document = {{"request", explanation.request},
-                          {"bind", explanation.bind},
-                          {"listener", explanation.listener},
-                          {"gateway", explanation.gateway},
-                          {"hosts", hosts},
-                          {"matched", explanation.matched},
-                          {"winner", explanation.matched ? rule_json(explanation.winner) : OrderedJson(nullptr)},
-                          {"policies", explanation.policies},
-                          {"limits", explanation.limits},
-                          {"filters", explanation.filters},
-                          {"backends", backends},
-                          {"redirect", redirect_json(explanation.redirect)},
-                          {"pathRefused", explanation.path_refused},
-                          {"denied", explanation.denied},
-                          {"engines", engines},
-                          {"agree", explanation.agree}};
-  if (!explanation.clients.empty()) document["clients"] = explanation.clients;
+std::string data_of(const analyze::Explanation& explanation, const std::optional<AnsweringNodes>& nodes) {
+  OrderedJson document = explanation_json(explanation);
   if (nodes) {
     document["vip"] = nodes->vip;
     document["nodes"] = nodes->nodes;
@@ -188,8 +110,8 @@ int explain(const cli::Arguments& arguments) {
     const std::size_t after = text.find('\n', text.find("\nbind ") + 1) + 1;
     if (nodes) text.insert(after, nodes_text(*nodes));
   }
-  const bool written = cli::write_text(
-      stdout, wants_data(arguments) ? data_text(arguments, explanation_json(explanation, nodes)) : text);
+  const bool written =
+      cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, data_of(explanation, nodes)) : text);
   if (program->faults) {
     cli::print_error(kExplain, "the configuration has errors; what is at fault takes no part above");
   }

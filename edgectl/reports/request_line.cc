@@ -1,4 +1,4 @@
-#include "edgectl/request_line.h"
+#include "edgectl/reports/request_line.h"
 
 #include <string_view>
 
