@@ -34,7 +34,7 @@ cli::Program table() {
       {status_command(), top_command(), metrics_agent_command(), metrics_backends_command(), metrics_vips_command(),
        metrics_query_command(), metrics_dashboard_command(), metrics_top_backends_command(),
        metrics_top_routes_command(), logs_command(), logs_access_command(), log_level_command(), trace_list_command(),
-       trace_get_command(), trace_search_command(), trace_services_command(), debug_bundle_command()});
+       trace_get_command(), trace_search_command(), trace_services_command(), web_command(), debug_bundle_command()});
   add(commands, {schema_command(), crds_command(), generate_systemd_unit_command(), generate_static_pod_command(),
                  explain_code_command(), key_generate_command(), key_replace_administrator_command(),
                  config_view_command(), config_get_contexts_command(), config_use_context_command(),

@@ -64,6 +64,7 @@ cli::Command trace_list_command();
 cli::Command trace_get_command();
 cli::Command trace_search_command();
 cli::Command trace_services_command();
+cli::Command web_command();
 cli::Command debug_bundle_command();
 cli::Command schema_command();
 cli::Command crds_command();

@@ -1,0 +1,121 @@
+#include "edgectl/web/api/fleet.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "edgectl/agents/agent_traffic.h"
+#include "edgectl/resources/agents.h"
+
+namespace edge::edgectl::web {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// What the rates by route are of: three steps of the agents' memory.
+constexpr const char* kWindow = "15s";
+constexpr const char* kLine = "5m&points=60";
+constexpr std::size_t kMostRows = 500;
+
+std::string one_line(const std::string& json) { return json_line(parse_ordered_json(json)); }
+
+/// NaN has no form in JSON.
+OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
+
+OrderedJson point_json(const HourPoint& point) {
+  if (point.covered <= 0) return nullptr;
+  return {{"requests", point.counts.requests()},
+          {"clientErrors", point.counts.client_errors()},
+          {"errors", point.counts.errors()},
+          {"p50", number(point.counts.quantile(0.5))},
+          {"p99", number(point.counts.quantile(0.99))},
+          {"connections", point.connections}};
+}
+
+OrderedJson rows_json(const MetricTable& table, const std::vector<AgentHour>& agents) {
+  std::vector<MetricRow> rows = hour_rows(table, agents);
+  keep_top(rows, 0, kMostRows);
+  return parse_ordered_json(metric_json(table, rows));
+}
+
+}  // namespace
+
+Result<controller::InspectClient*> Fleet::controller() {
+  if (controller_ == nullptr) {
+    auto opened = find_controller(arguments_);
+    if (!opened) return opened.error();
+    controller_ = std::move(*opened);
+  }
+  return controller_.get();
+}
+
+Error Fleet::forgotten(Error error) {
+  if (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kInvalidArgument) {
+    controller_.reset();
+    pages_.reset();
+  }
+  return error;
+}
+
+Result<std::string> Fleet::agents() {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto agents = (*client)->agents();
+  if (!agents) return forgotten(agents.error());
+  return one_line(agents_json(*agents));
+}
+
+Result<std::string> Fleet::agent(const std::string& name) {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto agent = (*client)->agent(name);
+  if (!agent) return forgotten(agent.error());
+  return one_line(agent_json(*agent));
+}
+
+Result<std::string> Fleet::history() {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto history = (*client)->history();
+  if (!history) return forgotten(history.error());
+  return one_line(history_json(*history));
+}
+
+Result<std::string> Fleet::set_drained(const std::string& agent, bool drained) {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto answer =
+      (*client)->ask(agent, {.method = "POST", .target = drained ? "/debug/vips/drain" : "/debug/vips/undrain"});
+  if (!answer) return forgotten(answer.error());
+  if (answer->status / 100 != 2) {
+    return Error{ErrorCode::kFailedPrecondition, answer->body.substr(0, answer->body.find('\n'))};
+  }
+  return json_line(OrderedJson{{"agent", agent}, {"drained", drained}});
+}
+
+Result<std::string> Fleet::traffic() {
+  if (pages_ == nullptr) {
+    auto opened = AgentPages::open(arguments_);
+    if (!opened) return opened.error();
+    pages_ = std::move(*opened);
+  }
+  AgentTraffic traffic(*pages_);
+  AgentTraffic::Hours hours = traffic.hours(kWindow);
+  if (hours.agents.empty() && !hours.faults.empty()) {
+    return forgotten({ErrorCode::kUnavailable, std::move(hours.faults.front())});
+  }
+  const AgentTraffic::Line line = traffic.line(kLine);
+  OrderedJson points = OrderedJson::array();
+  for (const HourPoint& point : line.points) points.push_back(point_json(point));
+  return json_line(OrderedJson{{"window", kWindow},
+                               {"agents", rows_json(agent_table(), hours.agents)},
+                               {"line", std::move(points)},
+                               {"routes", rows_json(route_table(), hours.agents)},
+                               {"backends", rows_json(backend_table(), hours.agents)},
+                               {"faults", std::move(hours.faults)}});
+}
+
+}  // namespace edge::edgectl::web

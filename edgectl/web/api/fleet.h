@@ -1,0 +1,40 @@
+// The agents, their traffic and the history of programs, as edgectl's other commands read them: through the controller,
+// else from the agent of this machine.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/flags.h"
+#include "controller/distribute/inspect_client.h"
+#include "edgectl/agents/agent_pages.h"
+
+namespace edge::edgectl::web {
+
+/// Every call blocks for some seconds at most, and returns one line of JSON. For one thread at a time. kUnavailable
+/// where neither a controller nor an agent answers.
+class Fleet {
+ public:
+  explicit Fleet(cli::Arguments arguments) : arguments_(std::move(arguments)) {}
+
+  Result<std::string> agents();
+  /// With backends and virtual addresses. kNotFound.
+  Result<std::string> agent(const std::string& name);
+  Result<std::string> history();
+  /// Has an agent give its virtual addresses away, or allows it to hold some again.
+  Result<std::string> set_drained(const std::string& agent, bool drained);
+  /// Returns the traffic of the last seconds by route and backend, and of the last five minutes as a line.
+  Result<std::string> traffic();
+
+ private:
+  Result<controller::InspectClient*> controller();
+  /// Opens the connection anew at the next call where this one failed for it.
+  Error forgotten(Error error);
+
+  cli::Arguments arguments_;
+  std::unique_ptr<controller::InspectClient> controller_;
+  std::unique_ptr<AgentPages> pages_;
+};
+
+}  // namespace edge::edgectl::web

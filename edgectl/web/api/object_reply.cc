@@ -1,0 +1,163 @@
+#include "edgectl/web/api/object_reply.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "edgectl/agents/redact.h"
+#include "edgectl/resources/output.h"
+#include "schemas/yaml_text.h"
+
+namespace edge::edgectl::web {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::size_t kMostProblems = 200;
+constexpr std::array kHealths = {Health::kUnknown, Health::kGood, Health::kPending, Health::kWarning, Health::kBad};
+
+OrderedJson relations_json(const ObjectStore& store, const std::vector<Reference>& references) {
+  OrderedJson list = OrderedJson::array();
+  for (const Reference& reference : references) {
+    const StoredKind* kind = store.find_kind(reference.kind);
+    OrderedJson known = nullptr;
+    if (kind != nullptr && kind->synced) {
+      const std::string key =
+          reference.name_space.empty() ? reference.name : reference.name_space + "/" + reference.name;
+      known = kind->objects.contains(key);
+    }
+    list.push_back({{"kind", reference.kind},
+                    {"plural", kind == nullptr ? std::string_view() : kind->kind.plural},
+                    {"namespace", reference.name_space},
+                    {"name", reference.name},
+                    {"field", reference.field},
+                    {"known", std::move(known)}});
+  }
+  return list;
+}
+
+OrderedJson conditions_json(const Json& object) {
+  OrderedJson list = OrderedJson::array();
+  for (const Condition& condition : conditions_of(object)) {
+    list.push_back({{"of", condition.of},
+                    {"type", condition.type},
+                    {"status", condition.status},
+                    {"reason", condition.reason},
+                    {"message", condition.message},
+                    {"since", condition.since}});
+  }
+  return list;
+}
+
+/// events.k8s.io has a series, core/v1 a count.
+std::string last_of(const Json& event) {
+  for (const std::string& time : {text_in(member_in(event, "series"), "lastObservedTime"),
+                                  text_in(event, "lastTimestamp"), text_in(event, "eventTime")}) {
+    if (!time.empty()) return time;
+  }
+  return text_in(member_in(event, "metadata"), "creationTimestamp");
+}
+
+}  // namespace
+
+OrderedJson kind_json(const StoredKind& kind) {
+  std::array<std::size_t, kHealths.size()> counts{};
+  for (const auto& [key, stored] : kind.objects) ++counts[static_cast<std::size_t>(stored.verdict.health)];
+  OrderedJson health;
+  for (const Health one : kHealths) health[std::string(word_of(one))] = counts[static_cast<std::size_t>(one)];
+  return {{"kind", kind.kind.kind},
+          {"plural", kind.kind.plural},
+          {"apiVersion", kind.served ? kind.resource.api_version() : std::string(kind.kind.api_version)},
+          {"own", kind.kind.own},
+          {"text", kind.kind.manifest == nullptr ? std::string_view() : kind.kind.manifest->text},
+          {"served", kind.served},
+          {"synced", kind.synced},
+          {"fault", kind.fault},
+          {"count", kind.objects.size()},
+          {"leftOut", kind.left_out},
+          {"health", std::move(health)}};
+}
+
+OrderedJson objects_json(const StoredKind& kind) {
+  OrderedJson rows = OrderedJson::array();
+  for (const auto& [key, stored] : kind.objects) {
+    rows.push_back({{"namespace", stored.name_space},
+                    {"name", stored.name},
+                    {"health", word_of(stored.verdict.health)},
+                    {"problem", stored.verdict.problem},
+                    {"cells", stored.cells}});
+  }
+  return {{"kind", kind_json(kind)}, {"heads", kind.heads}, {"rows", std::move(rows)}};
+}
+
+OrderedJson problems_json(const ObjectStore& store) {
+  struct Found {
+    const StoredKind* kind;
+    const StoredObject* object;
+  };
+  std::vector<Found> found;
+  for (const auto& kind : store.kinds()) {
+    for (const auto& [key, stored] : kind->objects) {
+      if (stored.verdict.health >= Health::kPending) found.push_back({kind.get(), &stored});
+    }
+  }
+  std::ranges::stable_sort(
+      found, [](const Found& a, const Found& b) { return a.object->verdict.health > b.object->verdict.health; });
+  OrderedJson items = OrderedJson::array();
+  for (const Found& one : found) {
+    if (items.size() == kMostProblems) break;
+    items.push_back({{"kind", one.kind->kind.kind},
+                     {"plural", one.kind->kind.plural},
+                     {"namespace", one.object->name_space},
+                     {"name", one.object->name},
+                     {"health", word_of(one.object->verdict.health)},
+                     {"problem", one.object->verdict.problem}});
+  }
+  return {{"total", found.size()}, {"items", std::move(items)}};
+}
+
+OrderedJson object_json(const ObjectStore& store, const StoredKind& kind, const StoredObject& stored) {
+  Json object = parsed_json(stored.text);
+  OrderedJson conditions = conditions_json(object);
+  redact(object);
+  const Reference self{std::string(kind.kind.kind), stored.name_space, stored.name, {}};
+  std::string yaml = schemas::yaml_text(object);
+  return {{"kind", kind.kind.kind},
+          {"plural", kind.kind.plural},
+          {"namespace", stored.name_space},
+          {"name", stored.name},
+          {"created", stored.created},
+          {"health", word_of(stored.verdict.health)},
+          {"problem", stored.verdict.problem},
+          {"object", std::move(object)},
+          {"yaml", std::move(yaml)},
+          {"conditions", std::move(conditions)},
+          {"uses", relations_json(store, stored.references)},
+          {"usedBy", relations_json(store, store.referring_to(self))}};
+}
+
+OrderedJson events_json(const std::vector<kube::Object>& events, const std::string& uid) {
+  std::vector<OrderedJson> list;
+  for (const kube::Object& one : events) {
+    const Json event = parsed_json(one.text);
+    const std::string& of = text_in(member_in(event, "involvedObject"), "uid");
+    if (!of.empty() && of != uid) continue;
+    std::string from = text_in(member_in(event, "source"), "component");
+    if (from.empty()) from = text_in(event, "reportingComponent");
+    const std::int64_t count = std::max(integer_in(event, "count"), integer_in(member_in(event, "series"), "count"));
+    list.push_back({{"type", text_in(event, "type")},
+                    {"reason", text_in(event, "reason")},
+                    {"message", text_in(event, "message")},
+                    {"count", std::max<std::int64_t>(count, 1)},
+                    {"last", last_of(event)},
+                    {"from", std::move(from)}});
+  }
+  std::ranges::stable_sort(list, [](const OrderedJson& a, const OrderedJson& b) { return a["last"] > b["last"]; });
+  return list;
+}
+
+}  // namespace edge::edgectl::web

@@ -1,0 +1,129 @@
+/// What the server sends by itself: changes, traffic, agents. One connection for all pages.
+import {useEffect, useState} from 'preact/hooks';
+import type {Agents, Traffic} from './api';
+
+type Maybe<T> = {value?: T; error?: string};
+
+const kRemembered = 60;
+
+class Live {
+  connected = false;
+  paused = false;
+  traffic: Maybe<Traffic> = {};
+  agents: Maybe<Agents> = {};
+  /// Requests per second of each row, the latest last.
+  readonly recent = new Map<string, number[]>();
+
+  private readonly versions = new Map<string, number>();
+  private connections = 0;
+  private readonly listeners = new Set<() => void>();
+
+  start(): void {
+    const source = new EventSource('/api/events');
+    source.addEventListener('open', () => {
+      this.connected = true;
+      ++this.connections;
+      this.tell();
+    });
+    source.addEventListener('error', () => {
+      this.connected = false;
+      this.tell();
+      // The browser gives up where it was refused.
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.start(), 3000);
+    });
+    source.addEventListener('changed', (event) => {
+      for (const kind of (JSON.parse(event.data) as {kinds: string[]}).kinds) {
+        this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
+      }
+      this.tell();
+    });
+    source.addEventListener('traffic', (event) => {
+      if (this.paused) return;
+      this.traffic = read<Traffic>(event.data, this.traffic);
+      this.remember();
+      this.tell();
+    });
+    source.addEventListener('agents', (event) => {
+      this.agents = read<Agents>(event.data, this.agents);
+      this.tell();
+    });
+  }
+
+  /// Changes when one of the kinds has; `*`: any.
+  versionOf(kinds: readonly string[]): number {
+    let sum = this.connections;
+    if (kinds.includes('*')) {
+      for (const version of this.versions.values()) sum += version;
+    } else {
+      for (const kind of kinds) sum += this.versions.get(kind) ?? 0;
+    }
+    return sum;
+  }
+
+  setPaused(paused: boolean): void {
+    this.paused = paused;
+    this.tell();
+  }
+
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+    };
+  }
+
+  private tell(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  private remember(): void {
+    const traffic = this.traffic.value;
+    if (!traffic) return;
+    const seen = new Map<string, number>();
+    for (const row of traffic.routes) seen.set(`route ${row.gateway} ${row.route}`, row.requestsPerSecond ?? 0);
+    for (const row of traffic.backends) seen.set(`backend ${row.backend}`, row.requestsPerSecond ?? 0);
+    for (const row of traffic.agents) seen.set(`agent ${row.agent}`, row.requestsPerSecond ?? 0);
+    for (const key of seen.keys()) if (!this.recent.has(key)) this.recent.set(key, []);
+    for (const [key, values] of this.recent) {
+      values.push(seen.get(key) ?? 0);
+      if (values.length > kRemembered) values.shift();
+      if (!seen.has(key) && values.every((value) => value === 0)) this.recent.delete(key);
+    }
+  }
+}
+
+function read<T>(data: string, old: Maybe<T>): Maybe<T> {
+  const reply = JSON.parse(data) as T | {error: string};
+  if (reply !== null && typeof reply === 'object' && 'error' in reply) {
+    return {...(old.value !== undefined ? {value: old.value} : {}), error: (reply as {error: string}).error};
+  }
+  return {value: reply as T};
+}
+
+export const live = new Live();
+
+/// Draws again when what `select` returns is another.
+export function useLive<T>(select: () => T): T {
+  const [, draw] = useState(0);
+  const value = select();
+  useEffect(() => {
+    let last = value;
+    return live.listen(() => {
+      const next = select();
+      if (Object.is(next, last)) return;
+      last = next;
+      draw((turn) => turn + 1);
+    });
+  });
+  return value;
+}
+
+/// The time, each second while it is shown.
+export function useNow(): number {
+  const [now, set] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => set(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

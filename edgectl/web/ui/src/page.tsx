@@ -1,0 +1,146 @@
+/// The frame around every page: navigation, what is connected, and what is wrong with that.
+import {useEffect, useState} from 'preact/hooks';
+import {type Kind, type Session, useApi} from './api';
+import {whole} from './format';
+import {live, useLive} from './live';
+import {AgentPage} from './pages/agent';
+import {AgentsPage} from './pages/agents';
+import {ExplainPage} from './pages/explain';
+import {FindPage} from './pages/find';
+import {ObjectView} from './pages/object';
+import {ObjectsPage} from './pages/objects';
+import {OverviewPage} from './pages/overview';
+import {TrafficPage} from './pages/traffic';
+import {Choice, Empty, Heading} from './parts/basics';
+import {useLocation} from './router';
+import {texts} from './texts';
+import {setTheme, type Theme, theme} from './theme';
+
+const kPages = [['/', texts.pages.overview], ['/traffic', texts.pages.traffic], ['/explain', texts.pages.explain],
+                ['/agents', texts.pages.agents]] as const;
+
+function Content({path, session, kinds}: {path: string; session: Session | undefined; kinds: Kind[]}) {
+  const parts = path.split('/').slice(1).map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return '';
+    }
+  });
+  const [page, ...rest] = parts;
+  if (path === '/') return <OverviewPage kinds={kinds} />;
+  if (page === 'traffic' && rest.length === 0) return <TrafficPage />;
+  if (page === 'explain' && rest.length === 0) return <ExplainPage />;
+  if (page === 'agents' && rest.length === 0) return <AgentsPage />;
+  if (page === 'agents' && rest.length === 1) return <AgentPage key={path} name={rest[0]!} readOnly={session?.readOnly ?? true} />;
+  if (page === 'find' && rest.length === 3) return <FindPage key={path} part={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
+  if (page === 'objects' && rest.length === 1) return <ObjectsPage key={path} plural={rest[0]!} />;
+  if (page === 'objects' && rest.length === 2) return <ObjectView key={path} plural={rest[0]!} namespace="" name={rest[1]!} />;
+  if (page === 'objects' && rest.length === 3) return <ObjectView key={path} plural={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
+  return (
+    <>
+      <Heading title={texts.notFound} />
+      <Empty text={path}><a href="/">{texts.toOverview}</a></Empty>
+    </>
+  );
+}
+
+function KindLinks({title, kinds, path}: {title: string; kinds: Kind[]; path: string}) {
+  if (kinds.length === 0) return null;
+  return (
+    <>
+      <h2>{title}</h2>
+      <ul>
+        {kinds.map((kind) => {
+          const failing = kind.health.bad + kind.health.warning;
+          const here = path === `/objects/${kind.plural}`;
+          const below = path.startsWith(`/objects/${kind.plural}/`);
+          return (
+            <li key={kind.plural}>
+              <a href={`/objects/${kind.plural}`} class={below ? 'below' : ''} {...(here ? {'aria-current': 'page'} as const : {})}>
+                <span>{kind.kind}</span>
+                <span class={`count${failing > 0 ? (kind.health.bad > 0 ? ' bad' : ' warning') : ''}`}
+                      {...(failing > 0 ? {title: `${failing} ${texts.health.bad}`} : {})}>
+                  {whole(kind.count)}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function Connection({session}: {session: Session | undefined}) {
+  const connected = useLive(() => live.connected);
+  return (
+    <p class={connected ? 'connection' : 'connection lost'} role="status">
+      <span class="dot" aria-hidden="true" />
+      <span>{connected ? texts.live.connected : texts.live.lost}</span>
+      {session?.readOnly && <span class="tag">{texts.live.readOnly}</span>}
+    </p>
+  );
+}
+
+export function Page() {
+  const {path} = useLocation();
+  const session = useApi<Session>('/api/session', ['kinds']).data;
+  const kinds = useApi<Kind[]>('/api/kinds', ['*']).data ?? [];
+  const [open, setOpen] = useState(false);
+  const [chosen, choose] = useState<Theme>(theme);
+  useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (/^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName)) return;
+      const field = document.querySelector<HTMLInputElement>('[data-search]');
+      if (!field) return;
+      event.preventDefault();
+      field.focus();
+      field.select();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+  const served = kinds.filter((kind) => kind.served && (kind.own || kind.count > 0));
+  return (
+    <>
+      <a class="skip" href="#content">{texts.skip}</a>
+      <nav class={open ? 'side open' : 'side'} aria-label={texts.navigation}>
+        <div class="brand">
+          <a href="/">
+            <img src="/icon.svg" alt="" width="22" height="22" />
+            <span>{texts.product}</span>
+          </a>
+          <button type="button" class="menu" aria-expanded={open} aria-controls="links" onClick={() => setOpen(!open)}>{texts.menu}</button>
+        </div>
+        <div id="links" class="links">
+          <ul>
+            {kPages.map(([to, title]) => (
+              <li key={to}>
+                <a href={to} class={to !== '/' && path.startsWith(`${to}/`) ? 'below' : ''} {...(path === to ? {'aria-current': 'page'} as const : {})}>{title}</a>
+              </li>
+            ))}
+          </ul>
+          <KindLinks title={texts.configuration} kinds={served.filter((kind) => kind.own)} path={path} />
+          <KindLinks title={texts.otherKinds} kinds={served.filter((kind) => !kind.own)} path={path} />
+          <div class="foot">
+            {session && <p class="muted server" title={session.server}>{session.context !== '' ? session.context : session.server}</p>}
+            <Connection session={session} />
+            <Choice<Theme> label={texts.theme.label} value={chosen}
+              options={[['auto', texts.theme.auto], ['light', texts.theme.light], ['dark', texts.theme.dark]]}
+              onChange={(next) => {
+                setTheme(next);
+                choose(next);
+              }} />
+          </div>
+        </div>
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {session !== undefined && session.fault !== '' && <div class="fault" role="alert"><p>{texts.live.apiLost(session.fault)}</p></div>}
+        <Content path={path} session={session} kinds={served} />
+      </main>
+    </>
+  );
+}

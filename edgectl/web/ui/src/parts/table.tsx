@@ -1,0 +1,125 @@
+/// A table that is sorted by its heads and draws the rows that are seen alone: thousands of rows cost what a screen of
+/// them costs.
+import type {ComponentChildren} from 'preact';
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+
+export interface Column<T> {
+  id: string;
+  head: string;
+  cell: (row: T) => ComponentChildren;
+  value: (row: T) => string | number;
+  numeric?: boolean;
+  grow?: boolean;
+  wide?: boolean;
+}
+
+export interface Sort {
+  by: string;
+  down: boolean;
+}
+
+export const readSort = (text: string | null, otherwise: string): Sort =>
+  text ? {by: text.replace(/^-/, ''), down: text.startsWith('-')} : {by: otherwise.replace(/^-/, ''), down: otherwise.startsWith('-')};
+export const writeSort = (sort: Sort): string => (sort.down ? '-' : '') + sort.by;
+
+const kAllDrawn = 120;
+const kBeyond = 15;
+const classOf = (column: {numeric?: boolean; grow?: boolean; wide?: boolean}) =>
+  [column.numeric ? 'number' : '', column.grow ? 'grow' : '', column.wide ? 'wide-column' : ''].join(' ').trim();
+const collator = new Intl.Collator('en', {numeric: true});
+
+export function sorted<T>(rows: T[], columns: Column<T>[], sort: Sort): T[] {
+  const column = columns.find((one) => one.id === sort.by);
+  if (!column) return rows;
+  const keyed = rows.map((row) => ({row, key: column.value(row)}));
+  keyed.sort((a, b) => {
+    const less = typeof a.key === 'number' && typeof b.key === 'number' ? a.key - b.key : collator.compare(String(a.key), String(b.key));
+    return sort.down ? -less : less;
+  });
+  return keyed.map((one) => one.row);
+}
+
+export function Table<T>({label, columns, rows, keyOf, sort, onSort}: {
+  label: string;
+  columns: Column<T>[];
+  rows: T[];
+  keyOf: (row: T) => string;
+  sort?: Sort;
+  onSort?: (sort: Sort) => void;
+}) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [seen, look] = useState({from: 0, to: kAllDrawn});
+  const height = useRef(28);
+  const ordered = useMemo(() => (sort ? sorted(rows, columns, sort) : rows), [rows, sort?.by, sort?.down]);
+  const windowed = ordered.length > kAllDrawn;
+
+  useLayoutEffect(() => {
+    const row = frame.current?.querySelector<HTMLElement>('tbody tr[data-row]');
+    if (row && row.offsetHeight > 0) height.current = row.offsetHeight;
+  });
+  useEffect(() => {
+    const box = frame.current;
+    if (!box || !windowed) return;
+    const update = () => {
+      const from = Math.max(0, Math.floor(box.scrollTop / height.current) - kBeyond);
+      const to = Math.ceil((box.scrollTop + box.clientHeight) / height.current) + kBeyond;
+      look((old) => (old.from === from && old.to === to ? old : {from, to}));
+    };
+    update();
+    box.addEventListener('scroll', update, {passive: true});
+    window.addEventListener('resize', update);
+    return () => {
+      box.removeEventListener('scroll', update);
+      window.removeEventListener('resize', update);
+    };
+  }, [windowed, ordered.length]);
+
+  const from = windowed ? Math.min(seen.from, ordered.length) : 0;
+  const to = windowed ? Math.min(seen.to, ordered.length) : ordered.length;
+  const move = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+    const row = (event.target as Element).closest('tr[data-row]');
+    const next = event.key === 'ArrowDown' ? row?.nextElementSibling : row?.previousElementSibling;
+    const link = next?.querySelector('a');
+    if (!link) return;
+    event.preventDefault();
+    link.focus();
+    link.scrollIntoView({block: 'nearest'});
+  };
+
+  return (
+    <div class={windowed ? 'table windowed' : 'table'} ref={frame} role="region" aria-label={label} tabIndex={0} onKeyDown={move}>
+      <table aria-rowcount={ordered.length + 1}>
+        <thead>
+          <tr>
+            {columns.map((column) => {
+              const current = sort?.by === column.id;
+              return (
+                <th key={column.id} scope="col" class={classOf(column)}
+                    {...(current ? {'aria-sort': sort!.down ? 'descending' : 'ascending'} as const : {})}>
+                  {sort && onSort && column.head !== '' ? (
+                    <button type="button" onClick={() => onSort({by: column.id, down: current ? !sort.down : !!column.numeric})}>
+                      {column.head}
+                      <span class="arrow" aria-hidden="true">{current ? (sort.down ? '↓' : '↑') : ''}</span>
+                    </button>
+                  ) : column.head}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {from > 0 && <tr class="space" aria-hidden="true"><td colSpan={columns.length} style={{height: `${from * height.current}px`}} /></tr>}
+          {ordered.slice(from, to).map((row, index) => (
+            <tr key={keyOf(row)} data-row aria-rowindex={from + index + 2}>
+              {columns.map((column) => (
+                <td key={column.id} class={classOf(column)}>{column.cell(row)}</td>
+              ))}
+            </tr>
+          ))}
+          {to < ordered.length && <tr class="space" aria-hidden="true"><td colSpan={columns.length} style={{height: `${(ordered.length - to) * height.current}px`}} /></tr>}
+        </tbody>
+      </table>
+    </div>
+  );
+}
