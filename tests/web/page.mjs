@@ -1,0 +1,252 @@
+// Uses the dashboard with Chromium, by role and name:
+//
+//   node page.mjs CHROMIUM URL PART PLANTED
+//
+// Fails when something is not as it should be, when the page breaks its Content-Security-Policy, writes an error to the
+// console, asks another server, or gets a reply that contains PLANTED.
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {chromium} from 'playwright-core';
+
+const [executablePath, base, part, planted] = process.argv.slice(2);
+const {EDGECTL, FOLDER, PICTURES, PROXY} = process.env;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const faults = [];
+const replies = [];
+
+const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']});
+const context = await browser.newContext({viewport: {width: 1280, height: 800}, baseURL: base});
+context.setDefaultTimeout(30_000);
+await context.exposeFunction('brokenPolicy', (what) => faults.push(`policy: ${what}`));
+await context.addInitScript(() => {
+  document.addEventListener('securitypolicyviolation', (event) => window.brokenPolicy(`${event.effectiveDirective} ${event.blockedURI}`));
+});
+const page = await context.newPage();
+page.on('request', (request) => {
+  if (new URL(request.url()).origin !== base) faults.push(`foreign request: ${request.url()}`);
+});
+// The browser writes one line for each reply of 400 and above.
+page.on('console', (message) => message.type() === 'error' && !/status of (404|400)/.test(message.text()) && faults.push(`console: ${message.text()}`));
+page.on('pageerror', (error) => faults.push(`error: ${error.stack}`));
+page.on('response', (response) => {
+  if (response.url().endsWith('/api/events')) return;
+  replies.push(response.text().then((text) => text.includes(planted) && faults.push(`secret in ${response.url()}`), () => {}));
+});
+
+const heading = (name) => page.getByRole('heading', {level: 1, name, exact: true}).waitFor();
+const navigation = page.getByRole('navigation', {name: 'Pages'});
+const follow = (name) => navigation.getByRole('link', {name}).first().click();
+const query = () => new URL(page.url()).searchParams;
+const rows = () => page.getByRole('main').getByRole('row');
+
+function apply(name, path) {
+  const file = `${FOLDER}/${name}.yaml`;
+  writeFileSync(file, JSON.stringify({
+    apiVersion: 'edgeproxy.io/v1alpha1', kind: 'ProxyRoute', metadata: {name},
+    spec: {parentRefs: [{name: 'gw'}], rules: [{matches: [{path: {type: 'Exact', value: path}}], backendRef: {name: 'be'}}]},
+  }));
+  execFileSync(EDGECTL, ['apply', '-f', file]);
+}
+
+const parts = {
+  async objects() {
+    await page.goto('/');
+    await heading('Overview');
+    await page.getByRole('region', {name: 'What needs attention'}).getByRole('link', {name: 'ProxyRoute default/broken'}).waitFor();
+    await page.getByRole('region', {name: 'Last changes'}).getByRole('listitem').first().waitFor();
+    await page.getByRole('region', {name: 'Agents by group'}).getByRole('link', {name: '1 of 1 agent current'}).waitFor();
+    await follow('ProxyRoute');
+    await heading('ProxyRoute');
+    await page.getByText('4 objects', {exact: true}).waitFor();
+
+    // The address holds what is filtered and how it is sorted.
+    await page.keyboard.press('/');
+    const filter = page.getByRole('searchbox', {name: 'Filter'});
+    assert.ok(await filter.evaluate((field) => field === document.activeElement));
+    await page.keyboard.type('brok');
+    await page.getByText('1 of 4 objects').waitFor();
+    assert.equal(query().get('filter'), 'brok');
+    await page.reload();
+    await page.getByText('1 of 4 objects').waitFor();
+    await page.getByRole('searchbox', {name: 'Filter'}).fill('nothing such');
+    await page.getByRole('button', {name: 'Clear the filter'}).click();
+    await page.getByRole('button', {name: 'Name', exact: true}).click();
+    assert.equal(query().get('sort'), '-name');
+    await page.getByRole('columnheader', {name: /^Name/}).and(page.locator('[aria-sort=descending]')).waitFor();
+    assert.match(await rows().nth(1).innerText(), /^preview/);
+    await page.getByRole('radio', {name: /^Failing/}).check();
+    await page.getByText('1 of 4 objects').waitFor();
+    await page.getByRole('radio', {name: 'All', exact: true}).check();
+
+    // What is applied elsewhere is seen without loading anything again.
+    apply('added', '/added');
+    await page.getByRole('link', {name: 'added'}).waitFor();
+
+    // From link to link by arrow keys.
+    await page.getByRole('link', {name: 'late', exact: true}).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await heading('broken');
+    assert.ok(await page.getByRole('heading', {level: 1}).evaluate((title) => title === document.activeElement));
+    assert.match(await page.title(), /^broken/);
+    await page.getByRole('region', {name: 'Conditions'}).first().getByRole('cell', {name: 'ResolvedRefs'}).first().waitFor();
+    await page.getByRole('region', {name: 'Refers to'}).getByText('does not exist').waitFor();
+    await page.getByRole('radio', {name: 'YAML'}).check();
+    const yaml = await page.getByRole('region', {name: 'YAML'}).innerText();
+    assert.match(yaml, /kind: ProxyRoute/);
+    assert.match(yaml, /<redacted>/);
+    assert.equal(query().get('view'), 'yaml');
+    await page.getByRole('radio', {name: 'Status'}).check();
+    await page.getByText('observedGeneration').first().waitFor();
+    await page.getByRole('region', {name: 'Refers to'}).getByRole('link', {name: 'default/gw'}).click();
+    await heading('gw');
+    await page.getByRole('region', {name: 'Referred to by'}).getByRole('link', {name: 'default/cart'}).waitFor();
+    await page.goBack();
+    await heading('broken');
+    await page.goto('/objects/proxyroutes/default/none');
+    await page.getByText('The object does not exist').waitFor();
+    await page.goto('/nothing/here');
+    await heading('There is no such page.');
+  },
+
+  async explain() {
+    await page.goto('/');
+    await follow('Explain a request');
+    await heading('Explain a request');
+    const request = page.getByRole('textbox', {name: 'Request', exact: true});
+    await request.fill(`curl -s -X GET 'http://shop.example:8080/cart?id=7' \\\n  -H 'X-Env: "staging"' --compressed`);
+    await page.getByRole('button', {name: 'Explain'}).click();
+    const winner = page.getByRole('region', {name: 'Matching rule'});
+    await winner.getByRole('link', {name: 'default/cart'}).waitFor();
+    assert.equal(query().get('request'), 'GET http://shop.example:8080/cart?id=7');
+    assert.equal(query().get('header'), 'X-Env: "staging"');
+    await page.getByText('ignored: -s, --compressed').waitFor();
+    const rules = page.getByRole('region', {name: 'Rules that were considered'});
+    await rules.getByRole('row', {name: /Does not match.*default\/preview.*x-env == "preview" does not hold/}).waitFor();
+    await page.getByText('All engines agree.').waitFor();
+    await winner.getByRole('link', {name: 'default/cart'}).click();
+    await heading('cart');
+    await page.goBack();
+    await winner.waitFor();
+
+    await request.fill('GET http://nobody.example:8080/');
+    await request.press('Enter');
+    await page.getByText('No rule matches').waitFor();
+    await request.fill('nonsense');
+    await request.press('Enter');
+    await page.getByRole('alert').waitFor();
+  },
+
+  async agents() {
+    await page.goto('/agents');
+    await heading('Agents');
+    await page.getByRole('row', {name: /standalone.*Current/}).waitFor();
+    await page.getByRole('link', {name: 'standalone'}).click();
+    await heading('standalone');
+    await page.getByRole('region', {name: 'Backends'}).first().getByRole('link', {name: 'default/be'}).waitFor();
+    await page.getByRole('button', {name: 'Drain', exact: true}).click();
+    const dialog = page.getByRole('dialog', {name: 'Drain standalone?'});
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({state: 'detached'});
+    await page.getByRole('button', {name: 'Drain', exact: true}).click();
+    await dialog.getByRole('button', {name: 'Drain'}).click();
+    await page.getByText('standalone gives its virtual addresses away.').waitFor();
+    await page.getByRole('button', {name: 'End the drain'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'End the drain'}).click();
+    await page.getByText('standalone may hold virtual addresses again.').waitFor();
+    await page.goto('/agents/nobody');
+    await page.getByText('The controller knows no such agent.').waitFor();
+  },
+
+  async traffic() {
+    await page.goto('/traffic');
+    await heading('Traffic');
+    for (let i = 0; i < 20; ++i) execFileSync('curl', ['-s', '-H', 'Host: shop.example', `http://127.0.0.1:${PROXY}/cart`]);
+    const row = page.getByRole('row', {name: /default\/cart.*default\/gw/});
+    await row.waitFor();
+    await row.getByRole('img', {name: /^Requests per second: now/}).waitFor();
+    await page.getByRole('radio', {name: 'Backend'}).check();
+    await page.getByRole('row', {name: /default\/be/}).waitFor();
+    assert.equal(query().get('by'), 'backend');
+    await page.getByRole('radio', {name: 'Agent'}).check();
+    await page.getByRole('row', {name: /standalone/}).waitFor();
+    await page.getByRole('button', {name: 'Pause'}).click();
+    await page.getByRole('button', {name: 'Resume', pressed: true}).click();
+    await page.getByRole('radio', {name: 'Route'}).check();
+    await page.getByRole('link', {name: 'default/cart'}).click();
+    await heading('cart');
+  },
+
+  async 'read-only'() {
+    await page.goto('/agents/standalone');
+    await heading('standalone');
+    await page.getByRole('region', {name: 'Backends'}).first().waitFor();
+    await navigation.getByText('Read-only').waitFor();
+    assert.equal(await page.getByRole('button', {name: 'Drain'}).count(), 0);
+    const status = await page.evaluate(() => fetch('/api/agents/standalone/drain', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{}'})
+      .then((reply) => reply.text().then(() => reply.status)));
+    assert.equal(status, 403);
+    faults.splice(0, faults.length, ...faults.filter((fault) => !fault.includes('status of 403')));
+  },
+
+  /// Every page in both themes and from small to large: nothing that keeps people out, nothing that sticks out.
+  async everywhere() {
+    const request = encodeURIComponent('GET http://shop.example:8080/cart');
+    const pages = {overview: '/', traffic: '/traffic', explain: `/explain?request=${request}`, agents: '/agents', agent: '/agents/standalone',
+                   routes: '/objects/proxyroutes', route: '/objects/proxyroutes/default/broken', yaml: '/objects/proxyroutes/default/broken?view=yaml',
+                   empty: '/objects/proxypolicies', missing: '/nothing'};
+    await page.goto('/');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
+    await page.getByRole('radio', {name: 'Dark'}).check();
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'dark');
+    await page.getByRole('radio', {name: 'Auto'}).check();
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({colorScheme});
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(path);
+        await page.getByRole('heading', {level: 1}).waitFor();
+        await page.getByText('Live', {exact: true}).waitFor({state: 'attached'});
+        if (name === 'explain') await page.getByRole('region', {name: 'Matching rule'}).waitFor();
+        if (PICTURES) await page.screenshot({path: `${PICTURES}/${name}-${colorScheme}.png`});
+        await page.evaluate(axe);
+        const found = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
+        for (const one of found.violations.filter((violation) => ['serious', 'critical'].includes(violation.impact))) {
+          faults.push(`axe, ${name}, ${colorScheme}: ${one.id}: ${one.help}: ${one.nodes.map((node) => node.html).join(' ').slice(0, 500)}`);
+        }
+      }
+    }
+    for (const width of [360, 800, 2560]) {
+      await page.setViewportSize({width, height: 800});
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(path);
+        await page.getByRole('heading', {level: 1}).waitFor();
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        if (wide > width) faults.push(`${name} is ${wide} wide at ${width}`);
+      }
+    }
+    await page.setViewportSize({width: 360, height: 740});
+    await page.goto('/');
+    const menu = page.getByRole('button', {name: 'Menu'});
+    await menu.click();
+    await follow('Traffic');
+    await heading('Traffic');
+    await page.getByRole('button', {name: 'Menu', expanded: false}).waitFor();
+  },
+};
+
+try {
+  await parts[part]();
+  await Promise.all(replies);
+} catch (error) {
+  faults.push(error.stack);
+  if (PICTURES) await page.screenshot({path: `${PICTURES}/failed-${part}.png`}).catch(() => {});
+} finally {
+  await browser.close();
+}
+assert.deepEqual(faults, []);
+console.log('done');
