@@ -406,8 +406,7 @@ class HostEmitter {
         if (mirror.details != 0) mirror.details += filters;
       }
     }
-    header.filters =
-        emit_run(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters, mirror_filters_);
+    header.filters = emit_run(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters, mirror_filters_);
     header.policy_refs = emit_run(treatments_, &Treatment::policies, treatments, &TreatmentRecord::policies);
     header.mirrors = emit_run(treatments_, &Treatment::mirrors, treatments, &TreatmentRecord::mirrors);
     header.treatments = builder_.array(treatments);

@@ -110,8 +110,8 @@ class TreeBuilder {
     }
     for (const std::uint64_t id : view.array(treatment.policies)) tree.policies.push_back(policy(id));
     for (const MirrorRecord& mirror : view.array(treatment.mirrors))
-      tree.mirrors.push_back({backend_name(mirror.backend_id), share_of(view, mirror),
-                              std::string(host_of_copies(view, mirror))});
+      tree.mirrors.push_back(
+          {backend_name(mirror.backend_id), share_of(view, mirror), std::string(host_of_copies(view, mirror))});
     return tree;
   }
 

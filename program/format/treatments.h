@@ -105,8 +105,8 @@ static_assert(sizeof(BackendRefRecord) == 12);
 struct MirrorRecord {
   std::uint64_t backend_id;  ///< as BackendRefRecord::backend_id; unresolved mirrors are omitted
   std::uint32_t share;       ///< of requests: 1 to 100 percent; with kMirrorFractionBit: the numerator of a fraction
-  /// 1 + the index in HostHeader::filters of a kRewriteHost that holds the Host of copies (empty: the request's) and, in
-  /// `detail`, the denominator; 0: neither.
+  /// 1 + the index in HostHeader::filters of a kRewriteHost that holds the Host of copies (empty: the request's) and,
+  /// in `detail`, the denominator; 0: neither.
   std::uint32_t details;
 };
 inline constexpr std::uint32_t kMirrorFractionBit = std::uint32_t{1} << 31;
