@@ -135,7 +135,7 @@ class Edge:
 
     def __init__(self, net, build, more=0):
         """`more`: so many addresses besides, 198.51.100.1 and on."""
-        self.net, self.bin, self.agents, self.more = net, build / "bin", {}, more
+        self.net, self.bin, self.agents = net, build / "bin", {}
         folder = net.folder
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", "/CN=bench", "-addext", f"subjectAltName=IP:{VIP}", "-keyout", folder / "key.pem", "-out",
@@ -153,6 +153,8 @@ class Edge:
             self.start_node(name)
         for name in NODES:
             self.ready(name)
+        if more:
+            self.apply_more(more)
 
     def edgectl(self, *words, check=True):
         return run("ip", "netns", "exec", PREFIX + "ctl", self.bin / "edgectl", *words, "--kubeconfig",
@@ -160,19 +162,6 @@ class Edge:
 
     def apply(self):
         folder = self.net.folder
-        more = "".join(f"""---
-apiVersion: edgeproxy.io/v1alpha1
-kind: ProxyVIP
-metadata: {{name: more-{number}, namespace: default}}
-spec: {{address: {MORE}{number}/24, interface: eth0, nodeSelector: {{bench: "yes"}}}}
-""" for number in range(1, self.more + 1))
-        if more:
-            more += """---
-apiVersion: edgeproxy.io/v1alpha1
-kind: ProxyGateway
-metadata: {name: any, namespace: default}
-spec: {listeners: [{name: http, port: 8081, protocol: HTTP}]}
-"""
         (folder / "config.yaml").write_text(f"""
 apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyVIP
@@ -211,9 +200,23 @@ addressType: IPv4
 metadata: {{name: upstream, namespace: default, labels: {{kubernetes.io/service-name: upstream}}}}
 ports: [{{port: {UPSTREAM}}}]
 endpoints: [{{addresses: [127.0.0.1]}}]
-""" + more)
+""")
         self.edgectl("create", "secret", "tls", "tls", "--cert", folder / "cert.pem", "--key", folder / "key.pem")
         self.edgectl("apply", "-f", folder / "config.yaml")
+
+    def apply_more(self, count):
+        """Once there are nodes: the status of each is written once a second, and is then that somebody holds it."""
+        all_of = ["""apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyGateway
+metadata: {name: any, namespace: default}
+spec: {listeners: [{name: http, port: 8081, protocol: HTTP}]}
+"""] + [f"""apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyVIP
+metadata: {{name: more-{number}, namespace: default}}
+spec: {{address: {MORE}{number}/24, interface: eth0, nodeSelector: {{bench: "yes"}}}}
+""" for number in range(1, count + 1)]
+        (self.net.folder / "more.yaml").write_text("---\n".join(all_of))
+        self.edgectl("apply", "-f", self.net.folder / "more.yaml")
 
     def start_node(self, name):
         folder = self.net.folder

@@ -1,12 +1,13 @@
 """What many addresses cost the API: writes as they are taken, at rest, and after the loss of a node."""
 import signal
+import sys
 import time
 
 import world
 
 ADDRESSES = 200
 STEP = 0.05
-REST, QUIET = 30, 5  # seconds
+REST, QUIET, TOLD, PATIENCE = 30, 5, 30, 1800  # seconds: a status is written a second (decision 144)
 
 
 def most_in_a_second(samples):
@@ -21,17 +22,21 @@ def most_in_a_second(samples):
 
 def watch(peer, until=lambda: True):
     """Samples of the writes until nothing is written or waits, and `until` holds, for some seconds."""
-    samples, quiet, end = [], None, time.monotonic() + 900
-    while time.monotonic() < end:
+    samples, quiet, begin = [], None, time.monotonic()
+    told = begin
+    while time.monotonic() < begin + PATIENCE:
         written, waiting = peer.writes()
         now = time.monotonic()
+        if now - told > TOLD:
+            told = now
+            print(f"  after {now - begin:.0f} s: {written:.0f} writes, {waiting:.0f} statuses wait", file=sys.stderr, flush=True)
         if not samples or written != samples[-1][1] or waiting or not until():
             quiet = now
         samples.append((now, written))
         if now - quiet > QUIET:
             return samples
         time.sleep(STEP)
-    raise RuntimeError("the API is never at rest")
+    raise RuntimeError(f"the API is not at rest: {samples[-1]}, waiting {waiting}, shares as they should be: {until()}")
 
 
 def even(shares):
