@@ -5,7 +5,32 @@
 namespace edge::compiler::model {
 namespace {
 
-Placement decode_placement(const Fields& fields) {
+/// Set by the operator itself.
+constexpr std::string_view kNodeName = "NODE_NAME";
+
+/// `field`: path of the entry.
+Variable decode_variable(const Fields& entry, const std::string& field, Report& report) {
+  const Fields secret = entry.object("secretKeyRef");
+  Variable variable{.name = entry.needed_text("name"), .value = entry.text("value")};
+  if (secret) {
+    variable.secret = Reference{.name = secret.needed_text("name")};
+    variable.secret_key = secret.needed_text("key");
+  }
+  if (variable.value.has_value() && secret) {
+    report.fault(DiagnosticCode::kExclusiveFields, variable.value->span, field + ".value",
+                 "`value` and `secretKeyRef` exclude each other", "leave one of them out");
+  } else if (!variable.value.has_value() && !secret) {
+    report.fault(DiagnosticCode::kMissingField, entry.span(), field + ".value",
+                 "one of the fields `value` and `secretKeyRef` is required");
+  }
+  if (variable.name.value == kNodeName) {
+    report.fault(DiagnosticCode::kInvalidValue, variable.name.span, field + ".name",
+                 "`NODE_NAME` is set by the operator", "choose another name");
+  }
+  return variable;
+}
+
+Placement decode_placement(const Fields& fields, const std::string& path, Report& report) {
   const Fields resources = fields.object("resources");
   Placement placement{.node_selector = fields.string_map("nodeSelector"),
                       .requests = resources.string_map("requests"),
@@ -16,6 +41,10 @@ Placement decode_placement(const Fields& fields) {
                                      .value = entry.text("value"),
                                      .effect = entry.text("effect")});
   });
+  fields.entries("env", [&](const Fields& entry) {
+    const std::string field = path + ".env[" + std::to_string(placement.variables.size()) + "]";
+    placement.variables.push_back(decode_variable(entry, field, report));
+  });
   return placement;
 }
 
@@ -24,9 +53,16 @@ std::optional<Reference> optional_reference(const Fields& fields) {
   return fields.reference();
 }
 
+std::optional<EdgeWebOidc> decode_oidc(const Fields& oidc) {
+  if (!oidc) return std::nullopt;
+  return EdgeWebOidc{.issuer = oidc.needed_text("issuerURL"),
+                     .client_secret = oidc.object("clientSecretRef").reference(),
+                     .session_secret = optional_reference(oidc.object("sessionSecretRef"))};
+}
+
 }  // namespace
 
-EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata) {
+EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
   const Fields image = spec.object("image");
   const Fields controller = spec.object("controller");
@@ -41,19 +77,22 @@ EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata) {
           .controller = {.replicas = controller.integer("replicas"),
                          .controller_class = controller.text("controllerClass"),
                          .grpc_port = controller.integer("grpcPort"),
-                         .placement = decode_placement(controller)},
-          .agents = {.placement = decode_placement(agents),
+                         .placement = decode_placement(controller, "spec.controller", report)},
+          .agents = {.placement = decode_placement(agents, "spec.agents", report),
                      .host_network = agents.boolean("hostNetwork"),
                      .metrics_port = agents.integer("metricsPort"),
                      .health_port = agents.integer("healthPort"),
                      .update_type = update.text("type"),
                      .max_unavailable = update.text("maxUnavailable"),
+                     .canary_duration = update.duration("canaryDuration"),
+                     .canary_timeout = update.duration("canaryTimeout"),
                      .drain_timeout = agents.duration("drainTimeout")},
           .web = {.enabled = web.boolean("enabled"),
                   .replicas = web.integer("replicas"),
                   .port = web.integer("port"),
                   .read_only = web.boolean("readOnly"),
-                  .tls_secret = optional_reference(web.object("tlsSecretRef"))},
+                  .tls_secret = optional_reference(web.object("tlsSecretRef")),
+                  .oidc = decode_oidc(web.object("oidc"))},
           .log_level = spec.text("logLevel"),
           .paused = spec.boolean("paused")};
 }

@@ -21,12 +21,21 @@ struct Toleration {
   Maybe<std::string> effect{};
 };
 
-/// Scheduling and resources of the pods of one component.
+/// An environment variable: one of value and secret.
+struct Variable {
+  Located<std::string> name{};
+  Maybe<std::string> value{};
+  std::optional<Reference> secret{};
+  Located<std::string> secret_key{};
+};
+
+/// Scheduling, resources and environment of the pods of one component.
 struct Placement {
   StringMap node_selector{};
   std::vector<Toleration> tolerations{};
   StringMap requests{};
   StringMap limits{};
+  std::vector<Variable> variables{};
 };
 
 struct EdgeImage {
@@ -50,7 +59,15 @@ struct EdgeAgents {
   Maybe<std::string> update_type{};
   /// A number, or a percentage with its `%`.
   Maybe<std::string> max_unavailable{};
+  Maybe<std::chrono::nanoseconds> canary_duration{};
+  Maybe<std::chrono::nanoseconds> canary_timeout{};
   Maybe<std::chrono::nanoseconds> drain_timeout{};
+};
+
+struct EdgeWebOidc {
+  Located<std::string> issuer{};
+  Reference client_secret{};
+  std::optional<Reference> session_secret{};
 };
 
 struct EdgeWeb {
@@ -59,6 +76,7 @@ struct EdgeWeb {
   Maybe<std::int64_t> port{};
   Maybe<bool> read_only{};
   std::optional<Reference> tls_secret{};
+  std::optional<EdgeWebOidc> oidc{};
 };
 
 struct EdgeCluster {

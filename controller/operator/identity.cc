@@ -1,38 +1,14 @@
 #include "controller/operator/identity.h"
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "base/os/file.h"
 #include "controller/authority/authority.h"
+#include "controller/operator/private_folder.h"
 #include "program/sign.h"
 
 namespace edge::cluster_operator {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kMaxFile = 64 << 10;
-
-/// A folder that nobody else reads, gone with the object.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::error_code error;
-    path_ = (fs::temp_directory_path(error) / "edge-identity-XXXXXX").string();
-    if (error || ::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~PrivateFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct NamedPart {
   const char* file;
@@ -46,7 +22,7 @@ constexpr NamedPart kParts[] = {
 Result<Identity> make_identity(const Identity& known, const std::string& controller) {
   const PrivateFolder folder;
   if (folder.path().empty()) {
-    return Error{ErrorCode::kUnavailable, "no folder can be made below the one for temporary files (TMPDIR, or /tmp)"};
+    return Error{ErrorCode::kUnavailable, std::string(PrivateFolder::kFailure)};
   }
   Identity made = known;
   for (const auto& [file, part] : kParts) {

@@ -20,6 +20,8 @@ constexpr std::size_t kMaxName = 50;
 constexpr std::size_t kMaxVersion = 63;
 constexpr std::size_t kMaxRepository = 255;
 constexpr std::size_t kMaxSpec = 256 << 10;
+/// Of a value at fault.
+constexpr std::size_t kMostShown = 128;
 
 const schemas::Object& object_of(const schemas::Object& object, std::string_view field) {
   const auto found = std::ranges::find(object.fields, field, &schemas::Field::name);
@@ -38,6 +40,70 @@ void fill_in(json& value, const schemas::Object& object) {
       value[name] = json::parse(json_line(schemas::default_value(field)), nullptr, false);
     }
   }
+}
+
+Error fault(const std::string& field, const std::string& value, const std::string& takes) {
+  return {ErrorCode::kInvalidArgument, field + " takes " + takes + ", not `" + value.substr(0, kMostShown) + "`"};
+}
+
+Status check_types(const json& value, const schemas::Object& object, const std::string& path);
+
+Status check_text(const json& value, const schemas::Field& field, const std::string& path) {
+  if (!value.is_string()) return fault(path, value.dump(), "a text");
+  if (field.values.empty() || std::ranges::find(field.values, std::string_view(text_value(value))) != field.values.end())
+    return {};
+  std::string allowed;
+  for (const std::string_view one : field.values) allowed += (allowed.empty() ? "" : ", ") + std::string(one);
+  return fault(path, text_value(value), "one of " + allowed);
+}
+
+Status check_number(const json& value, const schemas::Field& field, const std::string& path) {
+  const bool fits = value.is_number_integer() && value.get<std::int64_t>() >= field.minimum &&
+                    value.get<std::int64_t>() <= field.maximum;
+  if (fits) return {};
+  return fault(path, value.dump(), "a number from " + std::to_string(field.minimum));
+}
+
+Status check_type(const json& value, const schemas::Field& field, schemas::Type type, const std::string& path) {
+  using schemas::Type;
+  switch (type) {
+    case Type::kString:
+      return check_text(value, field, path);
+    case Type::kInteger:
+      return check_number(value, field, path);
+    case Type::kBoolean:
+      return value.is_boolean() ? Status() : fault(path, value.dump(), "true or false");
+    case Type::kIntOrString:
+      return value.is_string() ? Status() : check_number(value, field, path);
+    case Type::kObject:
+      return check_types(value, *field.object, path);
+    case Type::kAny:
+      return value.is_object() ? Status() : fault(path, value.dump(), "an object");
+    case Type::kStringMap:
+    case Type::kList:
+      break;
+  }
+  const bool list = type == Type::kList;
+  if (list ? !value.is_array() : !value.is_object()) return fault(path, value.dump(), list ? "a list" : "an object");
+  if (value.size() > field.most) return fault(path, "more", "at most " + std::to_string(field.most) + " entries");
+  for (const auto& [key, entry] : value.items()) {
+    const std::string here = list ? path + "[" + key + "]" : path + "." + key;
+    Status status = check_type(entry, field, list ? field.item : Type::kString, here);
+    if (!status) return status;
+  }
+  return {};
+}
+
+/// An API may hold what its definitions no longer take. Members that the tables do not know are passed over.
+Status check_types(const json& value, const schemas::Object& object, const std::string& path) {
+  if (!value.is_object()) return fault(path, value.dump(), "an object");
+  for (const schemas::Field& field : object.fields) {
+    const auto found = value.find(field.name);
+    if (found == value.end()) continue;
+    Status status = check_type(*found, field, field.type, path + "." + std::string(field.name));
+    if (!status) return status;
+  }
+  return {};
 }
 
 bool is_name(std::string_view text) {
@@ -61,10 +127,6 @@ bool is_repository(std::string_view text) {
   };
   return !text.empty() && text.size() <= kMaxRepository && text.front() != '/' && text.back() != '/' &&
          std::ranges::all_of(text, fits);
-}
-
-Error fault(const std::string& field, const std::string& value, const std::string& takes) {
-  return {ErrorCode::kInvalidArgument, field + " takes " + takes + ", not `" + value + "`"};
 }
 
 Status check_ports(const json& spec) {
@@ -98,16 +160,47 @@ std::int64_t count_of(const json& value) {
              : 0;
 }
 
+/// Whatever is in it, the API server has the last word of it.
+Status check_affinity(const json& part, const std::string& path) {
+  for (const auto& [name, value] : member_in(part, "affinity").items()) {
+    if (name == "nodeAffinity" || name == "podAffinity" || name == "podAntiAffinity") continue;
+    return fault(path + ".affinity", name, "nodeAffinity, podAffinity and podAntiAffinity");
+  }
+  return {};
+}
+
+Status check_variables(const json& part, const std::string& path) {
+  std::size_t index = 0;
+  for (const json& one : list_in(part, "env")) {
+    const std::string field = path + ".env[" + std::to_string(index++) + "]";
+    const std::string& name = text_in(one, "name");
+    if (name.empty() || name == "NODE_NAME") return fault(field + ".name", name, "a name other than NODE_NAME");
+    const bool value = member_in(one, "value").is_string();
+    if (value == member_in(one, "secretKeyRef").is_object()) {
+      return fault(field, one.dump(), "one of value and secretKeyRef");
+    }
+  }
+  return {};
+}
+
+Result<std::chrono::nanoseconds> duration(const json& part, const char* field, const std::string& path) {
+  const std::string& text = text_in(part, field);
+  const auto read = parse_duration(text);
+  if (read && *read >= std::chrono::seconds(0) && *read <= std::chrono::hours(24)) return *read;
+  return fault(path + "." + field, text, "a duration of at most 24h");
+}
+
 Status check(const json& spec) {
   const json& agents = member_in(spec, "agents");
   const json& most = member_in(member_in(agents, "updateStrategy"), "maxUnavailable");
   if (count_of(most) == 0) {
     return fault("spec.agents.updateStrategy.maxUnavailable", most.dump(), "a number from 1, or a percentage from 1%");
   }
-  const std::string& drain = text_in(agents, "drainTimeout");
-  const auto timeout = parse_duration(drain);
-  if (!timeout || *timeout < std::chrono::seconds(0) || *timeout > std::chrono::hours(24)) {
-    return fault("spec.agents.drainTimeout", drain, "a duration of at most 24h");
+  if (const auto drain = duration(agents, "drainTimeout", "spec.agents"); !drain) return drain.error();
+  for (const char* name : {"controller", "agents"}) {
+    const std::string path = std::string("spec.") + name;
+    if (Status status = check_affinity(member_in(spec, name), path); !status) return status;
+    if (Status status = check_variables(member_in(spec, name), path); !status) return status;
   }
   return check_ports(spec);
 }
@@ -132,6 +225,8 @@ Result<Installation> read_installation(const json& object) {
   }
   json spec = member_in(object, "spec");
   fill_in(spec, object_of(schemas::kEdgeCluster, "spec"));
+  Status types = check_types(spec, object_of(schemas::kEdgeCluster, "spec"), "spec");
+  if (!types) return types.error();
   made.version = text_in(spec, "version");
   if (!is_version(made.version)) return fault("spec.version", made.version, "a version such as 0.1.0");
   made.repository = text_in(member_in(spec, "image"), "repository");
@@ -139,6 +234,13 @@ Result<Installation> read_installation(const json& object) {
     return fault("spec.image.repository", made.repository, "a repository such as registry.example.com/edge");
   }
   if (Status status = check(spec); !status) return status.error();
+  const json& strategy = member_in(member_in(spec, "agents"), "updateStrategy");
+  const auto held = duration(strategy, "canaryDuration", "spec.agents.updateStrategy");
+  if (!held) return held.error();
+  const auto ready = duration(strategy, "canaryTimeout", "spec.agents.updateStrategy");
+  if (!ready) return ready.error();
+  made.canary_duration = *held;
+  made.canary_timeout = *ready;
   const json& enabled = member_in(member_in(spec, "web"), "enabled");
   made.wants_dashboard = enabled.is_boolean() && enabled.get<bool>();
   made.spec = json_line(spec);

@@ -1,6 +1,7 @@
 // An EdgeCluster as the operator reads it: who it is, and its spec with the defaults of the tables filled in.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ struct Installation {
   std::string repository;
   bool paused = false;
   bool wants_dashboard = false;
+  /// How long the first agent of a new configuration must serve, and until when it must be ready.
+  std::chrono::nanoseconds canary_duration{};
+  std::chrono::nanoseconds canary_timeout{};
 
   /// `NAME-agent`
   std::string part(std::string_view suffix) const { return name + "-" + std::string(suffix); }

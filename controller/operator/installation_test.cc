@@ -53,9 +53,27 @@ TEST(Installation, NamesWhatIsAtFault) {
   EXPECT_THAT(fault_of("/spec/agents/healthPort", 9090), HasSubstr("another port"));
 }
 
+TEST(Installation, NamesWhatIsAtFaultOfPods) {
+  EXPECT_THAT(fault_of("/spec/agents/affinity", {{"nodeName", 1}}), StartsWith("spec.agents.affinity"));
+  EXPECT_THAT(fault_of("/spec/agents/affinity", "x"), StartsWith("spec.agents.affinity"));
+  EXPECT_EQ(fault_of("/spec/agents/affinity", {{"nodeAffinity", json::object()}}), "");
+  EXPECT_THAT(fault_of("/spec/controller/env", {{{"name", "NODE_NAME"}, {"value", ""}}}), HasSubstr("env[0].name"));
+  EXPECT_THAT(fault_of("/spec/controller/env", {{{"name", "A"}}}), HasSubstr("one of value and secretKeyRef"));
+  EXPECT_THAT(fault_of("/spec/controller/env", {{{"name", "A"}, {"value", 1}}}), HasSubstr("env[0].value"));
+  EXPECT_THAT(fault_of("/spec/controller/env", {1}), HasSubstr("env[0] takes an object"));
+  EXPECT_THAT(fault_of("/spec/controller/topologySpreadConstraints", {{{"maxSkew", "1"}}}), HasSubstr("maxSkew"));
+  EXPECT_THAT(fault_of("/spec/controller/serviceAccount", {{"annotations", {{"a", 1}}}}), HasSubstr("annotations.a"));
+  EXPECT_THAT(fault_of("/spec/agents/updateStrategy/type", "Recreate"), HasSubstr("one of RollingUpdate, OnDelete"));
+  EXPECT_THAT(fault_of("/spec/agents/updateStrategy/canaryDuration", "-1s"), HasSubstr("canaryDuration"));
+  EXPECT_THAT(fault_of("/spec/agents/updateStrategy/canaryTimeout", "25h"), HasSubstr("canaryTimeout"));
+}
+
 TEST(Installation, TakesNothingOfAnotherTypeForAValue) {
   EXPECT_EQ(fault_of("/spec/agents", json::array({1})), "");
   EXPECT_EQ(fault_of("/spec/controller", "x"), "");
+  EXPECT_THAT(fault_of("/spec/controller/nodeSelector", {{"a", 1}}), StartsWith("spec.controller.nodeSelector.a"));
+  EXPECT_THAT(fault_of("/spec/image/pullSecrets", {1}), StartsWith("spec.image.pullSecrets[0]"));
+  EXPECT_THAT(fault_of("/spec/paused", "yes"), StartsWith("spec.paused"));
   EXPECT_THAT(fault_of("/spec", nullptr), StartsWith("spec.version"));
 }
 

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "controller/kube/config.h"
+#include "controller/operator/agent_pages.h"
 #include "controller/operator/rollout.h"
 #include "net/clock.h"
 
@@ -23,7 +24,8 @@ struct OperatorOptions {
   bool elect = true;
   std::string lease_namespace = "edge-system";
   std::string identity{};
-  RolloutOptions rollout{};
+  /// How pages of agents are requested; null: by their controllers.
+  AskAgent ask{};
   /// After a call that failed; doubled with each failure.
   net::Duration first_delay = std::chrono::milliseconds(500);
   net::Duration longest_delay = std::chrono::minutes(1);

@@ -24,14 +24,30 @@ Json probe(const char* path, const Json& port, int period) {
   return {{"httpGet", {{"path", path}, {"port", port}}}, {"periodSeconds", period}, {"timeoutSeconds", 5}};
 }
 
-Json container(const Installation& installation, const std::string& component, Json arguments) {
+/// What the resource adds to the variables that a component is given anyway.
+Json variables_of(const Json& part) {
+  Json variables =
+      Json::array({{{"name", "NODE_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "spec.nodeName"}}}}}}});
+  for (const Json& one : part.value("env", Json::array())) {
+    Json variable = {{"name", one.value("name", "")}};
+    if (const Json secret = one.value("secretKeyRef", Json::object()); !secret.empty()) {
+      variable["valueFrom"]["secretKeyRef"] = secret;
+    } else {
+      variable["value"] = one.value("value", "");
+    }
+    variables.push_back(std::move(variable));
+  }
+  return variables;
+}
+
+Json container(const Installation& installation, const std::string& component, const Json& part, Json arguments) {
   const Json image = spec_of(installation, "image");
   return {
       {"name", component},
       {"image", installation.repository + "/" + component + ":" + installation.version},
       {"imagePullPolicy", image.value("pullPolicy", "IfNotPresent")},
       {"args", std::move(arguments)},
-      {"env", Json::array({{{"name", "NODE_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "spec.nodeName"}}}}}}})},
+      {"env", variables_of(part)},
       {"securityContext",
        {{"readOnlyRootFilesystem", true}, {"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}}};
 }
@@ -47,7 +63,26 @@ Json resources_of(const Json& part) {
   return made;
 }
 
-/// What both components are told of nodes and images.
+/// The default keeps controllers apart where the nodes allow it.
+Json controller_affinity(const Json& labels) {
+  const Json term = {{"topologyKey", "kubernetes.io/hostname"}, {"labelSelector", {{"matchLabels", labels}}}};
+  return {{"podAntiAffinity",
+           {{"preferredDuringSchedulingIgnoredDuringExecution",
+             Json::array({{{"weight", 100}, {"podAffinityTerm", term}}})}}}};
+}
+
+Json spread_of(const Json& part, const Json& labels) {
+  Json constraints = Json::array();
+  for (const Json& one : part.value("topologySpreadConstraints", Json::array())) {
+    constraints.push_back({{"maxSkew", one.value("maxSkew", 1)},
+                           {"topologyKey", one.value("topologyKey", "")},
+                           {"whenUnsatisfiable", one.value("whenUnsatisfiable", "ScheduleAnyway")},
+                           {"labelSelector", {{"matchLabels", labels}}}});
+  }
+  return constraints;
+}
+
+/// Registry, nodes and affinity, as the resource says them of a component.
 void place(const Installation& installation, const Json& part, Json& pod) {
   const Json secrets = spec_of(installation, "image").value("pullSecrets", Json::array());
   Json references = Json::array();
@@ -55,6 +90,7 @@ void place(const Installation& installation, const Json& part, Json& pod) {
   if (!references.empty()) pod["imagePullSecrets"] = references;
   if (const Json labels = part.value("nodeSelector", Json::object()); !labels.empty()) pod["nodeSelector"] = labels;
   if (const Json taints = part.value("tolerations", Json::array()); !taints.empty()) pod["tolerations"] = taints;
+  if (const Json affinity = part.value("affinity", Json::object()); !affinity.empty()) pod["affinity"] = affinity;
 }
 
 std::string log_level(const Installation& installation) { return text_in(parse_json(installation.spec), "logLevel"); }
@@ -65,7 +101,7 @@ Json controller_pod(const Installation& installation) {
   const Json part = spec_of(installation, "controller");
   const std::string port = part["grpcPort"].dump();
   Json controller =
-      container(installation, "edge-controller",
+      container(installation, "edge-controller", part,
                 {"--data-dir", "/var/lib/edge/controller", "--identity-dir", "/etc/edge/identity", "--controller-class",
                  part.value("controllerClass", ""), "--agents-listen", "0.0.0.0:" + port, "--metrics-listen",
                  ":" + std::to_string(kControllerAdminPort), "--leader-elect", "--lease-namespace",
@@ -99,16 +135,12 @@ Json controller_pod(const Installation& installation) {
              {"secret", {{"secretName", installation.part("identity")}, {"defaultMode", 0440}, {"items", items}}}},
             {{"name", "state"}, {"emptyDir", Json::object()}},
             {{"name", "scratch"}, {"emptyDir", Json::object()}}})}};
-  // Where it can be, not on one node.
-  pod["affinity"] = {{"podAntiAffinity",
-                      {{"preferredDuringSchedulingIgnoredDuringExecution",
-                        Json::array({{{"weight", 100},
-                                      {"podAffinityTerm",
-                                       {{"topologyKey", "kubernetes.io/hostname"},
-                                        {"labelSelector",
-                                         {{"matchLabels",
-                                           {{"app.kubernetes.io/instance", installation.name},
-                                            {"app.kubernetes.io/component", "controller"}}}}}}}}})}}}};
+  const Json labels = {{"app.kubernetes.io/instance", installation.name},
+                       {"app.kubernetes.io/component", "controller"}};
+  pod["affinity"] = controller_affinity(labels);
+  if (Json constraints = spread_of(part, labels); !constraints.empty()) {
+    pod["topologySpreadConstraints"] = std::move(constraints);
+  }
   place(installation, part, pod);
   return pod;
 }
@@ -120,7 +152,7 @@ Json agent_pod(const Installation& installation) {
   const auto timeout = parse_duration(drain).value_or(std::chrono::seconds(30));
   const std::string health = part["healthPort"].dump();
   Json agent =
-      container(installation, "edge-agent",
+      container(installation, "edge-agent", part,
                 {"--data-dir", "/var/lib/edge", "--buffer-dir", "/tmp", "--name", "$(NODE_NAME)", "--controller",
                  controller_address(installation), "--token-file", "/etc/edge/join", "--metrics-listen",
                  ":" + part["metricsPort"].dump(), "--health-listen", (host ? "127.0.0.1:" : ":") + health,

@@ -20,6 +20,8 @@ using nlohmann::json;
 
 /// An administrator's certificate holds a year; it is asked for again long before.
 constexpr auto kRenewIdentity = std::chrono::hours(24 * 200);
+/// How soon agents are asked again whose addresses are on the move.
+constexpr auto kAddressesMove = std::chrono::milliseconds(300);
 constexpr std::string_view kIdentityMade = EDGE_API_GROUP "/identity-made";
 constexpr const char* kIdentityKeys[] = {"signing.key", "ca.pem", "join", "admin.pem"};
 constexpr std::string Identity::* kIdentityParts[] = {&Identity::signing_key, &Identity::authority, &Identity::join,
@@ -103,15 +105,15 @@ json without_times(json status) {
 
 }  // namespace
 
-Reconciler::Reconciler(kube::Client& client, const Followed& followed, RolloutOptions rollout,
-                       std::function<WallTime()> wall, Logger log)
+Reconciler::Reconciler(kube::Client& client, const Followed& followed, AskAgent ask, std::function<WallTime()> wall,
+                       Logger log)
     : client_(client),
       followed_(followed),
-      rollout_(rollout),
       wall_(std::move(wall)),
       log_(std::move(log)),
       writer_(client, followed),
-      recorder_(client, {.component = std::string(kFieldManager)}) {}
+      recorder_(client, {.component = std::string(kFieldManager)}),
+      replacement_(client.loop(), std::move(ask), log_) {}
 
 net::Task<Outcome> Reconciler::reconcile(net::Waiter& waiter, std::string cluster) {
   const ObjectPtr object = followed_.find(kClusterKind, cluster);
@@ -187,8 +189,9 @@ net::Task<bool> Reconciler::install(net::Waiter& waiter, const Installation& ins
     if (!applied) co_return false;
   }
   if (!controller_runs(installation, rendered, standing)) co_return true;
-  const bool exchanged =
-      co_await exchange_agents(waiter, installation, rendered_of(rendered, "DaemonSet"), standing, again);
+  const Controllers controllers = controllers_of(installation, identity);
+  const Exchange exchange{installation, controllers, rendered_of(rendered, "DaemonSet")};
+  const bool exchanged = co_await exchange_agents(waiter, exchange, standing, again);
   co_return exchanged;
 }
 
@@ -299,14 +302,31 @@ RolloutView Reconciler::view_of(const Installation& installation, const Rendered
   return view;
 }
 
-net::Task<bool> Reconciler::exchange_agents(net::Waiter& waiter, const Installation& installation,
-                                            const Rendered& agents, Standing& standing, WallTime& again) {
-  const RolloutRecord record = record_of(installation);
-  const bool failed = record.canary == RolloutRecord::Canary::kFailed && record.canary_hash == agents.template_hash &&
-                      !record.sound_hash.empty();
-  Rendered applied = agents;
+/// Each agent is connected to one of them, which its Service does not tell.
+Controllers Reconciler::controllers_of(const Installation& installation, const Identity& identity) const {
+  Controllers controllers{.addresses = {}, .administrator = identity.administrator};
+  const std::int64_t port = integer_in(member_in(parse_json(installation.spec), "controller"), "grpcPort");
+  for (const ObjectPtr& pod : followed_.all("Pod")) {
+    if (cluster_of(*pod) != installation.name_space + "/" + installation.name) continue;
+    const json& labels = member_in(member_in(*pod, "metadata"), "labels");
+    const std::string& address = text_in(member_in(*pod, "status"), "podIP");
+    if (text_in(labels, "app.kubernetes.io/component") != "controller" || address.empty()) continue;
+    if (!read_pod(*pod).ready) continue;
+    const bool bracketed = address.find(':') != std::string::npos;
+    controllers.addresses.push_back((bracketed ? "[" + address + "]" : address) + ":" + std::to_string(port));
+  }
+  return controllers;
+}
+
+net::Task<bool> Reconciler::exchange_agents(net::Waiter& waiter, const Exchange& exchange, Standing& standing,
+                                            WallTime& again) {
+  const RolloutRecord record = record_of(exchange.installation);
+  const bool failed = record.canary == RolloutRecord::Canary::kFailed &&
+                      record.canary_hash == exchange.agents.template_hash && !record.sound_hash.empty();
+  Rendered applied = exchange.agents;
   if (failed) {
     standing.canary = RolloutRecord::Canary::kFailed;
+    standing.canary_reason = record.reason;
     applied.text = record.sound_object;
     applied.template_hash = record.sound_hash;
     const json object = parse_json(record.sound_object);
@@ -319,13 +339,20 @@ net::Task<bool> Reconciler::exchange_agents(net::Waiter& waiter, const Installat
   standing.exchanging = true;
   if (live == nullptr || !has_hash(*live, applied.hash) || !is_observed(*live)) co_return true;
   const std::int64_t wanted = integer_in(member_in(*live, "status"), "desiredNumberScheduled");
-  const RolloutView view = view_of(installation, applied, wanted);
-  RolloutStep step = next_step(view, record, rollout_);
+  RolloutView view = view_of(exchange.installation, applied, wanted);
+  Comparison comparison = co_await compare_canary(waiter, exchange, view, record);
+  view.comparison = std::move(comparison);
+  RolloutStep step = next_step(
+      view, record,
+      {.hold = exchange.installation.canary_duration, .patience = exchange.installation.canary_timeout});
   standing.exchanging =
       std::ranges::any_of(view.pods, [&](const AgentPod& pod) { return pod.template_hash != view.wanted_hash; });
   standing.text = step.text;
   standing.agents_done = step.kind == RolloutStep::Kind::kDone && !failed;
-  if (!failed && step.record.canary_hash == applied.template_hash) standing.canary = step.record.canary;
+  if (!failed && step.record.canary_hash == applied.template_hash) {
+    standing.canary = step.record.canary;
+    standing.canary_reason = step.record.reason;
+  }
   if (standing.agents_done) {
     step.record.sound_hash = applied.template_hash;
     step.record.sound_object = applied.text;
@@ -335,26 +362,74 @@ net::Task<bool> Reconciler::exchange_agents(net::Waiter& waiter, const Installat
       step.record.canary = RolloutRecord::Canary::kNone;
     }
   }
+  const bool taken = co_await take_step(waiter, exchange, view, step, record, standing);
   again = std::min(again, step.kind == RolloutStep::Kind::kGoBack ? view.now : step.until);
-  const bool taken = co_await take_step(waiter, installation, step, record, standing);
   co_return taken;
 }
 
+net::Task<Comparison> Reconciler::compare_canary(net::Waiter& waiter, const Exchange& exchange,
+                                                 const RolloutView& view, const RolloutRecord& record) {
+  const AgentPod* const pod = watched_canary(view, record);
+  if (pod == nullptr) co_return Comparison{};
+  const WallTime since = std::max(pod->ready_since, record.since);
+  CanaryAgent canary{.name = pod->node,
+                     .age = std::chrono::duration_cast<std::chrono::seconds>(view.now - since),
+                     .before = record.before};
+  for (const AgentPod& other : view.pods) {
+    if (other.ready && !other.leaving && other.node != pod->node) canary.others.push_back(other.node);
+  }
+  Comparison comparison = co_await replacement_.compare(waiter, exchange.controllers, std::move(canary));
+  co_return comparison;
+}
+
+net::Task<bool> Reconciler::keep_record(net::Waiter& waiter, const Installation& installation,
+                                        const RolloutRecord& record, Standing& standing) {
+  const Rendered secret = rollout_secret(installation, write_record(record));
+  const std::string version = version_of(followed_.find("Secret", secret.key()));
+  const kube::Failure failure = co_await writer_.apply(waiter, secret);
+  if (is_failure(failure, "Secret " + secret.name, standing)) co_return false;
+  records_[installation.name_space + "/" + installation.name] = {.value = record, .before = version};
+  co_return true;
+}
+
 /// The record first: who is killed in between goes on with it.
-net::Task<bool> Reconciler::take_step(net::Waiter& waiter, const Installation& installation, const RolloutStep& step,
-                                      const RolloutRecord& before, Standing& standing) {
+net::Task<bool> Reconciler::take_step(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view,
+                                      RolloutStep& step, const RolloutRecord& before, Standing& standing) {
+  const bool begins = step.kind == RolloutStep::Kind::kReplace && step.record != before &&
+                      step.record.canary == RolloutRecord::Canary::kStarted;
+  if (begins) {
+    std::string measured = co_await replacement_.measure(waiter, exchange.controllers, step.record.canary_node);
+    step.record.before = std::move(measured);
+  }
   if (step.record != before) {
-    const Rendered secret = rollout_secret(installation, write_record(step.record));
-    const std::string version = version_of(followed_.find("Secret", secret.key()));
-    const kube::Failure failure = co_await writer_.apply(waiter, secret);
-    if (is_failure(failure, "Secret " + secret.name, standing)) co_return false;
-    records_[installation.name_space + "/" + installation.name] = {.value = step.record, .before = version};
+    const bool kept = co_await keep_record(waiter, exchange.installation, step.record, standing);
+    if (!kept) co_return false;
   }
   if (step.kind != RolloutStep::Kind::kReplace) co_return true;
+  const bool replaced = co_await replace_pods(waiter, exchange, view, step, standing);
+  co_return replaced;
+}
+
+/// Virtual addresses first, then the pods of agents that have none.
+net::Task<bool> Reconciler::replace_pods(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view,
+                                         RolloutStep& step, Standing& standing) {
+  std::vector<std::string> serving;
+  std::map<std::string, std::string> nodes;
+  for (const AgentPod& pod : view.pods) {
+    nodes[pod.name] = pod.node;
+    if (pod.ready && std::ranges::find(step.pods, pod.name) != step.pods.end()) serving.push_back(pod.node);
+  }
+  const std::vector<std::string> free = co_await replacement_.move_away(waiter, exchange.controllers, serving);
   for (const std::string& pod : step.pods) {
-    const kube::Failure failure = co_await writer_.remove(waiter, "Pod", installation.name_space, pod);
+    const std::string& node = nodes[pod];
+    const bool serves = std::ranges::find(serving, node) != serving.end();
+    if (serves && std::ranges::find(free, node) == free.end()) {
+      step.until = std::min(step.until, view.now + kAddressesMove);
+      continue;
+    }
+    const kube::Failure failure = co_await writer_.remove(waiter, "Pod", exchange.installation.name_space, pod);
     if (is_failure(failure, "Pod " + pod, standing)) co_return false;
-    log_.info("agent pod " + installation.name_space + "/" + pod + " is replaced");
+    log_.info("agent pod " + exchange.installation.name_space + "/" + pod + " is replaced");
   }
   co_return true;
 }

@@ -11,6 +11,9 @@
 #include "controller/kube/client.h"
 #include "controller/kube/recorder.h"
 #include "controller/operator/followed.h"
+#include "controller/operator/installation.h"
+#include "controller/operator/render.h"
+#include "controller/operator/replacement.h"
 #include "controller/operator/rollout.h"
 #include "controller/operator/status.h"
 #include "controller/operator/writer.h"
@@ -26,8 +29,7 @@ struct Outcome {
 /// Every function on the client's loop, one reconciliation at a time.
 class Reconciler {
  public:
-  Reconciler(kube::Client& client, const Followed& followed, RolloutOptions rollout, std::function<WallTime()> wall,
-             Logger log);
+  Reconciler(kube::Client& client, const Followed& followed, AskAgent ask, std::function<WallTime()> wall, Logger log);
 
   /// `cluster`: `namespace/name`. One that is gone leaves what has no owner; that is removed.
   net::Task<Outcome> reconcile(net::Waiter& waiter, std::string cluster);
@@ -51,10 +53,22 @@ class Reconciler {
                               Standing& standing);
   bool controller_runs(const Installation& installation, const std::vector<Rendered>& rendered,
                        Standing& standing) const;
-  net::Task<bool> exchange_agents(net::Waiter& waiter, const Installation& installation, const Rendered& agents,
-                                  Standing& standing, WallTime& again);
-  net::Task<bool> take_step(net::Waiter& waiter, const Installation& installation, const RolloutStep& step,
+  /// What an exchange of agents goes by: whose they are, and how they are reached.
+  struct Exchange {
+    const Installation& installation;
+    const Controllers& controllers;
+    const Rendered& agents;
+  };
+  net::Task<bool> exchange_agents(net::Waiter& waiter, const Exchange& exchange, Standing& standing, WallTime& again);
+  net::Task<Comparison> compare_canary(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view,
+                                       const RolloutRecord& record);
+  net::Task<bool> take_step(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view, RolloutStep& step,
                             const RolloutRecord& before, Standing& standing);
+  net::Task<bool> keep_record(net::Waiter& waiter, const Installation& installation, const RolloutRecord& record,
+                              Standing& standing);
+  net::Task<bool> replace_pods(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view,
+                               RolloutStep& step, Standing& standing);
+  Controllers controllers_of(const Installation& installation, const Identity& identity) const;
   RolloutView view_of(const Installation& installation, const Rendered& agents, std::int64_t wanted) const;
   RolloutRecord record_of(const Installation& installation) const;
   void count_parts(const Installation& installation, Standing& standing) const;
@@ -64,11 +78,11 @@ class Reconciler {
 
   kube::Client& client_;
   const Followed& followed_;
-  RolloutOptions rollout_;
   std::function<WallTime()> wall_;
   Logger log_;
   Writer writer_;
   kube::Recorder recorder_;
+  Replacement replacement_;
   std::map<std::string, Written<RolloutRecord>> records_;  ///< by installation
   std::map<std::string, Written<std::string>> statuses_;
   std::uint64_t own_writes_ = 0;

@@ -53,7 +53,7 @@ class Renderer {
 
   /// Where it is, whose it is, and the hash of the rest.
   Rendered finish(Stage stage, std::string_view kind_name, const std::string& name, const std::string& component,
-                  Json body, std::string template_hash = {}) const {
+                  Json body, std::string template_hash = {}, Json annotations = Json::object()) const {
     const ObjectKind& kind = object_kind(kind_name);
     Json object = {{"apiVersion", kind.api_version}, {"kind", kind.kind}, {"metadata", {{"name", name}}}};
     Json& metadata = object["metadata"];
@@ -70,6 +70,9 @@ class Renderer {
       // Nothing that has a namespace can own it.
       metadata["labels"][EDGE_API_GROUP "/cluster-namespace"] = installation_.name_space;
     }
+    // Its own cannot be set by the resource.
+    annotations.erase(std::string(kRenderedHash));
+    if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
     for (auto& [key, value] : body.items()) object[key] = std::move(value);
     Rendered made{.stage = stage,
                   .kind = std::string(kind_name),
@@ -85,19 +88,25 @@ class Renderer {
 
  private:
   void add(Stage stage, std::string_view kind, const std::string& name, const std::string& component, Json body,
-           std::string template_hash = {}) {
-    rendered_.push_back(finish(stage, kind, name, component, std::move(body), std::move(template_hash)));
+           std::string template_hash = {}, Json annotations = Json::object()) {
+    rendered_.push_back(finish(stage, kind, name, component, std::move(body), std::move(template_hash),
+                               std::move(annotations)));
   }
 
   static Json role(std::string_view kind, const std::string& name) {
     return {{"apiGroup", kAccessGroup}, {"kind", kind}, {"name", name}};
   }
 
+  void add_service_account(const std::string& component, Json body) {
+    const Json& part = spec_[component == "agent" ? "agents" : "controller"];
+    const Json annotations = part.value("serviceAccount", Json::object()).value("annotations", Json::object());
+    add(Stage::kAccess, "ServiceAccount", installation_.part(component), component, std::move(body), {}, annotations);
+  }
+
   void add_access() {
     const std::string controller = installation_.part("controller");
-    add(Stage::kAccess, "ServiceAccount", controller, "controller", Json::object());
-    add(Stage::kAccess, "ServiceAccount", installation_.part("agent"), "agent",
-        {{"automountServiceAccountToken", false}});
+    add_service_account("controller", Json::object());
+    add_service_account("agent", {{"automountServiceAccountToken", false}});
     const Json subjects =
         Json::array({{{"kind", "ServiceAccount"}, {"name", controller}, {"namespace", installation_.name_space}}});
     const std::string wide = installation_.cluster_wide_name();

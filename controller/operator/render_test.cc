@@ -70,6 +70,38 @@ TEST(Render, ChangesWhatTheFieldIsAbout) {
   EXPECT_THAT(changed_by("/spec/paused", true), ElementsAre());
 }
 
+json object_of(const json& cluster, const std::string& kind, const std::string& name) {
+  for (const Rendered& object : objects(cluster)) {
+    if (object.kind == kind && object.name == name) return parse_json(object.text);
+  }
+  return nullptr;
+}
+
+TEST(Render, HasWhatTheResourceSaysOfPods) {
+  json cluster = edge_cluster();
+  cluster["spec"]["agents"] = json::parse(R"({
+    "env": [{"name": "A", "value": "1"}, {"name": "B", "secretKeyRef": {"name": "s", "key": "k"}}],
+    "serviceAccount": {"annotations": {"example.com/role": "edge", "edgeproxy.io/rendered-hash": "x"}},
+    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}})");
+  cluster["spec"]["controller"]["topologySpreadConstraints"] = json::array({{{"topologyKey", "zone"}}});
+  const json agent = object_of(cluster, "DaemonSet", "production-agent")["spec"]["template"]["spec"];
+  EXPECT_EQ(agent["affinity"], cluster["spec"]["agents"]["affinity"]);
+  const json env = agent["containers"][0]["env"];
+  ASSERT_EQ(env.size(), 3u);
+  EXPECT_EQ(env[0]["name"], "NODE_NAME");
+  EXPECT_EQ(env[1], json({{"name", "A"}, {"value", "1"}}));
+  EXPECT_EQ(env[2]["valueFrom"]["secretKeyRef"], json({{"name", "s"}, {"key", "k"}}));
+  const json account = object_of(cluster, "ServiceAccount", "production-agent")["metadata"]["annotations"];
+  EXPECT_EQ(account["example.com/role"], "edge");
+  EXPECT_NE(account[EDGE_API_GROUP "/rendered-hash"], "x");
+  const json controller = object_of(cluster, "Deployment", "production-controller")["spec"]["template"]["spec"];
+  const json& spread = controller["topologySpreadConstraints"][0];
+  EXPECT_EQ(spread["maxSkew"], 1);
+  EXPECT_EQ(spread["whenUnsatisfiable"], "ScheduleAnyway");
+  EXPECT_EQ(spread["labelSelector"]["matchLabels"]["app.kubernetes.io/component"], "controller");
+  EXPECT_TRUE(controller["affinity"].contains("podAntiAffinity"));
+}
+
 TEST(Render, RestartsWhoKnowsAnotherIdentity) {
   Identity other = identity();
   other.administrator = "renewed";
@@ -97,7 +129,16 @@ TEST(Access, OfTheOperatorHasEveryRightOfTheController) {
   const auto all = operator_cluster_rules();
   for (const auto& rule : controller_rules()) EXPECT_THAT(all, testing::Contains(rule));
   const auto own = operator_rules();
-  for (const auto& rule : lease_rules()) EXPECT_THAT(own, testing::Contains(rule));
+  for (const auto& rule : lease_rules()) {
+    EXPECT_THAT(own, testing::Contains(testing::Truly([&](const auto& one) {
+                  const auto contains = [&](const auto& verb) {
+                    return std::ranges::find(one["verbs"], verb) != one["verbs"].end();
+                  };
+                  return one["apiGroups"] == rule["apiGroups"] && one["resources"] == rule["resources"] &&
+                         std::ranges::all_of(rule["verbs"], contains);
+                })))
+        << rule;
+  }
 }
 
 TEST(Projection, IsWhatWasAskedForOfWhatIsThere) {

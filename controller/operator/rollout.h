@@ -9,6 +9,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "controller/operator/canary.h"
+
 namespace edge::cluster_operator {
 
 using WallTime = std::chrono::system_clock::time_point;
@@ -32,6 +34,11 @@ struct RolloutRecord {
   std::string canary_hash{};
   Canary canary = Canary::kNone;
   WallTime since{};
+  std::string canary_node{};
+  /// Requests of the agent on that node before it was replaced (write_traffic).
+  std::string before{};
+  /// Why the canary failed, for users.
+  std::string reason{};
 
   friend bool operator==(const RolloutRecord&, const RolloutRecord&) = default;
 };
@@ -41,9 +48,9 @@ RolloutRecord read_record(const nlohmann::json& data);
 
 struct RolloutOptions {
   /// How long a canary must have been ready.
-  std::chrono::milliseconds hold = std::chrono::seconds(30);
-  /// Until when it must have been.
-  std::chrono::milliseconds patience = std::chrono::minutes(10);
+  std::chrono::nanoseconds hold = std::chrono::seconds(30);
+  /// Until when it must have been, and its requests compared.
+  std::chrono::nanoseconds patience = std::chrono::minutes(10);
 };
 
 struct RolloutView {
@@ -54,6 +61,8 @@ struct RolloutView {
   std::int64_t max_unavailable = 1;
   /// The pods are somebody else's to delete.
   bool by_hand = false;
+  /// Of the canary's requests; kNone: not known yet.
+  Comparison comparison{};
   WallTime now{};
 };
 
@@ -69,6 +78,8 @@ struct RolloutStep {
   RolloutRecord record{};
 };
 
+/// The canary that is watched, ready; null: none is watched, or it is not ready.
+const AgentPod* watched_canary(const RolloutView& view, const RolloutRecord& record);
 RolloutStep next_step(const RolloutView& view, const RolloutRecord& record, const RolloutOptions& options);
 /// A number or a percentage, rounded up, of `total`; at least 1.
 std::int64_t unavailable_of(const nlohmann::json& max_unavailable, std::int64_t total);

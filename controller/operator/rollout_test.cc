@@ -28,7 +28,11 @@ AgentPod pod(const std::string& node, const std::string& hash, bool ready = true
 }
 
 RolloutView view(std::vector<AgentPod> pods, std::int64_t wanted) {
-  return {.wanted_hash = "new", .wanted_count = wanted, .pods = std::move(pods), .now = kBegin};
+  return {.wanted_hash = "new",
+          .wanted_count = wanted,
+          .pods = std::move(pods),
+          .comparison = {Comparison::Result::kTooFew, "too few"},
+          .now = kBegin};
 }
 
 RolloutRecord sound(const std::string& hash = "old") {
@@ -96,6 +100,56 @@ TEST(Rollout, GoesBackWhenTheCanaryIsNotReadyInTime) {
   const RolloutStep back = next_step(now, step.record, options);
   EXPECT_EQ(back.kind, Kind::kReplace);
   EXPECT_THAT(back.pods, ElementsAre("agent-a"));
+}
+
+TEST(Rollout, GoesBackWhenTheCanaryIsWorse) {
+  const RolloutOptions options{.hold = 30s, .patience = 600s};
+  RolloutView now = view({pod("a", "new"), pod("b", "old")}, 2);
+  now.now = kBegin + 5s;
+  now.comparison = {Comparison::Result::kWorse, "5.0% were failed"};
+  const RolloutStep step = next_step(now, after_canary(Canary::kStarted), options);
+  EXPECT_EQ(step.kind, Kind::kGoBack);
+  EXPECT_EQ(step.record.reason, "5.0% were failed");
+  // While it is not ready its counts say nothing.
+  now.pods[0].ready = false;
+  EXPECT_EQ(next_step(now, after_canary(Canary::kStarted), options).kind, Kind::kWait);
+}
+
+TEST(Rollout, WaitsUntilTheRequestsAreCompared) {
+  const RolloutOptions options{.hold = 30s, .patience = 600s};
+  RolloutView now = view({pod("a", "new"), pod("b", "old")}, 2);
+  now.now = kBegin + 60s;
+  now.comparison = {Comparison::Result::kNone, "agent a cannot be asked"};
+  RolloutStep step = next_step(now, after_canary(Canary::kStarted), options);
+  EXPECT_EQ(step.kind, Kind::kWait);
+  EXPECT_EQ(step.until, kBegin + 65s);
+  EXPECT_THAT(step.text, testing::HasSubstr("agent a cannot be asked"));
+  now.now = kBegin + 600s;
+  step = next_step(now, after_canary(Canary::kStarted), options);
+  EXPECT_EQ(step.kind, Kind::kGoBack);
+  EXPECT_THAT(step.record.reason, testing::HasSubstr("agent a cannot be asked"));
+}
+
+/// The operator ended after it had written the record and before the pod was deleted.
+TEST(Rollout, BeginsTheCanaryThatIsStillToBegin) {
+  RolloutRecord record = after_canary(Canary::kStarted);
+  record.canary_node = "a";
+  RolloutView now = view({pod("a", "old"), pod("b", "old")}, 2);
+  now.now = kBegin + 1s;
+  RolloutStep step = next_step(now, record, {});
+  EXPECT_EQ(step.kind, Kind::kReplace);
+  EXPECT_THAT(step.pods, ElementsAre("agent-a"));
+  EXPECT_EQ(step.record, record);
+  // A long time after: the canary has all of its time before it.
+  now.now = kBegin + 1h;
+  step = next_step(now, record, {});
+  EXPECT_THAT(step.pods, ElementsAre("agent-a"));
+  EXPECT_EQ(step.record.since, now.now);
+  // It is under way.
+  now.pods[0].leaving = true;
+  EXPECT_EQ(next_step(now, step.record, {}).kind, Kind::kWait);
+  now.pods.erase(now.pods.begin());
+  EXPECT_EQ(next_step(now, step.record, {}).kind, Kind::kWait);
 }
 
 TEST(Rollout, TakesAwayNoMoreThanMayBeUnavailable) {

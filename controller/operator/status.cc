@@ -63,11 +63,12 @@ void add_canary(const Standing& standing, Conditions& conditions) {
     case Canary::kStarted:
       return conditions.add("Canary", "Unknown", "Started", standing.text);
     case Canary::kPassed:
-      return conditions.add("Canary", "True", "Passed", "the first agent of the template was ready and stayed so");
+      return conditions.add("Canary", "True", "Passed",
+                            "the first agent of this configuration stayed ready, and served as well as the others");
     case Canary::kFailed:
       return conditions.add("Canary", "False", "Failed",
-                            "the first agent of the template was not ready in time; agents run the one before, until "
-                            "the resource changes");
+                            standing.canary_reason +
+                                "; agents run the configuration before, until the resource changes");
   }
 }
 

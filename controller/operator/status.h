@@ -24,6 +24,7 @@ struct Standing {
   bool agents_done = false;
   bool exchanging = false;  ///< pods of another template are still there
   RolloutRecord::Canary canary = RolloutRecord::Canary::kNone;
+  std::string canary_reason{};  ///< of a canary that failed
   std::string text{};  ///< what is waited for
 };
 

@@ -19,6 +19,7 @@
 #include "compiler/link/conditions.h"
 #include "compiler/link/linked_config.h"
 #include "controller/cluster_object.h"
+#include "controller/rights/statuses.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {
@@ -40,8 +41,6 @@ struct DesiredStatus {
   std::string listener_prefix{};
 };
 
-/// Whether the controller writes the status of resources of this kind.
-bool has_status(std::string_view kind);
 /// Whether an invalid version of this kind is replaced by the last valid one (decision 0058).
 bool keeps_sound_version(std::string_view kind);
 /// Returns whether the resource itself is invalid: rejected because of its contents.
