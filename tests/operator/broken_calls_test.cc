@@ -11,7 +11,7 @@
 namespace edge::test {
 namespace {
 
-class BrokenCalls : public SmallCluster, public testing::WithParamInterface<int> {
+class BrokenPath : public SmallCluster {
  protected:
   /// One request on a connection of its own.
   void pass_on(Exchange& exchange, bool lose_answer) {
@@ -60,6 +60,8 @@ class BrokenCalls : public SmallCluster, public testing::WithParamInterface<int>
   }
 };
 
+class BrokenCalls : public BrokenPath, public testing::WithParamInterface<int> {};
+
 TEST_P(BrokenCalls, AreMadeGoodInTheEnd) {
   std::atomic<int> calls = 0;
   FakeApi path([&](Exchange& exchange) {
@@ -74,6 +76,45 @@ TEST_P(BrokenCalls, AreMadeGoodInTheEnd) {
   patch("EdgeCluster", "main", {{"spec", {{"version", "0.2.0"}}}});
   EXPECT_TRUE(eventually([&] { return runs() && get("EdgeCluster", "main")["status"]["version"] == "0.2.0"; }))
       << get("EdgeCluster", "main").dump(1) << log_.text();
+  for (const json& pod : all("Pod")) {
+    EXPECT_EQ(pod["spec"]["containers"][0]["image"], "registry.example.com/edge/edge-agent:0.2.0");
+  }
+  stopping_ = true;
+  running.reset();
+  path.cut_all();
+}
+
+class KilledOperator : public BrokenPath {};
+
+/// Every life ends with the first call that changes something: the API has done it, and the operator never hears.
+TEST_F(KilledOperator, GoesOnWhereItWas) {
+  std::atomic<bool> killed = false;
+  FakeApi path([&](Exchange& exchange) {
+    if (killed) return exchange.cut();
+    const bool changes = exchange.method != "GET";
+    pass_on(exchange, changes);
+    if (changes) killed = true;
+  });
+  auto running = start(config_of(path.url()));
+  int lives = 1;
+  const auto run = [&](const std::string& version) {
+    return eventually([&] {
+      if (killed) {
+        running.reset();
+        killed = false;
+        ++lives;
+        running = start(config_of(path.url()));
+      }
+      return runs() && get("EdgeCluster", "main")["status"]["version"] == version;
+    });
+  };
+  create_cluster(spec());
+  EXPECT_TRUE(run("0.1.0")) << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_GE(lives, 15);
+  patch("EdgeCluster", "main", {{"spec", {{"version", "0.2.0"}}}});
+  EXPECT_TRUE(run("0.2.0")) << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_GE(lives, 22);
+  EXPECT_EQ(made_pods_, 6);
   for (const json& pod : all("Pod")) {
     EXPECT_EQ(pod["spec"]["containers"][0]["image"], "registry.example.com/edge/edge-agent:0.2.0");
   }

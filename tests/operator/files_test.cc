@@ -46,11 +46,22 @@ json with_every_field() {
     "image": {"repository": "localhost:5000/edge", "pullPolicy": "Always", "pullSecrets": ["registry"]},
     "controller": {"replicas": 3, "controllerClass": "example.com/inner", "grpcPort": 9190,
       "resources": {"requests": {"cpu": "1"}, "limits": {"memory": "2Gi"}}, "nodeSelector": {"control": "yes"},
-      "tolerations": [{"key": "control", "operator": "Exists", "effect": "NoSchedule"}]},
+      "tolerations": [{"key": "control", "operator": "Exists", "effect": "NoSchedule"}],
+      "topologySpreadConstraints": [{"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 2,
+        "whenUnsatisfiable": "DoNotSchedule"}],
+      "serviceAccount": {"annotations": {"example.com/role": "controller"}},
+      "env": [{"name": "HTTPS_PROXY", "value": "http://proxy.example.com:3128"}]},
     "agents": {"nodeSelector": {"edge": "yes"}, "tolerations": [{"operator": "Exists"}], "hostNetwork": false,
       "metricsPort": 9290, "healthPort": 9291, "resources": {"limits": {"cpu": "4"}},
-      "updateStrategy": {"type": "OnDelete", "maxUnavailable": "10%"}, "drainTimeout": "1m30s"},
-    "web": {"enabled": true, "port": 9180},
+      "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
+        [{"matchExpressions": [{"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}]}]}}},
+      "serviceAccount": {"annotations": {"example.com/role": "agent"}},
+      "env": [{"name": "TOKEN", "secretKeyRef": {"name": "outside", "key": "token"}}],
+      "updateStrategy": {"type": "OnDelete", "maxUnavailable": "10%", "canaryDuration": "2m", "canaryTimeout": "15m"},
+      "drainTimeout": "1m30s"},
+    "web": {"enabled": true, "port": 9180, "metricsURL": "http://prometheus.monitoring:9090",
+      "oidc": {"issuerURL": "https://login.example.com", "clientID": "edge", "clientSecretRef": {"name": "oidc"},
+        "redirectURL": "https://edge.example.com/oauth2/callback"}},
     "logLevel": "debug"})");
   return cluster;
 }

@@ -102,6 +102,71 @@ TEST_F(OperatorTest, GoesBackWhenTheFirstAgentIsNotReady) {
       << get("EdgeCluster", "main").dump(1) << log_.text();
 }
 
+/// Of so many requests, so many failed; all within 10 ms.
+cluster_operator::Traffic requests(std::uint64_t count, std::uint64_t failed) {
+  return {.requests = count, .failed = failed, .durations = {count, 0}, .bounds = {0.01}};
+}
+
+TEST_F(OperatorTest, GoesBackWhenRequestsOfTheFirstAgentFail) {
+  const auto running = start(config());
+  json held = spec();
+  // By time alone it would not go on.
+  held["agents"]["updateStrategy"]["canaryDuration"] = "1h";
+  create_cluster(held);
+  ASSERT_TRUE(eventually([&] { return runs(); })) << log_.text();
+  agents_.count_before(requests(5000, 0));
+  agents_.count("n1", requests(400, 40));
+  agents_.count("n2", requests(4000, 4));
+  agents_.count("n3", requests(4000, 0));
+  patch("EdgeCluster", "main", {{"spec", {{"version", "0.2.0"}}}});
+  ASSERT_TRUE(eventually([&] {
+    return phase() == "Degraded" && made_pods_ == 5 &&
+           images() == std::set<std::string>{"registry.example.com/edge/edge-agent:0.1.0"};
+  })) << get("EdgeCluster", "main").dump(1)
+      << log_.text();
+  EXPECT_THAT(condition("Canary")["message"].get<std::string>(), HasSubstr("10.0% of 400 requests"));
+  EXPECT_THAT(condition("Canary")["message"].get<std::string>(), HasSubstr("0.1% of 8000 on the other agents"));
+}
+
+TEST_F(OperatorTest, GoesOnWhenTheFirstAgentServesAsTheOthers) {
+  const auto running = start(config());
+  create_cluster(spec());
+  ASSERT_TRUE(eventually([&] { return runs(); })) << log_.text();
+  for (const std::string& node : nodes_) agents_.count(node, requests(4000, 2000));
+  patch("EdgeCluster", "main", {{"spec", {{"version", "0.2.0"}}}});
+  EXPECT_TRUE(eventually([&] { return runs() && get("EdgeCluster", "main")["status"]["version"] == "0.2.0"; }))
+      << get("EdgeCluster", "main").dump(1) << log_.text();
+}
+
+TEST_F(OperatorTest, MovesAddressesBeforeAgentsEnd) {
+  const auto running = start(config());
+  create_cluster(spec());
+  ASSERT_TRUE(eventually([&] { return runs(); })) << log_.text();
+  agents_.hold("shop/first", "n1");
+  agents_.hold("shop/second", "n3");
+  patch("EdgeCluster", "main", {{"spec", {{"version", "0.2.0"}}}});
+  ASSERT_TRUE(eventually([&] { return runs() && images().contains("registry.example.com/edge/edge-agent:0.2.0"); }))
+      << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_EQ(ended_with_address_, std::set<std::string>());
+  const std::vector<std::string> moves = agents_.moves();
+  ASSERT_GE(moves.size(), 2u);
+  EXPECT_EQ(moves[0], "shop/first n1 n2");
+  // The first agent has it back, so that it has requests to be compared.
+  EXPECT_EQ(moves[1], "shop/first n2 n1");
+}
+
+TEST_F(OperatorTest, LeavesNamespacesThatEndWithoutIt) {
+  auto running = start(config());
+  create_cluster(spec());
+  ASSERT_TRUE(eventually([&] { return runs(); })) << log_.text();
+  running.reset();
+  const kube::Resource spaces{
+      .group = "", .version = "v1", .plural = "namespaces", .kind = "Namespace", .namespaced = false};
+  api_->remove(spaces, "", kSpace);
+  EXPECT_TRUE(eventually([&] { return api_->get(spaces, "", kSpace).failure.not_found(); }));
+  EXPECT_TRUE(get("EdgeCluster", "main").is_null());
+}
+
 TEST_F(OperatorTest, RepairsWhatOthersChange) {
   const auto running = start(config());
   create_cluster(spec());

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +41,68 @@ inline kube::Resource resource_of(const std::string& kind) {
           .kind = kind,
           .namespaced = known.namespaced};
 }
+
+/// The pages of agents, and who holds virtual addresses. Thread-safe.
+class AgentsPlayed {
+ public:
+  Result<controller::AgentAnswer> answer(const cluster_operator::PageRequest& request) {
+    const std::lock_guard lock(mutex_);
+    const std::string& target = request.question.target;
+    if (target == "/debug/vips") return controller::AgentAnswer{200, "application/json", page_of(request.agent)};
+    if (target.starts_with("/debug/vips/move?vip=")) return move(request.agent, target);
+    // Before an agent is replaced it is asked for the last five minutes.
+    const auto counts = target.ends_with("window=5m") ? before_ : counts_[request.agent];
+    return controller::AgentAnswer{200, "application/json", write_traffic(counts)};
+  }
+  void hold(const std::string& vip, const std::string& agent) {
+    const std::lock_guard lock(mutex_);
+    holders_[vip] = agent;
+  }
+  bool holds_any(const std::string& agent) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(holders_, [&](const auto& entry) { return entry.second == agent; });
+  }
+  void count(const std::string& agent, cluster_operator::Traffic counts) {
+    const std::lock_guard lock(mutex_);
+    counts_[agent] = std::move(counts);
+  }
+  void count_before(cluster_operator::Traffic counts) {
+    const std::lock_guard lock(mutex_);
+    before_ = std::move(counts);
+  }
+  std::vector<std::string> moves() {
+    const std::lock_guard lock(mutex_);
+    return moves_;
+  }
+
+ private:
+  std::string page_of(const std::string& agent) {
+    json vips = json::array();
+    for (const auto& [vip, holder] : holders_) {
+      const std::size_t slash = vip.find('/');
+      vips.push_back({{"namespace", vip.substr(0, slash)},
+                      {"name", vip.substr(slash + 1)},
+                      {"held", holder == agent},
+                      {"holder", holder}});
+    }
+    return json{{"vips", std::move(vips)}}.dump();
+  }
+  /// To the agent that is named, else to the next one.
+  Result<controller::AgentAnswer> move(const std::string& from, const std::string& target) {
+    const std::string vip = target.substr(target.find('=') + 1, target.find('&') - target.find('=') - 1);
+    const std::size_t to = target.find("&to=");
+    const std::string next = from == "n1" ? "n2" : from == "n2" ? "n3" : "n1";
+    holders_[vip] = to == std::string::npos ? next : target.substr(to + 4);
+    moves_.push_back(vip + " " + from + " " + holders_[vip]);
+    return controller::AgentAnswer{200, "text/plain", "done\n"};
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::string> holders_;  ///< of `namespace/name`
+  std::map<std::string, cluster_operator::Traffic> counts_;
+  cluster_operator::Traffic before_;
+  std::vector<std::string> moves_;
+};
 
 class SmallCluster : public testing::Test {
  protected:
@@ -78,7 +142,9 @@ class SmallCluster : public testing::Test {
     options.config = to;
     options.elect = elect;
     options.identity = "operator-" + std::to_string(++operators_);
-    options.rollout = {.hold = std::chrono::milliseconds(0), .patience = std::chrono::minutes(10)};
+    options.ask = [this](const cluster_operator::Controllers&, const cluster_operator::PageRequest& request) {
+      return agents_.answer(request);
+    };
     options.first_delay = std::chrono::milliseconds(20);
     options.longest_delay = std::chrono::milliseconds(200);
     options.wall = [this] { return std::chrono::system_clock::now() + std::chrono::minutes(later_); };
@@ -97,7 +163,9 @@ class SmallCluster : public testing::Test {
     ASSERT_TRUE(reply.ok()) << reply.failure.text();
   }
   static json spec(const std::string& version = "0.1.0") {
-    return {{"version", version}, {"image", {{"repository", "registry.example.com/edge"}}}};
+    return {{"version", version},
+            {"image", {{"repository", "registry.example.com/edge"}}},
+            {"agents", {{"updateStrategy", {{"canaryDuration", "0s"}}}}}};
   }
   void patch(const std::string& kind, const std::string& name, const json& change, const std::string& part = {}) {
     const kube::Resource resource = resource_of(kind);
@@ -159,6 +227,9 @@ class SmallCluster : public testing::Test {
   std::unique_ptr<kube::BlockingClient> api_;
   std::vector<std::string> nodes_ = {"n1", "n2", "n3"};
   std::atomic<int> later_ = 0;  ///< minutes by which the operator's time of day is ahead
+  AgentsPlayed agents_;
+  /// Pods that began to end while their agent held an address.
+  std::set<std::string> ended_with_address_;
   TestLog log_;
   int made_pods_ = 0;
 
@@ -184,7 +255,10 @@ class SmallCluster : public testing::Test {
     std::set<std::string> missing(nodes_.begin(), nodes_.end());
     for (const json& pod : all("Pod")) {
       missing.erase(text_in(pod["spec"], "nodeName"));
-      if (pod["metadata"].contains("deletionTimestamp")) remove("Pod", pod["metadata"]["name"], 0);
+      if (pod["metadata"].contains("deletionTimestamp")) {
+        if (agents_.holds_any(text_in(pod["spec"], "nodeName"))) ended_with_address_.insert(pod["metadata"]["name"]);
+        remove("Pod", pod["metadata"]["name"], 0);
+      }
       const bool broken = pod["spec"]["containers"][0]["image"].get<std::string>().ends_with("broken");
       if (!broken) ++ready;
     }

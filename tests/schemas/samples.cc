@@ -94,6 +94,8 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
+    {"EdgeCluster", {"spec.controller.env.value", "spec.controller.env.secretKeyRef"}},
+    {"EdgeCluster", {"spec.agents.env.value", "spec.agents.env.secretKeyRef"}},
     {"ProxyVIP", {"spec.address", "spec.pool"}},
     {"ProxyVIP", {"spec.bgp.peers.password", "spec.bgp.peers.passwordSecretRef"}},
 };
