@@ -98,7 +98,7 @@ Status check_type(const json& value, const schemas::Field& field, schemas::Type 
 Status check_types(const json& value, const schemas::Object& object, const std::string& path) {
   if (!value.is_object()) return fault(path, value.dump(), "an object");
   for (const schemas::Field& field : object.fields) {
-    const auto found = value.find(field.name);
+    const auto found = value.find(std::string(field.name));
     if (found == value.end()) continue;
     Status status = check_type(*found, field, field.type, path + "." + std::string(field.name));
     if (!status) return status;

@@ -2,6 +2,7 @@
 // DaemonSets have a pod on each node, and pods of a version that is called broken are never ready.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
