@@ -16,6 +16,8 @@ using controller::AgentAnswer;
 using controller::InspectClient;
 
 constexpr std::chrono::milliseconds kTimeout = std::chrono::seconds(3);
+/// For all requests of one call of AgentPages::ask; a request that has begun may end later.
+constexpr std::chrono::seconds kLongest{10};
 
 /// Connections to the controllers of the installation that was asked for last.
 class Clients {
@@ -35,6 +37,8 @@ class Clients {
       // Of a controller that an agent is not connected to.
       const ErrorCode code = answer.error().code;
       if (!failure || code != ErrorCode::kNotFound) failure = answer.error();
+      // Connected anew the next time, without the pauses of a connection that could not be made.
+      if (code == ErrorCode::kUnavailable) clients_.erase(address);
     }
     return *failure;
   }
@@ -105,11 +109,17 @@ void AgentPages::run() {
     if (stopping_) return;
     const std::shared_ptr<Work> work = std::move(queue_.front());
     queue_.pop_front();
+    const auto end = std::chrono::steady_clock::now() + kLongest;
     for (const PageRequest& request : work->requests) {
       if (stopping_) return;
+      if (std::chrono::steady_clock::now() > end) {
+        work->answers.push_back(Error{ErrorCode::kDeadlineExceeded, "others took too long"});
+        continue;
+      }
       lock.unlock();
-      work->answers.push_back(ask_(work->controllers, request));
+      auto answer = ask_(work->controllers, request);
       lock.lock();
+      work->answers.push_back(std::move(answer));
     }
     loop_.post([work] {
       work->done = true;
