@@ -6,7 +6,7 @@
 namespace edge::cluster_operator {
 namespace {
 
-using Result = Comparison::Result;
+using Compared = Comparison::Result;
 using testing::HasSubstr;
 
 /// Of `requests`, so many failed and refused; durations: so many within 10 ms, the rest within 1 s.
@@ -19,40 +19,40 @@ Traffic traffic(std::uint64_t requests, std::uint64_t failed = 0, std::uint64_t 
 }
 
 TEST(Canary, IsSoundWhereItIsAsTheOthers) {
-  EXPECT_EQ(compare(traffic(1000, 3), traffic(5000, 10), {}).result, Result::kSound);
-  EXPECT_EQ(compare(traffic(1000, 0, 500), traffic(5000, 0, 2500), {}).result, Result::kSound);
+  EXPECT_EQ(compare(traffic(1000, 3), traffic(5000, 10), {}).result, Compared::kSound);
+  EXPECT_EQ(compare(traffic(1000, 0, 500), traffic(5000, 0, 2500), {}).result, Compared::kSound);
 }
 
 TEST(Canary, IsNotComparedByFewRequests) {
-  EXPECT_EQ(compare(traffic(99, 99), traffic(5000), {}).result, Result::kTooFew);
-  EXPECT_EQ(compare(traffic(5000, 5000), traffic(99), traffic(99)).result, Result::kTooFew);
-  EXPECT_EQ(compare(traffic(100, 100), traffic(100), {}).result, Result::kWorse);
+  EXPECT_EQ(compare(traffic(99, 99), traffic(5000), {}).result, Compared::kTooFew);
+  EXPECT_EQ(compare(traffic(5000, 5000), traffic(99), traffic(99)).result, Compared::kTooFew);
+  EXPECT_EQ(compare(traffic(100, 100), traffic(100), {}).result, Compared::kWorse);
 }
 
 TEST(Canary, IsWorseByErrors) {
   const Comparison failed = compare(traffic(100, 5), traffic(5000), {});
-  EXPECT_EQ(failed.result, Result::kWorse);
+  EXPECT_EQ(failed.result, Compared::kWorse);
   EXPECT_THAT(failed.text, HasSubstr("5.0% of 100 requests of the first agent were failed"));
   EXPECT_THAT(failed.text, HasSubstr("0.0% of 5000 on the other agents"));
   // One of a hundred is chance.
-  EXPECT_EQ(compare(traffic(100, 1), traffic(5000), {}).result, Result::kSound);
-  EXPECT_EQ(compare(traffic(1000, 0, 100), traffic(5000), {}).result, Result::kWorse);
+  EXPECT_EQ(compare(traffic(100, 1), traffic(5000), {}).result, Compared::kSound);
+  EXPECT_EQ(compare(traffic(1000, 0, 100), traffic(5000), {}).result, Compared::kWorse);
 }
 
 TEST(Canary, IsWorseByLatency) {
-  EXPECT_EQ(compare(traffic(200, 0, 0, 60), traffic(5000), {}).result, Result::kWorse);
-  EXPECT_EQ(compare(traffic(200, 0, 0, 8), traffic(5000), {}).result, Result::kSound);
+  EXPECT_EQ(compare(traffic(200, 0, 0, 60), traffic(5000), {}).result, Compared::kWorse);
+  EXPECT_EQ(compare(traffic(200, 0, 0, 8), traffic(5000), {}).result, Compared::kSound);
   // As slow as the others are.
-  EXPECT_EQ(compare(traffic(200, 0, 0, 60), traffic(5000, 0, 0, 1500), {}).result, Result::kSound);
+  EXPECT_EQ(compare(traffic(200, 0, 0, 60), traffic(5000, 0, 0, 1500), {}).result, Compared::kSound);
 }
 
 /// A backend that fails everywhere is no fault of the canary, and neither is a node that always was slower.
 TEST(Canary, MustBeWorseThanEachReference) {
-  EXPECT_EQ(compare(traffic(1000, 500), traffic(5000, 2500), traffic(5000)).result, Result::kSound);
-  EXPECT_EQ(compare(traffic(1000, 0, 0, 600), traffic(5000), traffic(5000, 0, 0, 3000)).result, Result::kSound);
-  EXPECT_EQ(compare(traffic(1000, 500), traffic(5000), traffic(5000)).result, Result::kWorse);
+  EXPECT_EQ(compare(traffic(1000, 500), traffic(5000, 2500), traffic(5000)).result, Compared::kSound);
+  EXPECT_EQ(compare(traffic(1000, 0, 0, 600), traffic(5000), traffic(5000, 0, 0, 3000)).result, Compared::kSound);
+  EXPECT_EQ(compare(traffic(1000, 500), traffic(5000), traffic(5000)).result, Compared::kWorse);
   // Too few of the one: the other alone counts.
-  EXPECT_EQ(compare(traffic(1000, 500), traffic(10, 10), traffic(5000)).result, Result::kWorse);
+  EXPECT_EQ(compare(traffic(1000, 500), traffic(10, 10), traffic(5000)).result, Compared::kWorse);
 }
 
 TEST(Canary, ReadsThePageOfAnAgent) {

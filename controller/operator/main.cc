@@ -97,7 +97,7 @@ int run(const cli::Arguments& arguments) {
   if (!admin) return daemon::failed(log, admin.error());
   if (*admin) lines.info("metrics and health on " + to_string((*admin)->addresses()[0]));
 
-  const daemon::Notify notify = daemon::Notify::of_environment();
+  daemon::Notify notify = daemon::Notify::of_environment();
   std::optional<daemon::Watchdog> watchdog;
   watchdog.emplace(
       notify, [&started](std::chrono::nanoseconds patience) { return (*started)->answers(patience); }, lines);

@@ -55,8 +55,7 @@ class Renderer {
   Rendered finish(Stage stage, std::string_view kind_name, const std::string& name, const std::string& component,
                   Json body, std::string template_hash = {}, Json annotations = Json::object()) const {
     const ObjectKind& kind = object_kind(kind_name);
-    Json object = {{"apiVersion", kind.api_version}, {"kind", kind.kind}, {"metadata", {{"name", name}}}};
-    Json& metadata = object["metadata"];
+    Json metadata = {{"name", name}};
     if (kind.namespaced) metadata["namespace"] = installation_.name_space;
     metadata["labels"] = labels(installation_, component);
     if (kind.namespaced) {
@@ -73,6 +72,7 @@ class Renderer {
     // Its own cannot be set by the resource.
     annotations.erase(std::string(kRenderedHash));
     if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
+    Json object = {{"apiVersion", kind.api_version}, {"kind", kind.kind}, {"metadata", std::move(metadata)}};
     for (auto& [key, value] : body.items()) object[key] = std::move(value);
     Rendered made{.stage = stage,
                   .kind = std::string(kind_name),
@@ -81,7 +81,7 @@ class Renderer {
                   .text = {},
                   .hash = hash_of(object),
                   .template_hash = std::move(template_hash)};
-    metadata["annotations"][std::string(kRenderedHash)] = made.hash;
+    object["metadata"]["annotations"][std::string(kRenderedHash)] = made.hash;
     made.text = json_line(object);
     return made;
   }
