@@ -142,7 +142,8 @@ std::optional<Traffic> read_traffic(std::string_view page) {
     if (!traffic.bounds.empty() && !(seconds > traffic.bounds.back())) return std::nullopt;
     traffic.bounds.push_back(seconds);
   }
-  if (durations->size() != traffic.bounds.size() + 1) return std::nullopt;
+  const bool without_durations = durations->empty() && traffic.bounds.empty();
+  if (!without_durations && durations->size() != traffic.bounds.size() + 1) return std::nullopt;
   traffic.durations = *durations;
   return traffic;
 }

@@ -119,11 +119,6 @@ class SmallCluster : public testing::Test {
     auto made = kube::BlockingClient::make(config());
     ASSERT_TRUE(made.ok()) << made.error().text;
     api_ = std::move(*made);
-    const kube::Resource spaces{
-        .group = "", .version = "v1", .plural = "namespaces", .kind = "Namespace", .namespaced = false};
-    const auto reply =
-        api_->create(spaces, "", R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"edge-system"}})");
-    ASSERT_TRUE(reply.ok()) << reply.failure.text();
   }
   void TearDown() override {
     api_.reset();
@@ -194,7 +189,8 @@ class SmallCluster : public testing::Test {
     return text_in(member_in(get("EdgeCluster", name), "status"), "phase");
   }
   json condition(const std::string& type, const std::string& name = "main") {
-    for (const json& one : list_in(member_in(get("EdgeCluster", name), "status"), "conditions")) {
+    const json object = get("EdgeCluster", name);
+    for (const json& one : list_in(member_in(object, "status"), "conditions")) {
       if (text_in(one, "type") == type) return one;
     }
     return nullptr;
