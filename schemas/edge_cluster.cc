@@ -50,9 +50,12 @@ constexpr Rule kVariableRules[] = {
 constexpr Object kVariable{.fields = kVariableFields, .rules = kVariableRules};
 
 constexpr Field kSpreadFields[] = {
-    string("topologyKey", "Label of nodes whose values are the domains, such as `topology.kubernetes.io/zone`.").needed(),
+    string("topologyKey", "Label of nodes whose values are the domains, such as `topology.kubernetes.io/zone`.")
+        .needed(),
     integer("maxSkew", "Largest difference of the numbers of pods in two domains.").within(1, 99).defaults_to("1"),
-    string("whenUnsatisfiable", "What happens where it would be larger.").one_of(kUnsatisfiable).defaults_to("ScheduleAnyway"),
+    string("whenUnsatisfiable", "What happens where it would be larger.")
+        .one_of(kUnsatisfiable)
+        .defaults_to("ScheduleAnyway"),
 };
 constexpr Object kSpread{kSpreadFields};
 
@@ -63,8 +66,9 @@ constexpr Object kServiceAccount{kServiceAccountFields};
 
 constexpr Field kAffinityField =
     anything("affinity", "Affinity of pods in the form of Kubernetes: nodeAffinity, podAffinity, podAntiAffinity.");
-constexpr Field kEnvField =
-    objects("env", kVariable, "Environment variables in addition to those of the operator.").at_most(64).keyed_by("name");
+constexpr Field kEnvField = objects("env", kVariable, "Environment variables in addition to those of the operator.")
+                                .at_most(64)
+                                .keyed_by("name");
 constexpr Field kServiceAccountField = object("serviceAccount", kServiceAccount, "ServiceAccount of its pods.");
 
 constexpr Field kControllerFields[] = {

@@ -69,8 +69,7 @@ AskAgent ask_by_controllers() {
   };
 }
 
-AgentPages::AgentPages(net::Loop& loop, AskAgent ask)
-    : loop_(loop), ask_(std::move(ask)), thread_([this] { run(); }) {}
+AgentPages::AgentPages(net::Loop& loop, AskAgent ask) : loop_(loop), ask_(std::move(ask)), thread_([this] { run(); }) {}
 
 AgentPages::~AgentPages() {
   {

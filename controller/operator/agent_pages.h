@@ -53,7 +53,7 @@ class AgentPages {
   struct Work {
     Controllers controllers;
     std::vector<PageRequest> requests;
-    PageAnswers answers;           // written by the thread until `done` is posted
+    PageAnswers answers;            // written by the thread until `done` is posted
     net::Waiter* waiter = nullptr;  // of the loop; null: nobody waits any more
     bool done = false;
   };

@@ -151,7 +151,11 @@ std::optional<Traffic> read_traffic(std::string_view page) {
 std::string write_traffic(const Traffic& traffic) {
   // The classes that count; what was answered well is the rest.
   const std::array<std::uint64_t, kClasses> classes = {
-      0, 0, traffic.requests - std::min(traffic.requests, traffic.failed + traffic.refused), 0, traffic.refused,
+      0,
+      0,
+      traffic.requests - std::min(traffic.requests, traffic.failed + traffic.refused),
+      0,
+      traffic.refused,
       traffic.failed};
   return json_line(
       json{{"total", {{"requests", classes}, {"durations", traffic.durations}}}, {"bounds", traffic.bounds}});

@@ -50,7 +50,8 @@ Status check_types(const json& value, const schemas::Object& object, const std::
 
 Status check_text(const json& value, const schemas::Field& field, const std::string& path) {
   if (!value.is_string()) return fault(path, value.dump(), "a text");
-  if (field.values.empty() || std::ranges::find(field.values, std::string_view(text_value(value))) != field.values.end())
+  if (field.values.empty() ||
+      std::ranges::find(field.values, std::string_view(text_value(value))) != field.values.end())
     return {};
   std::string allowed;
   for (const std::string_view one : field.values) allowed += (allowed.empty() ? "" : ", ") + std::string(one);

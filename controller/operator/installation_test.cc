@@ -57,12 +57,17 @@ TEST(Installation, NamesWhatIsAtFaultOfPods) {
   EXPECT_THAT(fault_of("/spec/agents/affinity", json::parse(R"({"nodeName": 1})")), StartsWith("spec.agents.affinity"));
   EXPECT_THAT(fault_of("/spec/agents/affinity", "x"), StartsWith("spec.agents.affinity"));
   EXPECT_EQ(fault_of("/spec/agents/affinity", json::parse(R"({"nodeAffinity": {}})")), "");
-  EXPECT_THAT(fault_of("/spec/controller/env", json::parse(R"([{"name": "NODE_NAME", "value": ""}])")), HasSubstr("env[0].name"));
-  EXPECT_THAT(fault_of("/spec/controller/env", json::parse(R"([{"name": "A"}])")), HasSubstr("one of value and secretKeyRef"));
-  EXPECT_THAT(fault_of("/spec/controller/env", json::parse(R"([{"name": "A", "value": 1}])")), HasSubstr("env[0].value"));
+  EXPECT_THAT(fault_of("/spec/controller/env", json::parse(R"([{"name": "NODE_NAME", "value": ""}])")),
+              HasSubstr("env[0].name"));
+  EXPECT_THAT(fault_of("/spec/controller/env", json::parse(R"([{"name": "A"}])")),
+              HasSubstr("one of value and secretKeyRef"));
+  EXPECT_THAT(fault_of("/spec/controller/env", json::parse(R"([{"name": "A", "value": 1}])")),
+              HasSubstr("env[0].value"));
   EXPECT_THAT(fault_of("/spec/controller/env", json::array({1})), HasSubstr("env[0] takes an object"));
-  EXPECT_THAT(fault_of("/spec/controller/topologySpreadConstraints", json::parse(R"([{"maxSkew": "1"}])")), HasSubstr("maxSkew"));
-  EXPECT_THAT(fault_of("/spec/controller/serviceAccount", json::parse(R"({"annotations": {"a": 1}})")), HasSubstr("annotations.a"));
+  EXPECT_THAT(fault_of("/spec/controller/topologySpreadConstraints", json::parse(R"([{"maxSkew": "1"}])")),
+              HasSubstr("maxSkew"));
+  EXPECT_THAT(fault_of("/spec/controller/serviceAccount", json::parse(R"({"annotations": {"a": 1}})")),
+              HasSubstr("annotations.a"));
   EXPECT_THAT(fault_of("/spec/agents/updateStrategy/type", "Recreate"), HasSubstr("one of RollingUpdate, OnDelete"));
   EXPECT_THAT(fault_of("/spec/agents/updateStrategy/canaryDuration", "-1s"), HasSubstr("canaryDuration"));
   EXPECT_THAT(fault_of("/spec/agents/updateStrategy/canaryTimeout", "25h"), HasSubstr("canaryTimeout"));
@@ -71,7 +76,8 @@ TEST(Installation, NamesWhatIsAtFaultOfPods) {
 TEST(Installation, TakesNothingOfAnotherTypeForAValue) {
   EXPECT_EQ(fault_of("/spec/agents", json::array({1})), "");
   EXPECT_EQ(fault_of("/spec/controller", "x"), "");
-  EXPECT_THAT(fault_of("/spec/controller/nodeSelector", json::parse(R"({"a": 1})")), StartsWith("spec.controller.nodeSelector.a"));
+  EXPECT_THAT(fault_of("/spec/controller/nodeSelector", json::parse(R"({"a": 1})")),
+              StartsWith("spec.controller.nodeSelector.a"));
   EXPECT_THAT(fault_of("/spec/image/pullSecrets", json::array({1})), StartsWith("spec.image.pullSecrets[0]"));
   EXPECT_THAT(fault_of("/spec/paused", "yes"), StartsWith("spec.paused"));
   EXPECT_THAT(fault_of("/spec", nullptr), StartsWith("spec.version"));

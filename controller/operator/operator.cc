@@ -42,8 +42,8 @@ class Operator::Impl {
     followed_ = std::make_unique<Followed>(
         *client_, options_.name_space, options_.log,
         FollowedEvents{.changed = [this](const std::string& key) { mark(key); }, .synced = [this] { wake(); }});
-    reconciler_ = std::make_unique<Reconciler>(
-        *client_, *followed_, options_.ask ? options_.ask : ask_by_controllers(), wall_, options_.log);
+    reconciler_ = std::make_unique<Reconciler>(*client_, *followed_, options_.ask ? options_.ask : ask_by_controllers(),
+                                               wall_, options_.log);
     thread_ = std::thread([this] {
       begin();
       loop_.run();

@@ -343,8 +343,7 @@ net::Task<bool> Reconciler::exchange_agents(net::Waiter& waiter, const Exchange&
   Comparison comparison = co_await compare_canary(waiter, exchange, view, record);
   view.comparison = std::move(comparison);
   RolloutStep step = next_step(
-      view, record,
-      {.hold = exchange.installation.canary_duration, .patience = exchange.installation.canary_timeout});
+      view, record, {.hold = exchange.installation.canary_duration, .patience = exchange.installation.canary_timeout});
   standing.exchanging =
       std::ranges::any_of(view.pods, [&](const AgentPod& pod) { return pod.template_hash != view.wanted_hash; });
   standing.text = step.text;
@@ -367,8 +366,8 @@ net::Task<bool> Reconciler::exchange_agents(net::Waiter& waiter, const Exchange&
   co_return taken;
 }
 
-net::Task<Comparison> Reconciler::compare_canary(net::Waiter& waiter, const Exchange& exchange,
-                                                 const RolloutView& view, const RolloutRecord& record) {
+net::Task<Comparison> Reconciler::compare_canary(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view,
+                                                 const RolloutRecord& record) {
   const AgentPod* const pod = watched_canary(view, record);
   if (pod == nullptr) co_return Comparison{};
   const WallTime since = std::max(pod->ready_since, record.since);

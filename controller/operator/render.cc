@@ -89,8 +89,8 @@ class Renderer {
  private:
   void add(Stage stage, std::string_view kind, const std::string& name, const std::string& component, Json body,
            std::string template_hash = {}, Json annotations = Json::object()) {
-    rendered_.push_back(finish(stage, kind, name, component, std::move(body), std::move(template_hash),
-                               std::move(annotations)));
+    rendered_.push_back(
+        finish(stage, kind, name, component, std::move(body), std::move(template_hash), std::move(annotations)));
   }
 
   static Json role(std::string_view kind, const std::string& name) {

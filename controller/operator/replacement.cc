@@ -106,8 +106,7 @@ net::Task<bool> Replacement::give_back(net::Waiter& waiter, Controllers controll
   for (const json& vip : list_in(page, "vips")) {
     const std::string& holder = text_in(vip, "holder");
     if (!moved.contains(full_name(vip)) || holder.empty() || holder == agent) continue;
-    moves.push_back(
-        {holder, {.method = "POST", .target = "/debug/vips/move?vip=" + full_name(vip) + "&to=" + agent}});
+    moves.push_back({holder, {.method = "POST", .target = "/debug/vips/move?vip=" + full_name(vip) + "&to=" + agent}});
   }
   if (moves.empty()) co_return true;
   const PageAnswers done = co_await pages_.ask(waiter, std::move(controllers), std::move(moves));

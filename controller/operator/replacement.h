@@ -41,7 +41,7 @@ class Replacement {
 
  private:
   struct Addresses {
-    net::Time since{};              ///< of the first attempt to move them
+    net::Time since{};               ///< of the first attempt to move them
     std::set<std::string> moving{};  ///< `namespace/name`; asked for since then
     std::set<std::string> moved{};   ///< the same, until the agent is a canary that has them back
   };

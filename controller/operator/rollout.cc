@@ -101,9 +101,9 @@ bool watch_canary(const RolloutView& view, const RolloutOptions& options, Rollou
     if (!compared && !view.comparison.text.empty()) step.text += ": " + view.comparison.text;
   }
   if (end > view.now) return false;
-  const std::string why = pod == nullptr ? "the first agent was not ready in time"
-                                         : "the requests of the first agent could not be compared in time: " +
-                                               view.comparison.text;
+  const std::string why =
+      pod == nullptr ? "the first agent was not ready in time"
+                     : "the requests of the first agent could not be compared in time: " + view.comparison.text;
   go_back(view, why, step);
   return false;
 }
@@ -157,14 +157,10 @@ RolloutStep next_step(const RolloutView& view, const RolloutRecord& record, cons
 
 json write_record(const RolloutRecord& record) {
   const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(record.since.time_since_epoch()).count();
-  return {{"soundHash", record.sound_hash},
-          {"soundObject", record.sound_object},
-          {"canaryHash", record.canary_hash},
-          {"canary", kCanaries[static_cast<std::size_t>(record.canary)]},
-          {"since", std::to_string(since)},
-          {"canaryNode", record.canary_node},
-          {"before", record.before},
-          {"reason", record.reason}};
+  return {{"soundHash", record.sound_hash},   {"soundObject", record.sound_object},
+          {"canaryHash", record.canary_hash}, {"canary", kCanaries[static_cast<std::size_t>(record.canary)]},
+          {"since", std::to_string(since)},   {"canaryNode", record.canary_node},
+          {"before", record.before},          {"reason", record.reason}};
 }
 
 RolloutRecord read_record(const json& data) {

@@ -66,9 +66,9 @@ void add_canary(const Standing& standing, Conditions& conditions) {
       return conditions.add("Canary", "True", "Passed",
                             "the first agent of this configuration stayed ready, and served as well as the others");
     case Canary::kFailed:
-      return conditions.add("Canary", "False", "Failed",
-                            standing.canary_reason +
-                                "; agents run the configuration before, until the resource changes");
+      return conditions.add(
+          "Canary", "False", "Failed",
+          standing.canary_reason + "; agents run the configuration before, until the resource changes");
   }
 }
 

@@ -25,7 +25,7 @@ struct Standing {
   bool exchanging = false;  ///< pods of another template are still there
   RolloutRecord::Canary canary = RolloutRecord::Canary::kNone;
   std::string canary_reason{};  ///< of a canary that failed
-  std::string text{};  ///< what is waited for
+  std::string text{};           ///< what is waited for
 };
 
 /// `old`: the status that is there. Times in it stay where nothing turned.
