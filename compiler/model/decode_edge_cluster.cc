@@ -34,12 +34,18 @@ Placement decode_placement(const Fields& fields, const std::string& path, Report
   const Fields resources = fields.object("resources");
   Placement placement{.node_selector = fields.string_map("nodeSelector"),
                       .requests = resources.string_map("requests"),
-                      .limits = resources.string_map("limits")};
+                      .limits = resources.string_map("limits"),
+                      .account_annotations = fields.object("serviceAccount").string_map("annotations")};
   fields.entries("tolerations", [&](const Fields& entry) {
     placement.tolerations.push_back({.key = entry.text("key"),
                                      .op = entry.text("operator"),
                                      .value = entry.text("value"),
                                      .effect = entry.text("effect")});
+  });
+  fields.entries("topologySpreadConstraints", [&](const Fields& entry) {
+    placement.spread.push_back({.topology_key = entry.needed_text("topologyKey"),
+                                .max_skew = entry.integer("maxSkew"),
+                                .unsatisfiable = entry.text("whenUnsatisfiable")});
   });
   fields.entries("env", [&](const Fields& entry) {
     const std::string field = path + ".env[" + std::to_string(placement.variables.size()) + "]";
@@ -56,6 +62,10 @@ std::optional<Reference> optional_reference(const Fields& fields) {
 std::optional<EdgeWebOidc> decode_oidc(const Fields& oidc) {
   if (!oidc) return std::nullopt;
   return EdgeWebOidc{.issuer = oidc.needed_text("issuerURL"),
+                     .client_id = oidc.needed_text("clientID"),
+                     .redirect = oidc.needed_text("redirectURL"),
+                     .scopes = oidc.strings("scopes"),
+                     .groups = oidc.strings("groups"),
                      .client_secret = oidc.object("clientSecretRef").reference(),
                      .session_secret = optional_reference(oidc.object("sessionSecretRef"))};
 }
@@ -92,7 +102,8 @@ EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& r
                   .port = web.integer("port"),
                   .read_only = web.boolean("readOnly"),
                   .tls_secret = optional_reference(web.object("tlsSecretRef")),
-                  .oidc = decode_oidc(web.object("oidc"))},
+                  .oidc = decode_oidc(web.object("oidc")),
+                  .metrics_url = web.text("metricsURL")},
           .log_level = spec.text("logLevel"),
           .paused = spec.boolean("paused")};
 }

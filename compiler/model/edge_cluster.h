@@ -29,6 +29,12 @@ struct Variable {
   Located<std::string> secret_key{};
 };
 
+struct Spread {
+  Located<std::string> topology_key{};
+  Maybe<std::int64_t> max_skew{};
+  Maybe<std::string> unsatisfiable{};
+};
+
 /// Scheduling, resources and environment of the pods of one component.
 struct Placement {
   StringMap node_selector{};
@@ -36,6 +42,8 @@ struct Placement {
   StringMap requests{};
   StringMap limits{};
   std::vector<Variable> variables{};
+  std::vector<Spread> spread{};
+  StringMap account_annotations{};
 };
 
 struct EdgeImage {
@@ -66,6 +74,10 @@ struct EdgeAgents {
 
 struct EdgeWebOidc {
   Located<std::string> issuer{};
+  Located<std::string> client_id{};
+  Located<std::string> redirect{};
+  std::vector<Located<std::string>> scopes{};
+  std::vector<Located<std::string>> groups{};
   Reference client_secret{};
   std::optional<Reference> session_secret{};
 };
@@ -77,6 +89,7 @@ struct EdgeWeb {
   Maybe<bool> read_only{};
   std::optional<Reference> tls_secret{};
   std::optional<EdgeWebOidc> oidc{};
+  Maybe<std::string> metrics_url{};
 };
 
 struct EdgeCluster {
