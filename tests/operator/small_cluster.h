@@ -52,7 +52,8 @@ class AgentsPlayed {
     if (target == "/debug/vips") return controller::AgentAnswer{200, "application/json", page_of(request.agent)};
     if (target.starts_with("/debug/vips/move?vip=")) return move(request.agent, target);
     // Before an agent is replaced it is asked for the last five minutes.
-    const auto counts = target.ends_with("window=5m") ? before_ : counts_[request.agent];
+    auto counts = target.ends_with("window=5m") ? before_ : counts_[request.agent];
+    counts.durations.resize(counts.bounds.size() + 1);  // of an agent without requests
     return controller::AgentAnswer{200, "application/json", write_traffic(counts)};
   }
   void hold(const std::string& vip, const std::string& agent) {
