@@ -35,7 +35,8 @@ Result<DataDir> DataDir::open(std::string path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     if (!fs::create_directories(path, error)) {
-      return Error{ErrorCode::kUnavailable, path + ": " + (error ? error.message() : "is no directory")};
+      return Error{ErrorCode::kUnavailable,
+                   "--data-dir " + path + ": " + (error ? error.message() : "is no directory")};
     }
     fs::permissions(path, fs::perms::owner_all, error);
   }
