@@ -31,6 +31,8 @@ install(FILES "${generated}/edgectl/edgectl.zsh" DESTINATION share/zsh/vendor-co
 install(FILES "${generated}/edgectl/edgectl.fish" DESTINATION share/fish/vendor_completions.d COMPONENT edgectl)
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/examples/" DESTINATION share/doc/edge-standalone/examples COMPONENT edge-standalone
   PATTERN "*.md" EXCLUDE)
+# The samples that examples/quick-start/run.py sends.
+install(FILES "${CMAKE_SOURCE_DIR}/README.md" DESTINATION share/doc/edge-standalone COMPONENT edge-standalone)
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/deploy/crds" DESTINATION share/edge COMPONENT edge-controller)
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/deploy/prometheus" "${CMAKE_SOURCE_DIR}/deploy/grafana" DESTINATION share/edge COMPONENT edge-common)
 

@@ -14,12 +14,13 @@
 
 #include "base/labels.h"
 #include "base/text/json.h"
-#include "controller/access.h"
 #include "controller/infrastructure/service_writer.h"
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
 #include "controller/kube/informer.h"
+#include "controller/rights/access.h"
+#include "controller/rights/statuses.h"
 #include "schemas/schema.h"
 
 namespace edge::controller {

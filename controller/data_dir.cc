@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <utility>
 
 #include <unistd.h>
 
@@ -34,7 +35,8 @@ Result<DataDir> DataDir::open(std::string path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     if (!fs::create_directories(path, error)) {
-      return Error{ErrorCode::kUnavailable, path + ": " + (error ? error.message() : "is no directory")};
+      return Error{ErrorCode::kUnavailable,
+                   "--data-dir " + path + ": " + (error ? error.message() : "is no directory")};
     }
     fs::permissions(path, fs::perms::owner_all, error);
   }
@@ -93,6 +95,23 @@ Result<StoredProgram> DataDir::last() const {
   }
   return StoredProgram{std::make_shared<const std::vector<std::byte>>(std::move(*bytes)),
                        program::value_set(std::move(*endpoints), std::move(secrets))};
+}
+
+Status take_identity(const std::string& data_dir, const std::string& from) {
+  if (auto opened = DataDir::open(data_dir); !opened) return opened.error();
+  const std::string agents = data_dir + "/agents";
+  std::error_code error;
+  if (fs::create_directory(agents, error)) fs::permissions(agents, fs::perms::owner_all, error);
+  if (error) return Error{ErrorCode::kUnavailable, agents + ": " + error.message()};
+  const std::pair<std::string, std::string> files[] = {
+      {"signing.key", data_dir + "/signing.key"}, {"ca.pem", agents + "/ca.pem"}, {"join", agents + "/join"}};
+  for (const auto& [name, path] : files) {
+    if (fs::exists(path, error)) continue;
+    const auto text = read_file(from + "/" + name, kMaxKeyBytes);
+    if (!text) return text.error();
+    if (Status status = write_file(path, std::string_view(*text), FileAccess::kOwnerOnly); !status) return status;
+  }
+  return {};
 }
 
 }  // namespace edge::controller

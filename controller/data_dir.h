@@ -35,4 +35,9 @@ class DataDir {
   std::string path_;
 };
 
+/// Has a data directory begin with an identity that was made elsewhere: `signing.key`, `ca.pem` and `join` of `from`
+/// (a mounted Secret), each where the directory does not have its own yet. Several controllers with one identity are
+/// one to their agents. Fails when one is missing in `from`.
+Status take_identity(const std::string& data_dir, const std::string& from);
+
 }  // namespace edge::controller

@@ -43,7 +43,8 @@ Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> path
                                                    Colour colour, FollowOptions follow) {
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!std::filesystem::exists(path, error)) return Error{ErrorCode::kNotFound, path + ": no such file or directory"};
+    if (std::filesystem::exists(path, error)) continue;
+    return Error{ErrorCode::kNotFound, "--config " + path + ": no such file or directory"};
   }
   std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour, std::move(follow)));
   auto watch = FileWatch::create();

@@ -10,6 +10,7 @@
 #include "controller/admin_pages.h"
 #include "controller/controller.h"
 #include "controller/controller_metrics.h"
+#include "controller/data_dir.h"
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/admin.h"
@@ -82,6 +83,10 @@ int run(const cli::Arguments& arguments) {
   if (!config) return failed(log, config.error());
   for (const std::string& warning : config->warnings) lines.warn(warning);
   const auto tell = [&lines](const std::string& line) { lines.info(line); };
+  if (arguments.has("identity-dir")) {
+    Status taken = take_identity(arguments.one("data-dir"), arguments.one("identity-dir"));
+    if (!taken) return failed(log, taken.error());
+  }
   auto trace_store = traces::start_trace_server(arguments, arguments.one("data-dir"), lines);
   if (!trace_store) return failed(log, trace_store.error());
 
@@ -147,6 +152,9 @@ cli::Program table() {
             .value = "DIR",
             .help = "Directory of keys, the agents' certificate authority and the last programs",
             .required = true},
+           {.name = "identity-dir",
+            .value = "DIR",
+            .help = "Directory of a signing key, an authority and a join file that a new data directory begins with"},
            {.name = "kubeconfig", .value = "FILE", .help = "Kubeconfig for the API", .environment = "KUBECONFIG"},
            {.name = "context", .value = "NAME", .help = "Context to use instead of the kubeconfig's current one"},
            {.name = "controller-class",

@@ -13,6 +13,7 @@ inline constexpr std::string_view kName = "edgectl";
 
 // Headings of `edgectl --help`, in this order.
 inline constexpr std::string_view kFilesGroup = "Check, compile and compare configuration";
+inline constexpr std::string_view kClusterGroup = "Install on a cluster";
 inline constexpr std::string_view kObjectsGroup = "Read and change objects";
 inline constexpr std::string_view kAgentsGroup = "Agents and what they run";
 inline constexpr std::string_view kTrafficGroup = "Health, traffic, logs and traces";
@@ -26,6 +27,9 @@ cli::Command assert_command();
 cli::Command diff_command();
 cli::Command cost_command();
 cli::Command routes_dump_command();
+cli::Command install_command();
+cli::Command upgrade_command();
+cli::Command uninstall_command();
 cli::Command get_command();
 cli::Command describe_command();
 cli::Command create_command();

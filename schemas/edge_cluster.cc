@@ -9,6 +9,7 @@ constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug"};
 constexpr std::string_view kPhases[] = {"Pending", "Initializing", "Running", "Upgrading", "Degraded", "Failed"};
 constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
 constexpr std::string_view kOperators[] = {"Exists", "Equal"};
+constexpr std::string_view kUnsatisfiable[] = {"DoNotSchedule", "ScheduleAnyway"};
 
 constexpr Field kImageFields[] = {
     string("repository", "Repository of the images; each component adds its name.").needed(),
@@ -31,6 +32,45 @@ constexpr Field kTolerationFields[] = {
 };
 constexpr Object kToleration{kTolerationFields};
 
+constexpr Field kSecretKeyFields[] = {
+    string("name", "Name of the secret, in the namespace of the EdgeCluster.").as(Format::kName).needed(),
+    string("key", "Key in it.").needed(),
+};
+constexpr Object kSecretKey{kSecretKeyFields};
+
+constexpr Field kVariableFields[] = {
+    string("name", "Name of the variable. `NODE_NAME` is set by the operator.").needed(),
+    string("value", "Its value."),
+    object("secretKeyRef", kSecretKey, "Key of a secret that has its value."),
+};
+constexpr Rule kVariableRules[] = {
+    {"has(self.value) != has(self.secretKeyRef)", "exactly one of value and secretKeyRef is required"},
+    {"self.name != 'NODE_NAME'", "NODE_NAME is set by the operator"},
+};
+constexpr Object kVariable{.fields = kVariableFields, .rules = kVariableRules};
+
+constexpr Field kSpreadFields[] = {
+    string("topologyKey", "Label of nodes whose values are the domains, such as `topology.kubernetes.io/zone`.")
+        .needed(),
+    integer("maxSkew", "Largest difference of the numbers of pods in two domains.").within(1, 99).defaults_to("1"),
+    string("whenUnsatisfiable", "What happens where it would be larger.")
+        .one_of(kUnsatisfiable)
+        .defaults_to("ScheduleAnyway"),
+};
+constexpr Object kSpread{kSpreadFields};
+
+constexpr Field kServiceAccountFields[] = {
+    string_map("annotations", "Annotations, such as the role of a cloud that its pods have."),
+};
+constexpr Object kServiceAccount{kServiceAccountFields};
+
+constexpr Field kAffinityField =
+    anything("affinity", "Affinity of pods in the form of Kubernetes: nodeAffinity, podAffinity, podAntiAffinity.");
+constexpr Field kEnvField = objects("env", kVariable, "Environment variables in addition to those of the operator.")
+                                .at_most(64)
+                                .keyed_by("name");
+constexpr Field kServiceAccountField = object("serviceAccount", kServiceAccount, "ServiceAccount of its pods.");
+
 constexpr Field kControllerFields[] = {
     integer("replicas", "Controllers; one leads, the others stand by.").within(0, 99).defaults_to("1"),
     string("controllerClass", "Class of the gateways that it serves (rule D8).").defaults_to(EDGE_API_GROUP "/proxy"),
@@ -38,6 +78,10 @@ constexpr Field kControllerFields[] = {
     object("resources", kResources, "Processor and memory of each."),
     string_map("nodeSelector", "Labels of the nodes that may run it."),
     objects("tolerations", kToleration, "Taints that it bears.").at_most(64),
+    kAffinityField,
+    objects("topologySpreadConstraints", kSpread, "How controllers are spread over nodes.").at_most(16),
+    kServiceAccountField,
+    kEnvField,
 };
 constexpr Object kController{kControllerFields};
 
@@ -47,12 +91,19 @@ constexpr Field kUpdateFields[] = {
         .as(Format::kCountOrPercent)
         .within(0, 100'000)
         .defaults_to("1"),
+    string("canaryDuration", "How long the first agent of a new configuration must serve before the others follow.")
+        .as(Format::kDuration)
+        .defaults_to("30s"),
+    string("canaryTimeout", "How long it may take to become ready.").as(Format::kDuration).defaults_to("10m"),
 };
 constexpr Object kUpdate{kUpdateFields};
 
 constexpr Field kAgentFields[] = {
     string_map("nodeSelector", "Labels of the nodes that run an agent; all without it."),
     objects("tolerations", kToleration, "Taints that agents bear.").at_most(64),
+    kAffinityField,
+    kServiceAccountField,
+    kEnvField,
     boolean("hostNetwork", "Whether agents use the node's network; addresses can be held only so.").defaults_to("true"),
     integer("metricsPort", "Port of /metrics.").within(1, 65535).defaults_to("9090"),
     integer("healthPort", "Port of /healthz and /readyz.").within(1, 65535).defaults_to("9091"),
@@ -62,12 +113,25 @@ constexpr Field kAgentFields[] = {
 };
 constexpr Object kAgents{kAgentFields};
 
+constexpr Field kWebOidcFields[] = {
+    string("issuerURL", "Issuer.").as(Format::kUrl).needed(),
+    string("clientID", "Client id.").needed(),
+    object("clientSecretRef", kSecretRef, "Secret with the key client-secret.").needed(),
+    string("redirectURL", "Where the provider sends users back to.").as(Format::kUrl).needed(),
+    strings("scopes", "Scopes.").defaults_to("[openid, profile, email]").at_most(32),
+    object("sessionSecretRef", kSecretRef, "Secret with the key session-secret, 32 bytes."),
+    strings("groups", "Groups whose members may sign in; all users without it.").at_most(64),
+};
+constexpr Object kWebOidc{kWebOidcFields};
+
 constexpr Field kWebFields[] = {
     boolean("enabled", "Whether the dashboard runs.").defaults_to("false"),
     integer("replicas", "Instances.").within(0, 99).defaults_to("1"),
     integer("port", "Port.").within(1, 65535).defaults_to("9080"),
     boolean("readOnly", "Whether it may change nothing.").defaults_to("false"),
     object("tlsSecretRef", kSecretRef, "Secret with its certificate."),
+    object("oidc", kWebOidc, "Sign-in by OpenID Connect; without it users sign in as the API has it."),
+    string("metricsURL", "URL of a Prometheus server for what is older than the last hour.").as(Format::kUrl),
 };
 constexpr Object kWeb{kWebFields};
 

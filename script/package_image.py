@@ -19,9 +19,9 @@ CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 # Permitted, and not effective: where the pod does not grant one, the program starts all the same, and does without.
 CAPABILITIES = {"edge-agent": (10, 12, 13), "edge-standalone": (10, 12, 13)}  # NET_BIND_SERVICE, NET_ADMIN, NET_RAW
 PORTS = {"edge-agent": ["9090/tcp", "9091/tcp", "9095/udp"], "edge-controller": ["9090/tcp", "9092/tcp"],
-         "edge-standalone": ["6443/tcp", "9090/tcp", "9091/tcp"]}
+         "edge-standalone": ["6443/tcp", "9090/tcp", "9091/tcp"], "edge-operator": ["9093/tcp"]}
 OTHERS = {"edge-agent": ["edge-regexc", "bird", "bash"], "edge-standalone": ["edge-regexc", "bird", "bash"],
-          "edge-controller": ["edge-regexc"], "edgectl": ["edge-regexc"]}
+          "edge-controller": ["edge-regexc"], "edgectl": ["edge-regexc"], "edge-operator": []}
 
 
 @dataclass

@@ -6,7 +6,7 @@ import subprocess
 # Linked statically.
 ARCHIVES = {"edge-agent": ["libhyperscan-dev"], "edge-controller": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"],
             "edge-standalone": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"],
-            "edgectl": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"]}
+            "edgectl": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"], "edge-operator": []}
 
 
 def text(name, version, packages, when):

@@ -16,6 +16,7 @@
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/certificate_directories.h"
+#include "daemon/data_dir.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
 #include "daemon/logging.h"
@@ -64,6 +65,7 @@ int run(const cli::Arguments& arguments) {
   daemon::block_ending_signals();
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   const daemon::GrpcLog grpc_log(log->logger());
+  if (Status status = daemon::prepare_data_dir(arguments.one("data-dir")); !status) return failed(*log, status.error());
   auto options = agent::service_options(log, arguments);
   if (!options) return failed(*log, options.error());
   options->first_must_serve = true;

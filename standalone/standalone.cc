@@ -141,7 +141,12 @@ Status Standalone::start_files() {
   const Status found = compiler::yaml::find_sources(options_.files);
   if (found) return {};
   // What a run before applied goes on to serve.
-  if (!applier_->had_files()) return found;
+  if (!applier_->had_files()) {
+    const bool empty = found.error().code == ErrorCode::kNotFound;
+    return Error{found.error().code,
+                 "--config " + found.error().text +
+                     (empty ? "; put a file there, or leave --config out and configure it through the API" : "")};
+  }
   service_.log().error(found.error().text);
   return {};
 }

@@ -186,7 +186,7 @@ Status Sync::Impl::first_identity() {
                  "there is no certificate that holds, and no --token-file to join with"};
   }
   const auto file = read_join_file(options.token_file);
-  if (!file) return file.error();
+  if (!file) return Error{file.error().code, "--token-file " + file.error().text};
   // The name is this key's at the controller, as long as the last certificate lasts by its clock.
   auto key = identity ? Result<std::string>(identity->key) : store.joining_key();
   if (!key) return key.error();

@@ -12,6 +12,7 @@ namespace edge::compiler::link {
 namespace {
 
 constexpr std::string_view kPrivateKey = "private-key";
+constexpr std::string_view kClientSecret = "client-secret";
 
 std::string at(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
@@ -114,11 +115,30 @@ class ClusterChecker {
     if (cluster.web.tls_secret) {
       certificate(cluster.metadata, *cluster.web.tls_secret, "spec.web.tlsSecretRef", findings);
     }
+    if (cluster.web.oidc) check(cluster.metadata, *cluster.web.oidc, findings);
+    check(cluster.metadata, cluster.controller.placement.variables, "spec.controller.env", findings);
+    check(cluster.metadata, cluster.agents.placement.variables, "spec.agents.env", findings);
     for (std::size_t i = 0; i < cluster.image.pull_secrets.size(); ++i) {
       const model::Reference reference{.name = cluster.image.pull_secrets[i]};
       secret(cluster.metadata, reference, {{.key = ".dockerconfigjson"}}, at("spec.image.pullSecrets", i), findings);
     }
     node_network(cluster, findings);
+  }
+
+  void check(const model::Metadata& from, const model::EdgeWebOidc& oidc, Findings& findings) const {
+    secret(from, oidc.client_secret, {{.key = kClientSecret}}, "spec.web.oidc.clientSecretRef", findings);
+    if (oidc.session_secret) {
+      secret(from, *oidc.session_secret, {kSessionSecretNeed}, "spec.web.oidc.sessionSecretRef", findings);
+    }
+  }
+
+  void check(const model::Metadata& from, const std::vector<model::Variable>& variables, std::string_view list,
+             Findings& findings) const {
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      if (!variables[i].secret) continue;
+      secret(from, *variables[i].secret, {{.key = variables[i].secret_key.value}}, at(list, i) + ".secretKeyRef",
+             findings);
+    }
   }
 
   /// An address that is held in a pod's own network answers for nobody outside of it.

@@ -197,7 +197,7 @@ class Decoder {
       if (!report.ok()) policy.settings = std::monostate();
       resources_.policies.push_back(std::move(policy));
     } else if (kind.body == &schemas::kEdgeCluster) {
-      keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata));
+      keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata, report));
     } else if (kind.body == &schemas::kEdgeRemoteCluster) {
       keep(resources_.remote_clusters, decode_remote_cluster(fields, metadata, report));
     } else if (kind.body == &schemas::kSite) {

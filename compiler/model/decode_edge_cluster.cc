@@ -5,16 +5,51 @@
 namespace edge::compiler::model {
 namespace {
 
-Placement decode_placement(const Fields& fields) {
+/// Set by the operator itself.
+constexpr std::string_view kNodeName = "NODE_NAME";
+
+/// `field`: path of the entry.
+Variable decode_variable(const Fields& entry, const std::string& field, Report& report) {
+  const Fields secret = entry.object("secretKeyRef");
+  Variable variable{.name = entry.needed_text("name"), .value = entry.text("value")};
+  if (secret) {
+    variable.secret = Reference{.name = secret.needed_text("name")};
+    variable.secret_key = secret.needed_text("key");
+  }
+  if (variable.value.has_value() && secret) {
+    report.fault(DiagnosticCode::kExclusiveFields, variable.value->span, field + ".value",
+                 "`value` and `secretKeyRef` exclude each other", "leave one of them out");
+  } else if (!variable.value.has_value() && !secret) {
+    report.fault(DiagnosticCode::kMissingField, entry.span(), field + ".value",
+                 "one of the fields `value` and `secretKeyRef` is required");
+  }
+  if (variable.name.value == kNodeName) {
+    report.fault(DiagnosticCode::kInvalidValue, variable.name.span, field + ".name",
+                 "`NODE_NAME` is set by the operator", "choose another name");
+  }
+  return variable;
+}
+
+Placement decode_placement(const Fields& fields, const std::string& path, Report& report) {
   const Fields resources = fields.object("resources");
   Placement placement{.node_selector = fields.string_map("nodeSelector"),
                       .requests = resources.string_map("requests"),
-                      .limits = resources.string_map("limits")};
+                      .limits = resources.string_map("limits"),
+                      .account_annotations = fields.object("serviceAccount").string_map("annotations")};
   fields.entries("tolerations", [&](const Fields& entry) {
     placement.tolerations.push_back({.key = entry.text("key"),
                                      .op = entry.text("operator"),
                                      .value = entry.text("value"),
                                      .effect = entry.text("effect")});
+  });
+  fields.entries("topologySpreadConstraints", [&](const Fields& entry) {
+    placement.spread.push_back({.topology_key = entry.needed_text("topologyKey"),
+                                .max_skew = entry.integer("maxSkew"),
+                                .unsatisfiable = entry.text("whenUnsatisfiable")});
+  });
+  fields.entries("env", [&](const Fields& entry) {
+    const std::string field = path + ".env[" + std::to_string(placement.variables.size()) + "]";
+    placement.variables.push_back(decode_variable(entry, field, report));
   });
   return placement;
 }
@@ -24,9 +59,20 @@ std::optional<Reference> optional_reference(const Fields& fields) {
   return fields.reference();
 }
 
+std::optional<EdgeWebOidc> decode_oidc(const Fields& oidc) {
+  if (!oidc) return std::nullopt;
+  return EdgeWebOidc{.issuer = oidc.needed_text("issuerURL"),
+                     .client_id = oidc.needed_text("clientID"),
+                     .redirect = oidc.needed_text("redirectURL"),
+                     .scopes = oidc.strings("scopes"),
+                     .groups = oidc.strings("groups"),
+                     .client_secret = oidc.object("clientSecretRef").reference(),
+                     .session_secret = optional_reference(oidc.object("sessionSecretRef"))};
+}
+
 }  // namespace
 
-EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata) {
+EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
   const Fields image = spec.object("image");
   const Fields controller = spec.object("controller");
@@ -41,19 +87,23 @@ EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata) {
           .controller = {.replicas = controller.integer("replicas"),
                          .controller_class = controller.text("controllerClass"),
                          .grpc_port = controller.integer("grpcPort"),
-                         .placement = decode_placement(controller)},
-          .agents = {.placement = decode_placement(agents),
+                         .placement = decode_placement(controller, "spec.controller", report)},
+          .agents = {.placement = decode_placement(agents, "spec.agents", report),
                      .host_network = agents.boolean("hostNetwork"),
                      .metrics_port = agents.integer("metricsPort"),
                      .health_port = agents.integer("healthPort"),
                      .update_type = update.text("type"),
                      .max_unavailable = update.text("maxUnavailable"),
+                     .canary_duration = update.duration("canaryDuration"),
+                     .canary_timeout = update.duration("canaryTimeout"),
                      .drain_timeout = agents.duration("drainTimeout")},
           .web = {.enabled = web.boolean("enabled"),
                   .replicas = web.integer("replicas"),
                   .port = web.integer("port"),
                   .read_only = web.boolean("readOnly"),
-                  .tls_secret = optional_reference(web.object("tlsSecretRef"))},
+                  .tls_secret = optional_reference(web.object("tlsSecretRef")),
+                  .oidc = decode_oidc(web.object("oidc")),
+                  .metrics_url = web.text("metricsURL")},
           .log_level = spec.text("logLevel"),
           .paused = spec.boolean("paused")};
 }

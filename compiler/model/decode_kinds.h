@@ -14,7 +14,7 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
 ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report);
 ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report);
 ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report);
-EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata);
+EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& report);
 EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report);
 Site decode_site(const Fields& root, Metadata metadata, Report& report);
 WanLink decode_wan_link(const Fields& root, Metadata metadata, Report& report);

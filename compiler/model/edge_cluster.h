@@ -21,12 +21,29 @@ struct Toleration {
   Maybe<std::string> effect{};
 };
 
-/// Scheduling and resources of the pods of one component.
+/// An environment variable: one of value and secret.
+struct Variable {
+  Located<std::string> name{};
+  Maybe<std::string> value{};
+  std::optional<Reference> secret{};
+  Located<std::string> secret_key{};
+};
+
+struct Spread {
+  Located<std::string> topology_key{};
+  Maybe<std::int64_t> max_skew{};
+  Maybe<std::string> unsatisfiable{};
+};
+
+/// Scheduling, resources and environment of the pods of one component.
 struct Placement {
   StringMap node_selector{};
   std::vector<Toleration> tolerations{};
   StringMap requests{};
   StringMap limits{};
+  std::vector<Variable> variables{};
+  std::vector<Spread> spread{};
+  StringMap account_annotations{};
 };
 
 struct EdgeImage {
@@ -50,7 +67,19 @@ struct EdgeAgents {
   Maybe<std::string> update_type{};
   /// A number, or a percentage with its `%`.
   Maybe<std::string> max_unavailable{};
+  Maybe<std::chrono::nanoseconds> canary_duration{};
+  Maybe<std::chrono::nanoseconds> canary_timeout{};
   Maybe<std::chrono::nanoseconds> drain_timeout{};
+};
+
+struct EdgeWebOidc {
+  Located<std::string> issuer{};
+  Located<std::string> client_id{};
+  Located<std::string> redirect{};
+  std::vector<Located<std::string>> scopes{};
+  std::vector<Located<std::string>> groups{};
+  Reference client_secret{};
+  std::optional<Reference> session_secret{};
 };
 
 struct EdgeWeb {
@@ -59,6 +88,8 @@ struct EdgeWeb {
   Maybe<std::int64_t> port{};
   Maybe<bool> read_only{};
   std::optional<Reference> tls_secret{};
+  std::optional<EdgeWebOidc> oidc{};
+  Maybe<std::string> metrics_url{};
 };
 
 struct EdgeCluster {

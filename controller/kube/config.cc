@@ -151,6 +151,10 @@ Result<Config> in_pod(const ConfigSources& sources) {
   const std::string host = value_of(sources, "KUBERNETES_SERVICE_HOST");
   const std::string port = value_of(sources, "KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty()) {
+    const std::string named = value_of(sources, "KUBECONFIG");
+    if (!named.empty()) {
+      return Error{ErrorCode::kNotFound, "no kubeconfig: KUBECONFIG names " + named + ", which is not there"};
+    }
     return Error{
         ErrorCode::kNotFound,
         "no kubeconfig: give --kubeconfig, set KUBECONFIG, or write ~/.kube/config; and this is no pod either"};

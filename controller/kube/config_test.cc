@@ -143,6 +143,8 @@ TEST_F(ConfigTest, SaysWhatToDoWhereThereIsNothing) {
   ASSERT_FALSE(config.ok());
   EXPECT_EQ(config.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(config.error().text, testing::HasSubstr("--kubeconfig"));
+  environment_["KUBECONFIG"] = directory_ + "/nowhere";
+  EXPECT_EQ(resolve().error().text, "no kubeconfig: KUBECONFIG names " + directory_ + "/nowhere, which is not there");
   sources_.kubeconfig = directory_ + "/missing";
   EXPECT_EQ(resolve().error().code, ErrorCode::kNotFound);
 }

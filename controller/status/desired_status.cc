@@ -21,19 +21,11 @@ using compiler::ConditionStatus;
 using compiler::ResourceStatus;
 using Json = nlohmann::json;
 
-constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"};
-constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP"};
-constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "ListenerSet", "BackendTLSPolicy", "Ingress"};
 constexpr std::string_view kGatewayApi = "gateway.networking.k8s.io";
 constexpr std::string_view kServiceTarget = "Service/";
 constexpr std::size_t kMaxAncestors = 16;
 /// A message of a condition (metav1.Condition allows 32768).
 constexpr std::size_t kMaxMessage = 1024;
-
-template <std::size_t n>
-bool among(const std::string_view (&kinds)[n], std::string_view kind) {
-  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
-}
 
 std::string_view text(ConditionStatus status) {
   return status == ConditionStatus::kTrue ? "True" : status == ConditionStatus::kFalse ? "False" : "Unknown";
@@ -83,10 +75,6 @@ Json listeners_json(const ResourceStatus& status, std::int64_t generation, bool 
 }
 
 }  // namespace
-
-bool has_status(std::string_view kind) {
-  return among(kOwnKinds, kind) || among(kApiRoutes, kind) || among(kOtherKinds, kind);
-}
 
 bool keeps_sound_version(std::string_view kind) { return has_status(kind) && kind != "GatewayClass"; }
 
@@ -504,7 +492,7 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
   if (stored == nullptr) stored = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
   const Case c{object, stored, options_, config_, statuses_};
   Json status;
-  if (among(kApiRoutes, key.kind)) {
+  if (is_api_route(key.kind)) {
     status = api_route_status(c, desired);
     if (status["parents"].empty()) {
       desired.rejection = without_gateway(object);
@@ -525,7 +513,7 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     desired.told_by_event = true;
   } else if (key.kind == "ProxyVIP") {
     status = vip_status(c);
-  } else if (among(kOwnKinds, key.kind)) {
+  } else if (is_own_with_status(key.kind)) {
     ResourceStatus ours;
     if (key.kind == "ProxyRoute" && stored != nullptr) {
       ours = *stored;

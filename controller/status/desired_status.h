@@ -21,6 +21,7 @@
 #include "compiler/link/linked_config.h"
 #include "controller/cluster_object.h"
 #include "controller/infrastructure/gateway_service.h"
+#include "controller/rights/statuses.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {
@@ -44,8 +45,6 @@ struct DesiredStatus {
   std::shared_ptr<const GatewayService> service{};
 };
 
-/// Whether the controller writes the status of resources of this kind.
-bool has_status(std::string_view kind);
 /// Whether an invalid version of this kind is replaced by the last valid one (decision 0058).
 bool keeps_sound_version(std::string_view kind);
 /// Returns whether the resource itself is invalid: rejected because of its contents.

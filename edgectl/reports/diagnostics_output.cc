@@ -39,6 +39,18 @@ std::string verdict(const Counts& counts) {
   return text + ")";
 }
 
+/// Nothing but comments, blank lines and document marks: valid, and mostly not what was meant.
+bool has_nothing(const SourceText& source) {
+  std::string_view text = source.text();
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && line[first] != '#' && line.substr(first).substr(0, 3) != "---") return false;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return true;
+}
+
 std::string dropped_text(const Diagnostics& diagnostics) {
   return diagnostics.dropped() == 0 ? std::string()
                                     : "and " + counted(diagnostics.dropped(), "further finding") + " not kept\n";
@@ -114,7 +126,8 @@ std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& so
   std::size_t invalid = 0;
   for (std::uint32_t id = 0; id < files; ++id) {
     invalid += counts[id].errors > 0 ? 1 : 0;
-    out += sources[id].name() + ": " + verdict(counts[id]) + "\n";
+    out += sources[id].name() + ": " + verdict(counts[id]) + (has_nothing(sources[id]) ? ", without a resource" : "") +
+           "\n";
     if (!texts[id].empty()) out += "\n" + texts[id];
   }
   if (!texts[Span::kNowhere].empty()) out += "\n" + texts[Span::kNowhere];

@@ -10,6 +10,7 @@
 #include "base/text/json.h"
 #include "controller/distribute/unbound_listeners.h"
 #include "edgectl/agents/page_lines.h"
+#include "edgectl/install/version.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/columns.h"
@@ -83,7 +84,12 @@ class Report {
     const nlohmann::json& containers = list_in(member_in(member_in(spec, "template"), "spec"), "containers");
     const std::string image = containers.empty() ? std::string() : text_in(containers.front(), "image");
     if (ready < wanted) problem(part + ": " + std::to_string(ready) + " of " + std::to_string(wanted) + " are ready");
-    return {{"installed", true}, {"image", image}, {"ready", ready}, {"replicas", wanted}};
+    return {{"installed", true},
+            {"namespace", text_in(member_in(object, "metadata"), "namespace")},
+            {"version", read_image(image).tag},
+            {"image", image},
+            {"ready", ready},
+            {"replicas", wanted}};
   }
 
   static bool at_fault(const nlohmann::json& object) {
@@ -119,13 +125,21 @@ class Report {
     const nlohmann::json& status = member_in(object, "status");
     const std::string& name = text_in(metadata, "name");
     const std::string& phase = text_in(status, "phase");
+    std::string message;
+    for (const nlohmann::json& condition : list_in(status, "conditions")) {
+      if (text_in(condition, "type") == "Ready") message = text_in(condition, "message");
+    }
     out_["clusters"].push_back({{"namespace", text_in(metadata, "namespace")},
                                 {"name", name},
                                 {"version", text_in(status, "version")},
+                                {"wantedVersion", text_in(member_in(object, "spec"), "version")},
                                 {"phase", phase},
+                                {"message", message},
                                 {"controller", text_in(member_in(status, "controller"), "summary")},
                                 {"agents", text_in(member_in(status, "agents"), "summary")}});
-    if (phase == "Degraded" || phase == "Failed") problem("EdgeCluster " + name + " is " + phase);
+    if (phase == "Degraded" || phase == "Failed") {
+      problem("EdgeCluster " + name + " is " + phase + (message.empty() ? "" : ": " + message));
+    }
   }
 
   void no_controller(const std::string& why) {
@@ -219,7 +233,24 @@ std::string part_text(const OrderedJson& part, const std::string& text) {
 
 std::string deployed_text(const OrderedJson& part) {
   if (!part.value("installed", false)) return "not installed";
-  return shown_at(part, "ready") + "/" + shown_at(part, "replicas") + " ready, " + or_none(shown_at(part, "image"));
+  const std::string version = shown_at(part, "version");
+  return (version.empty() ? "unknown version" : version) + ", " + shown_at(part, "ready") + "/" +
+         shown_at(part, "replicas") + " ready, " + or_none(shown_at(part, "image"));
+}
+
+/// `edge-system/main Upgrading, version 0.1.0, to be 0.2.0, controller 1/1, agents 2/3`
+std::string installation_text(const OrderedJson& cluster) {
+  const std::string version = shown_at(cluster, "version");
+  const std::string wanted = shown_at(cluster, "wantedVersion");
+  std::string text = shown_at(cluster, "namespace") + "/" + shown_at(cluster, "name") + " " +
+                     or_none(shown_at(cluster, "phase")) + ", version " + or_none(version);
+  if (wanted != version) text += ", to be " + or_none(wanted);
+  for (const char* part : {"controller", "agents"}) {
+    if (const std::string ready = shown_at(cluster, part); !ready.empty()) {
+      text += std::string(", ") + part + " " + ready;
+    }
+  }
+  return text;
 }
 
 void add_agents(const OrderedJson& agents, std::string& out) {
@@ -267,8 +298,7 @@ std::string status_text(const OrderedJson& report) {
   line("Operator:", part_text(report["operator"], deployed_text(report["operator"])));
   if (report["clusters"].empty()) line("Cluster:", "<none>");
   for (const OrderedJson& cluster : report["clusters"]) {
-    line("Cluster:", shown_at(cluster, "namespace") + "/" + shown_at(cluster, "name") + " " +
-                         or_none(shown_at(cluster, "phase")) + ", version " + or_none(shown_at(cluster, "version")));
+    line("Cluster:", installation_text(cluster));
   }
   const OrderedJson& controller = report["controller"];
   line("Controller:", part_text(controller, shown_at(controller, "version") + ", program " +

@@ -160,8 +160,13 @@ Result<std::unique_ptr<controller::InspectClient>> open(const cli::Arguments& ar
     options.credentials_file = (std::filesystem::path(kubeconfig).parent_path() / "agents/admin.pem").string();
   }
   auto client = controller::InspectClient::open(options);
-  if (!client) return Error{ErrorCode::kUnavailable, client.error().text};
-  return client;
+  if (client) return client;
+  if (target->credentials.empty() && client.error().code == ErrorCode::kNotFound) {
+    return Error{ErrorCode::kUnavailable, "there is no administrator's file " + options.credentials_file +
+                                              "; name it by --credentials (agents/admin.pem in the controller's data "
+                                              "directory)"};
+  }
+  return Error{ErrorCode::kUnavailable, client.error().text};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -11,16 +10,14 @@
 #include "cli/terminal.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/status_line.h"
 #include "edgectl/resources/table.h"
 
 namespace edge::edgectl {
 namespace {
 
 using Json = nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kFirstPause(20);
-constexpr std::chrono::milliseconds kLongestPause(500);
 /// The first call makes a connection, however little time the user gives for all of them.
 constexpr std::chrono::milliseconds kShortestCall(2000);
 
@@ -55,48 +52,6 @@ Progress progress_in(const Json& conditions, std::int64_t generation, std::int64
   return {.state = Progress::State::kWaiting, .reason = words_of(*decides)};
 }
 
-/// A status line that is overwritten in place; shown only on a terminal.
-class Line {
- public:
-  explicit Line(std::string_view command) : on_(cli::colour_for(stderr) == Colour::kYes), command_(command) {}
-  ~Line() {
-    if (!last_.empty()) cli::write_text(stderr, "\r\x1b[K");
-  }
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
-
-  void show(const std::string& text) {
-    if (!on_ || text == last_) return;
-    last_ = text;
-    cli::write_text(stderr, "\r\x1b[K" + command_ + ": " + text);
-  }
-  /// A message takes its place.
-  void tell(const std::string& error) {
-    if (!std::exchange(last_, {}).empty()) cli::write_text(stderr, "\r\x1b[K");
-    cli::print_error(command_, error);
-  }
-
- private:
-  bool on_;
-  std::string command_;
-  std::string last_;
-};
-
-/// The pauses between polls, up to the user's timeout.
-class Pauses {
- public:
-  explicit Pauses(std::chrono::milliseconds patience) : end_(Clock::now() + patience) {}
-  bool over() const { return Clock::now() >= end_; }
-  void pause() {
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(next_, end_ - Clock::now()));
-    next_ = std::min(next_ * 2, kLongestPause);
-  }
-
- private:
-  Clock::time_point end_;
-  std::chrono::milliseconds next_ = kFirstPause;
-};
-
 struct Pending {
   Written object;
   std::string reason{};
@@ -106,7 +61,7 @@ struct Pending {
 std::optional<int> wait_for_agents(std::string_view command, controller::InspectClient& controller,
                                    const std::vector<Written>& all, std::chrono::milliseconds patience) {
   Rollout rollout(all);
-  Line line(command);
+  StatusLine line(command);
   int exit = cli::kExitOk;
   for (Pauses pauses(patience); !rollout.over(); pauses.pause()) {
     const auto progress = controller.progress(rollout.question());
@@ -139,7 +94,7 @@ int wait_for_statuses(std::string_view command, Cluster& cluster, std::vector<Wr
   }
   int exit = cli::kExitOk;
   const std::size_t count = left.size();
-  Line line(command);
+  StatusLine line(command);
   for (Pauses pauses(patience); !left.empty(); pauses.pause()) {
     kube::Failure failure;
     std::erase_if(left, [&](Pending& pending) {
@@ -216,14 +171,10 @@ int wait_programmed(std::string_view command, Cluster& cluster, const cli::Argum
 
 bool wait_gone(Cluster& cluster, const Type& type, const std::string& name_space, const std::string& name,
                const std::string& uid, std::chrono::milliseconds patience) {
-  const auto end = Clock::now() + patience;
-  auto pause = kFirstPause;
-  for (;;) {
+  for (Pauses pauses(patience);; pauses.pause()) {
     const auto reply = cluster.api().get(type.resource, name_space, name);
     if (reply.failure.not_found() || (reply.ok() && !uid.empty() && reply.object.uid != uid)) return true;
-    if (Clock::now() >= end) return false;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
+    if (pauses.over()) return false;
   }
 }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Starts the quick start: two backends and edge-standalone with the files of this folder.
 
-    run.py BIN_DIR DATA_DIR [--once]
+    run.py [BIN_DIR DATA_DIR] [--once]
 
-Without --once it prints the README's sample requests and stays until Ctrl-C, with a Prometheus server beside it where
-one is installed. With it, the samples are sent, every answer is compared with the README, and the exit code tells
-whether all were right.
+Without BIN_DIR and DATA_DIR the installed edge-standalone runs, in a folder of its own that is gone at the end. Without --once
+it prints the README's sample requests and stays until Ctrl-C, with a Prometheus server beside it where one is installed.
+With it, the samples are sent, every answer is compared with the README, and the exit code tells whether all were right.
 """
 import os
 import selectors
@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -122,22 +123,42 @@ def start_prometheus(started, data):
     return True
 
 
-def tell(data, metrics):
+def tell(binaries, data, config, metrics):
     print("\nrun: the quick start is running. Try, in another terminal:\n")
     for command, _ in samples():
         print(f"  {command}")
     print("\nrun: and see what it did:\n")
-    print(f"  export PATH={sys.argv[1]}:$PATH KUBECONFIG={Path(data) / 'kubeconfig'}")
+    print(f"  export PATH={binaries}:$PATH KUBECONFIG={Path(data) / 'kubeconfig'}")
     if metrics:
         print(f"  export EDGECTL_METRICS_URL=http://{PROMETHEUS}")
     commands = ["status", "top", "logs-access", "trace list", "trace get TRACE-ID"]
     for command in commands + (["metrics dashboard"] if metrics else []):
         print(f"  edgectl {command}")
-    print(f"\nrun: edit {HERE}/routes.yaml and it is live at once. Ctrl-C ends.", flush=True)
+    print(f"\nrun: edit {config}/routes.yaml and it is live at once. Ctrl-C ends.", flush=True)
+
+
+def places(arguments, scratch):
+    """(programs, data, configuration): as told, or those of the installed package, whose files are copied to be edited."""
+    if len(arguments) == 2:
+        return Path(arguments[0]), arguments[1], HERE
+    installed = shutil.which("edge-standalone")
+    if arguments or installed is None:
+        why = "usage: run.py [BIN_DIR DATA_DIR] [--once]" if arguments else "run: edge-standalone is not installed; script/run builds it"
+        raise SystemExit(why)
+    config = Path(scratch) / "quick-start"
+    shutil.copytree(HERE, config, ignore=shutil.ignore_patterns("*.py"))
+    return Path(installed).parent, str(Path(scratch) / "data"), config
 
 
 def main():
-    binaries, data, once = Path(sys.argv[1]), sys.argv[2], "--once" in sys.argv[3:]
+    arguments = [one for one in sys.argv[1:] if one != "--once"]
+    with tempfile.TemporaryDirectory(prefix="edge-quick-start-") as scratch:
+        binaries, data, config = places(arguments, scratch)
+        Path(data).mkdir(parents=True, exist_ok=True)
+        return run(binaries, data, config, len(arguments) != len(sys.argv) - 1)
+
+
+def run(binaries, data, config, once):
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(0))
     started = Started()
@@ -148,13 +169,13 @@ def main():
             started.start([sys.executable, str(HERE / "backend.py"), name, port], "backend ")
         # The standard output is for what becomes live; requests are told of in a file.
         log = str(Path(data) / "access.log")
-        command = [str(binaries / "edge-standalone"), "--config", str(HERE), "--data-dir", data, "--access-log", log]
+        command = [str(binaries / "edge-standalone"), "--config", str(config), "--data-dir", data, "--access-log", log]
         proxy = started.start(command, "ready ")
         print_rest(proxy)
         if once:
             right = check_all()
         else:
-            tell(data, start_prometheus(started, data))
+            tell(binaries, data, config, start_prometheus(started, data))
             proxy.wait()
     except KeyboardInterrupt:
         right = True

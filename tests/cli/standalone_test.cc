@@ -208,7 +208,8 @@ TEST_F(Standalone, AFolderWithoutFilesIsAnErrorAtTheFirstStartAndLaterServesWhat
       run_command(command({"--api-listen", "127.0.0.1:0", "--metrics-listen", "off", "--health-listen", "off",
                            "--otlp-listen", "off", "--traces-listen", "off"}));
   EXPECT_EQ(empty.code, 1);
-  EXPECT_THAT(empty.err, HasSubstr(dir_ / "config: there is no *.yaml, *.yml or *.json in it"));
+  EXPECT_THAT(empty.err,
+              HasSubstr("--config " + (dir_ / "config: there is no *.yaml, *.yml or *.json in it; put a file there")));
   dir_.put("config/all.yaml", base_config(backend.port) + "---\n" + route_config("a", "/a"));
   {
     ProxyProcess proxy(command());
@@ -300,14 +301,28 @@ TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
   EXPECT_EQ(code({"--drain-timeout", "5"}), 2);
   EXPECT_EQ(code({"--buffer-dir", dir_ / "none"}), 1);
   EXPECT_EQ(code({"--api-listen", "nowhere"}), 2);
-  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "data", "--api-listen",
-                         "127.0.0.1:0"})
-                .code,
-            1);
-  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "config/all.yaml",
-                         "--api-listen", "127.0.0.1:0"})
-                .code,
-            1);
+  const auto start = [&](const std::string& config, const std::string& data) {
+    return run_command({"edge-standalone", "--config", dir_ / config, "--data-dir", dir_ / data, "--api-listen",
+                        "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
+                        "--otlp-listen", "off", "--traces-listen", "off"});
+  };
+  const Finished nowhere = start("none", "data");
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("--config " + (dir_ / "none") + ": no such file or directory"));
+  const Finished no_directory = start("config", "config/all.yaml");
+  EXPECT_EQ(no_directory.code, 1);
+  EXPECT_THAT(no_directory.err, HasSubstr("--data-dir " + (dir_ / "config/all.yaml") + ": it is no directory"));
+}
+
+TEST_F(Standalone, SaysThatAnotherProcessHasTheDirectory) {
+  dir_.put("config/all.yaml", base_config(1));
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  const Finished second =
+      run_command(command({"--api-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--health-listen",
+                           "127.0.0.1:0", "--otlp-listen", "off", "--traces-listen", "off"}));
+  EXPECT_EQ(second.code, 1);
+  EXPECT_THAT(second.err, HasSubstr("another process serves from this directory; stop it, or name another --data-dir"));
 }
 
 }  // namespace

@@ -191,6 +191,7 @@ func TestRulesBetweenFields(t *testing.T) {
 	const listener = "listeners: [{name: a, port: 80, protocol: %}]"
 	const service = "serviceRef: {name: a, port: 80}, "
 	const rule = "parentRefs: [{name: g}], rules: [{%}]"
+	const variables = "version: 0.1.0, image: {repository: r.example/edge}, agents: {env: [%]}"
 	cases := []struct{ kind, form, spec, want string }{
 		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: c}]}", ""},
 		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: d}]}", "two forms"},
@@ -205,6 +206,10 @@ func TestRulesBetweenFields(t *testing.T) {
 			"redirectScheme: {enabled: true, port: 443}", ""},
 		{"ProxyGateway", "%, listeners: [{name: a, port: 80, protocol: HTTP, redirectScheme: {enabled: true}}]",
 			"redirectScheme: {enabled: true, port: 8443}", "say different things"},
+		{"EdgeCluster", variables, "{name: A, value: b}, {name: B, secretKeyRef: {name: s, key: k}}", ""},
+		{"EdgeCluster", variables, "{name: A, value: b, secretKeyRef: {name: s, key: k}}", "exactly one of"},
+		{"EdgeCluster", variables, "{name: A}", "exactly one of"},
+		{"EdgeCluster", variables, "{name: NODE_NAME, value: b}", "set by the operator"},
 		{"ProxyBackend", service + "%", "connectTimeout: 5s, timeout: {connect: 5000ms}", ""},
 		{"ProxyBackend", service + "%", "connectTimeout: 5s, timeout: {connect: 6s}", "two forms"},
 		{"ProxyBackend", service + "%", "timeout: {idle: 60s}, connectionPool: {idleConnTimeout: 1m}", ""},

@@ -97,6 +97,8 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
     {"ProxyRoute", {"spec.rules.filters.requestMirror.percent", "spec.rules.filters.requestMirror.fraction"}},
+    {"EdgeCluster", {"spec.controller.env.value", "spec.controller.env.secretKeyRef"}},
+    {"EdgeCluster", {"spec.agents.env.value", "spec.agents.env.secretKeyRef"}},
     {"ProxyVIP", {"spec.address", "spec.pool"}},
     {"ProxyVIP", {"spec.bgp.peers.password", "spec.bgp.peers.passwordSecretRef"}},
 };

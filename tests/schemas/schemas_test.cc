@@ -116,6 +116,8 @@ TEST(Samples, EveryFieldReachesTheModel) {
     // Every scalar was changed in some variant, unless one value alone is taken.
     each_field(*kind, [&](const Field& field, const std::string& path) {
       if (path.starts_with("status") || field.object != nullptr || field.values.size() == 1) return;
+      // Not validated, and in no sample: the model has none of it.
+      if (field.type == schemas::Type::kAny) return;
       EXPECT_TRUE(reached.contains(std::string(kind->kind) + " " + path)) << kind->kind << " " << path;
     });
   }

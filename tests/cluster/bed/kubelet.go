@@ -26,7 +26,9 @@ type Kubelet struct {
 	network *Network
 	bin     string
 	state   string
+	pki     string
 	logs    string
+	names   *serviceNames
 
 	mutex sync.Mutex
 	pods  map[types.UID]*pod
@@ -41,7 +43,13 @@ func startKubelet(parent context.Context, config *rest.Config, network *Network,
 	}
 	ctx, cancel := context.WithCancel(parent)
 	kubelet := &Kubelet{ctx: ctx, cancel: cancel, client: client, network: network, bin: bin,
-		state: filepath.Join(state, "pods"), logs: logs, pods: map[types.UID]*pod{}}
+		state: filepath.Join(state, "pods"), pki: filepath.Join(state, "pki"), logs: logs, pods: map[types.UID]*pod{}}
+	if kubelet.names, err = newServiceNames(state); err != nil {
+		return nil, err
+	}
+	if err := kubelet.names.follow(client, ctx.Done()); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(kubelet.state, 0o755); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,9 @@
 //
 // The control plane is etcd, kube-apiserver and kube-controller-manager, found in --bin. Nodes are network namespaces on
 // one bridge; pods get a namespace with an address of their own there, and run the programs that stand for their images
-// (images.go) by a small kubelet of this command: readiness, logs, volumes and orderly ends included. There is no
-// scheduler and no kube-proxy: a pod goes to a node in turn, and a Service's own address leads nowhere.
+// (images.go) by a small kubelet of this command: readiness, logs, volumes, tokens and orderly ends included. There is no
+// scheduler, DNS or kube-proxy: a pod goes to a node in turn, a Service's own address leads nowhere, and its name leads
+// containers to an endpoint that is ready (services.go).
 //
 // COMMAND runs beside the API server with KUBECONFIG set for an administrator, EDGE_BED_LOGS for the folder of logs, and
 // TMPDIR for one that goes with the cluster; its exit code is that of bed. With --audit, audit.log among the logs has a

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -106,29 +107,49 @@ func (network *Network) Add(name string) (netip.Addr, error) {
 	return address, network.attach(name, address)
 }
 
-// listenIn listens on `address` within the network namespace `name`. A socket stays in the namespace that it was made in.
-func listenIn(name, address string) (net.Listener, error) {
+// within has `do` make a socket in the network namespace `name`. A socket stays in the namespace that it was made in.
+func within(name string, do func() error) error {
+	other, err := os.Open("/run/netns/" + name)
+	if err != nil {
+		return err
+	}
+	defer other.Close()
 	runtime.LockOSThread()
 	own, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
-		return nil, err
+		runtime.UnlockOSThread()
+		return err
 	}
 	defer own.Close()
-	other, err := os.Open("/run/netns/" + name)
-	if err != nil {
-		return nil, err
-	}
-	defer other.Close()
 	if err := unix.Setns(int(other.Fd()), unix.CLONE_NEWNET); err != nil {
-		return nil, err
+		runtime.UnlockOSThread()
+		return err
 	}
-	listener, err := net.Listen("tcp", address)
+	err = do()
 	if back := unix.Setns(int(own.Fd()), unix.CLONE_NEWNET); back != nil {
 		// The thread is of no use any more; it ends with its goroutine, as it stays locked.
-		return nil, back
+		return back
 	}
 	runtime.UnlockOSThread()
+	return err
+}
+
+// listenIn listens on `address` within the network namespace `name`.
+func listenIn(name, address string) (listener net.Listener, err error) {
+	err = within(name, func() (failed error) {
+		listener, failed = net.Listen("tcp", address)
+		return failed
+	})
 	return listener, err
+}
+
+// dialIn connects to `address`, which has no name in it, within the network namespace `name`.
+func dialIn(name, network, address string, timeout time.Duration) (connection net.Conn, err error) {
+	err = within(name, func() (failed error) {
+		connection, failed = net.DialTimeout(network, address, timeout)
+		return failed
+	})
+	return connection, err
 }
 
 // Remove takes away what Add made.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	authentication "k8s.io/api/authentication/v1"
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,6 +49,14 @@ func newPod(kubelet *Kubelet, object *core.Pod) *pod {
 		states: make([]containerState, len(object.Spec.Containers))}
 }
 
+// netns names the network namespace of the pod: its node's, or its own.
+func (pod *pod) netns() string {
+	if pod.object.Spec.HostNetwork {
+		return pod.object.Spec.NodeName
+	}
+	return string(pod.object.UID)
+}
+
 func (pod *pod) name() string { return pod.object.Namespace + "/" + pod.object.Name }
 
 func (pod *pod) end(grace time.Duration) {
@@ -74,12 +84,12 @@ func (pod *pod) signal(number syscall.Signal) {
 
 func (pod *pod) run() {
 	folder := filepath.Join(pod.kubelet.state, string(pod.object.UID))
-	netns := string(pod.object.UID)
+	netns := pod.netns()
 	node, known := pod.kubelet.node(pod.object.Spec.NodeName)
 	err := fmt.Errorf("node %s is not known", pod.object.Spec.NodeName)
 	if known {
 		if pod.object.Spec.HostNetwork {
-			netns, pod.address, err = node.Name, node.Address, nil
+			pod.address, err = node.Address, nil
 		} else {
 			pod.address, err = pod.kubelet.network.Add(netns)
 			defer pod.kubelet.network.Remove(netns, pod.address)
@@ -180,7 +190,7 @@ func (pod *pod) runOnce(i int, netns, folder string) error {
 		return err
 	}
 	spec := containerSpec{Netns: netns, Root: filepath.Join(folder, container.Name), Name: container.Name, Env: env,
-		Dir: container.WorkingDir, Program: filepath.Join(pod.kubelet.bin, programOf(container)), Mounts: map[string]string{}}
+		Dir: container.WorkingDir, Program: programPath(pod.kubelet.bin, container), Mounts: map[string]string{"/etc/hosts": pod.kubelet.names.path}}
 	known := map[string]string{}
 	for _, variable := range container.Env {
 		known[variable.Name] = variable.Value
@@ -190,6 +200,13 @@ func (pod *pod) runOnce(i int, netns, folder string) error {
 	}
 	for _, mount := range container.VolumeMounts {
 		spec.Mounts[mount.MountPath] = filepath.Join(volumes[mount.Name], mount.SubPath)
+	}
+	account, err := pod.serviceAccount(values, filepath.Join(folder, "serviceaccount"))
+	if err != nil {
+		return err
+	}
+	if account != "" {
+		spec.Mounts[serviceAccountPath] = account
 	}
 	child, err := containerProcess(spec)
 	if err != nil {
@@ -227,6 +244,31 @@ func (pod *pod) runOnce(i int, netns, folder string) error {
 	pod.states[i].running, pod.states[i].ready = false, false
 	pod.mutex.Unlock()
 	return err
+}
+
+// serviceAccountPath is where clients look for their token: /var/run is a link to /run.
+const serviceAccountPath = "/run/secrets/kubernetes.io/serviceaccount"
+
+// serviceAccount writes the token of the pod's account into `folder` and returns it, or "" where the pod wants none.
+func (pod *pod) serviceAccount(values valueSource, folder string) (string, error) {
+	spec := &pod.object.Spec
+	if spec.ServiceAccountName == "" || (spec.AutomountServiceAccountToken != nil && !*spec.AutomountServiceAccountToken) {
+		return "", nil
+	}
+	token, err := values.client.CoreV1().ServiceAccounts(pod.object.Namespace).CreateToken(values.ctx, spec.ServiceAccountName,
+		&authentication.TokenRequest{}, meta.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	authority, err := os.ReadFile(filepath.Join(pod.kubelet.pki, "tls.crt"))
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	return folder, writeFiles(folder, map[string][]byte{"token": []byte(token.Status.Token), "ca.crt": authority,
+		"namespace": []byte(pod.object.Namespace)}, nil)
 }
 
 // skipProgram leaves out the program's name of a command, which is that of the image.
@@ -281,8 +323,12 @@ func (pod *pod) answers(i int, probe *core.Probe) bool {
 	const timeout = time.Second
 	switch {
 	case probe.HTTPGet != nil:
-		client := http.Client{Timeout: timeout, Transport: &http.Transport{DisableKeepAlives: true}}
-		answer, err := client.Get("http://" + net.JoinHostPort(pod.address.String(), port(probe.HTTPGet.Port)) + probe.HTTPGet.Path)
+		host := cmp.Or(probe.HTTPGet.Host, pod.address.String())
+		dial := func(_ context.Context, network, address string) (net.Conn, error) {
+			return dialIn(pod.netns(), network, address, timeout)
+		}
+		client := http.Client{Timeout: timeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
+		answer, err := client.Get("http://" + net.JoinHostPort(host, port(probe.HTTPGet.Port)) + probe.HTTPGet.Path)
 		if err != nil {
 			return false
 		}

@@ -41,13 +41,13 @@ func (values valueSource) configKey(namespace, name, key string) (string, error)
 	return value, nil
 }
 
-// write makes the volumes of `pod` below `folder` and returns where each is. A hostPath is the folder itself.
+// write makes the volumes of `pod` below `folder` and returns where each is. A hostPath is a folder of the pod's node.
 func (values valueSource) write(pod *core.Pod, folder string) (map[string]string, error) {
 	paths := map[string]string{}
 	for _, volume := range pod.Spec.Volumes {
 		path := filepath.Join(folder, volume.Name)
 		if volume.HostPath != nil {
-			path = volume.HostPath.Path
+			path = filepath.Join(stateDir, "nodes", pod.Spec.NodeName, filepath.Clean("/"+volume.HostPath.Path))
 		}
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return nil, err

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "schemas/schema.h"
 
 namespace edge::controller {
@@ -27,6 +29,8 @@ bool follows(const schemas::Kind& kind, bool embedded);
 std::vector<AccessRule> cluster_access();
 /// In the namespace of the Lease.
 std::vector<AccessRule> lease_access();
+/// As `rules` of a Role or a ClusterRole.
+nlohmann::ordered_json rules_json(const std::vector<AccessRule>& rules);
 /// Namespace, service account, roles and bindings, in YAML.
 std::string access_manifest();
 /// FlowSchemas (API Priority and Fairness) in YAML: what the controller asks waits behind no other workload's calls,

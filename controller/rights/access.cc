@@ -1,4 +1,4 @@
-#include "controller/access.h"
+#include "controller/rights/access.h"
 
 #include <map>
 #include <string_view>
@@ -9,7 +9,7 @@
 #include "controller/kube/elector.h"
 #include "controller/kube/lease.h"
 #include "controller/kube/recorder.h"
-#include "controller/status/desired_status.h"
+#include "controller/rights/statuses.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::controller {
@@ -36,14 +36,7 @@ OrderedJson named(const char* kind, const char* api_version, bool namespaced) {
 
 OrderedJson role(const char* kind, bool namespaced, const std::vector<AccessRule>& rules) {
   OrderedJson object = named(kind, "rbac.authorization.k8s.io/v1", namespaced);
-  for (const AccessRule& rule : rules) {
-    OrderedJson entry;
-    entry["apiGroups"] = {rule.group};
-    entry["resources"] = rule.resources;
-    if (!rule.names.empty()) entry["resourceNames"] = rule.names;
-    entry["verbs"] = rule.verbs;
-    object["rules"].push_back(std::move(entry));
-  }
+  object["rules"] = rules_json(rules);
   return object;
 }
 
@@ -126,6 +119,19 @@ std::vector<AccessRule> lease_access() {
   const kube::Resource& lease = kube::lease_resource();
   return {{lease.group, {lease.plural}, {"create"}},
           {lease.group, {lease.plural}, {"get", "update"}, {kube::ElectorOptions{}.name}}};
+}
+
+OrderedJson rules_json(const std::vector<AccessRule>& rules) {
+  OrderedJson made = OrderedJson::array();
+  for (const AccessRule& rule : rules) {
+    OrderedJson entry;
+    entry["apiGroups"] = {rule.group};
+    entry["resources"] = rule.resources;
+    if (!rule.names.empty()) entry["resourceNames"] = rule.names;
+    entry["verbs"] = rule.verbs;
+    made.push_back(std::move(entry));
+  }
+  return made;
 }
 
 std::string access_manifest() {

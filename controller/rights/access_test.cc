@@ -1,5 +1,5 @@
 // deploy/rbac is what the controller's own tables make.
-#include "controller/access.h"
+#include "controller/rights/access.h"
 
 #include <algorithm>
 #include <cstdlib>

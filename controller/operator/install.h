@@ -1,0 +1,26 @@
+// What installs the operator: its objects, as plain manifests (deploy/install.yaml) and as Helm charts (deploy/charts).
+// All of it is made from the tables of kinds and from what the operator needs; the target update-deploy writes the
+// files.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace edge::cluster_operator {
+
+/// How the operator is installed. In a chart each is an expression that Helm fills in.
+struct OperatorPlace {
+  std::string name_space;
+  std::string image;
+  std::string pull_policy;
+};
+
+/// ServiceAccount, rights and Deployment of the operator, in this order.
+std::vector<nlohmann::ordered_json> operator_objects(const OperatorPlace& place);
+/// Path below the checkout, and text.
+std::vector<std::pair<std::string, std::string>> deploy_files();
+
+}  // namespace edge::cluster_operator

@@ -1,0 +1,167 @@
+#include "controller/operator/render.h"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text/json.h"
+#include "controller/operator/access.h"
+#include "controller/operator/identity.h"
+#include "controller/operator/test_cluster.h"
+#include "controller/operator/writer.h"
+
+namespace edge::cluster_operator {
+namespace {
+
+using nlohmann::json;
+
+std::vector<Rendered> objects(const json& cluster, const Identity& with = identity()) {
+  const auto installation = read_installation(cluster);
+  EXPECT_TRUE(installation.ok()) << (installation.ok() ? "" : installation.error().text);
+  return installation ? render(*installation, with) : std::vector<Rendered>();
+}
+
+std::map<std::string, std::string> hashes(const json& cluster, const Identity& with = identity()) {
+  std::map<std::string, std::string> made;
+  for (const Rendered& object : objects(cluster, with)) made[object.kind + "/" + object.name] = object.hash;
+  return made;
+}
+
+/// Objects of which the hash is another one.
+std::vector<std::string> changed_by(const std::string& pointer, const json& value) {
+  json cluster = edge_cluster();
+  const auto before = hashes(cluster);
+  cluster[json::json_pointer(pointer)] = value;
+  std::vector<std::string> changed;
+  for (const auto& [name, hash] : hashes(cluster)) {
+    if (before.at(name) != hash) changed.push_back(name);
+  }
+  return changed;
+}
+
+TEST(Render, GivesTheSameBytesForTheSameResource) {
+  const auto first = objects(edge_cluster());
+  const auto second = objects(edge_cluster());
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].text, second[i].text);
+}
+
+TEST(Render, SaysWhoseEveryObjectIs) {
+  for (const Rendered& object : objects(edge_cluster())) {
+    const json read = parse_json(object.text);
+    const json& metadata = read["metadata"];
+    EXPECT_EQ(metadata["labels"]["app.kubernetes.io/managed-by"], "edge-operator") << object.name;
+    EXPECT_EQ(metadata["labels"]["app.kubernetes.io/instance"], "production") << object.name;
+    EXPECT_EQ(metadata["annotations"][EDGE_API_GROUP "/rendered-hash"], object.hash) << object.name;
+    EXPECT_EQ(cluster_of(read), "edge-system/production") << object.name;
+    // Garbage collection removes at once what names an owner with a namespace and has none itself.
+    EXPECT_EQ(metadata.contains("ownerReferences"), !object.name_space.empty()) << object.name;
+  }
+}
+
+TEST(Render, ChangesWhatTheFieldIsAbout) {
+  using testing::ElementsAre;
+  EXPECT_THAT(changed_by("/spec/controller/replicas", 2), ElementsAre("Deployment/production-controller"));
+  EXPECT_THAT(changed_by("/spec/agents/drainTimeout", "1m"), ElementsAre("DaemonSet/production-agent"));
+  EXPECT_THAT(changed_by("/spec/version", "0.2.0"),
+              ElementsAre("DaemonSet/production-agent", "Deployment/production-controller"));
+  EXPECT_THAT(changed_by("/spec/agents/updateStrategy/maxUnavailable", "20%"), ElementsAre());
+  EXPECT_THAT(changed_by("/spec/paused", true), ElementsAre());
+}
+
+json object_of(const json& cluster, const std::string& kind, const std::string& name) {
+  for (const Rendered& object : objects(cluster)) {
+    if (object.kind == kind && object.name == name) return parse_json(object.text);
+  }
+  return nullptr;
+}
+
+TEST(Render, HasWhatTheResourceSaysOfPods) {
+  json cluster = edge_cluster();
+  cluster["spec"]["agents"] = json::parse(R"({
+    "env": [{"name": "A", "value": "1"}, {"name": "B", "secretKeyRef": {"name": "s", "key": "k"}}],
+    "serviceAccount": {"annotations": {"example.com/role": "edge", "edgeproxy.io/rendered-hash": "x"}},
+    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}})");
+  cluster["spec"]["controller"]["topologySpreadConstraints"] = json::array({{{"topologyKey", "zone"}}});
+  const json agent = object_of(cluster, "DaemonSet", "production-agent")["spec"]["template"]["spec"];
+  EXPECT_EQ(agent["affinity"], cluster["spec"]["agents"]["affinity"]);
+  const json env = agent["containers"][0]["env"];
+  ASSERT_EQ(env.size(), 3u);
+  EXPECT_EQ(env[0]["name"], "NODE_NAME");
+  EXPECT_EQ(env[1], json({{"name", "A"}, {"value", "1"}}));
+  EXPECT_EQ(env[2]["valueFrom"]["secretKeyRef"], json({{"name", "s"}, {"key", "k"}}));
+  const json account = object_of(cluster, "ServiceAccount", "production-agent")["metadata"]["annotations"];
+  EXPECT_EQ(account["example.com/role"], "edge");
+  EXPECT_NE(account[EDGE_API_GROUP "/rendered-hash"], "x");
+  const json controller = object_of(cluster, "Deployment", "production-controller")["spec"]["template"]["spec"];
+  const json& spread = controller["topologySpreadConstraints"][0];
+  EXPECT_EQ(spread["maxSkew"], 1);
+  EXPECT_EQ(spread["whenUnsatisfiable"], "ScheduleAnyway");
+  EXPECT_EQ(spread["labelSelector"]["matchLabels"]["app.kubernetes.io/component"], "controller");
+  EXPECT_TRUE(controller["affinity"].contains("podAntiAffinity"));
+}
+
+TEST(Render, RestartsWhoKnowsAnotherIdentity) {
+  Identity other = identity();
+  other.administrator = "renewed";
+  const auto before = hashes(edge_cluster());
+  auto after = hashes(edge_cluster(), other);
+  EXPECT_EQ(after["Deployment/production-controller"], before.at("Deployment/production-controller"));
+  EXPECT_NE(after["Secret/production-admin"], before.at("Secret/production-admin"));
+  other.authority = "another";
+  after = hashes(edge_cluster(), other);
+  EXPECT_NE(after["Deployment/production-controller"], before.at("Deployment/production-controller"));
+  EXPECT_NE(after["DaemonSet/production-agent"], before.at("DaemonSet/production-agent"));
+}
+
+/// Agents see the join file alone: who reads it may join, and not sign.
+TEST(Render, KeepsTheAuthorityFromAgents) {
+  for (const Rendered& object : objects(edge_cluster())) {
+    if (object.kind != "DaemonSet") continue;
+    EXPECT_EQ(object.text.find("production-identity"), std::string::npos);
+    EXPECT_NE(object.text.find("production-join"), std::string::npos);
+  }
+}
+
+/// Nobody may give rights away that he has not.
+TEST(Access, OfTheOperatorHasEveryRightOfTheController) {
+  const auto all = operator_cluster_rules();
+  for (const auto& rule : controller_rules()) EXPECT_THAT(all, testing::Contains(rule));
+  const auto own = operator_rules();
+  for (const auto& rule : lease_rules()) {
+    EXPECT_THAT(own, testing::Contains(testing::Truly([&](const auto& one) {
+                  const auto contains = [&](const auto& verb) {
+                    return std::ranges::find(one["verbs"], verb) != one["verbs"].end();
+                  };
+                  return one["apiGroups"] == rule["apiGroups"] && one["resources"] == rule["resources"] &&
+                         std::ranges::all_of(rule["verbs"], contains);
+                })))
+        << rule;
+  }
+}
+
+TEST(Projection, IsWhatWasAskedForOfWhatIsThere) {
+  const json wanted = {{"a", 1}, {"list", {{{"x", 1}}}}, {"missing", 2}};
+  const json live = {{"a", 3}, {"b", 4}, {"list", {{{"x", 1}, {"y", 2}}}}};
+  EXPECT_EQ(projection(live, wanted), json({{"a", 3}, {"list", {{{"x", 1}}}}}));
+  EXPECT_EQ(projection({{"list", {1, 2}}}, {{"list", {1}}}), json({{"list", {1, 2}}}));
+}
+
+TEST(OperatorIdentity, IsMadeOnceAndCompleted) {
+  const auto made = make_identity({}, "c.edge-system.svc:9090");
+  ASSERT_TRUE(made.ok()) << made.error().text;
+  EXPECT_TRUE(made->complete());
+  EXPECT_NE(made->administrator.find("c.edge-system.svc:9090"), std::string::npos);
+  Identity known = *made;
+  known.administrator.clear();
+  const auto again = make_identity(known, "c.edge-system.svc:9090");
+  ASSERT_TRUE(again.ok()) << again.error().text;
+  EXPECT_EQ(again->authority, made->authority);
+  EXPECT_EQ(again->signing_key, made->signing_key);
+  EXPECT_EQ(again->join, made->join);
+  EXPECT_FALSE(again->administrator.empty());
+}
+
+}  // namespace
+}  // namespace edge::cluster_operator

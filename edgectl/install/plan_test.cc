@@ -1,0 +1,107 @@
+#include "edgectl/install/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "controller/operator/install.h"
+
+namespace edge::edgectl {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+InstallOptions options(std::vector<std::string> fields = {}) {
+  return {.name_space = "edge",
+          .repository = "r.example/edge",
+          .tag = "0.1.0",
+          .cluster = "main",
+          .fields = std::move(fields)};
+}
+
+json cluster_of(const std::vector<std::string>& fields) {
+  const auto objects = plan(options(fields));
+  EXPECT_TRUE(objects) << (objects ? "" : objects.error().text);
+  return objects ? parse_json(objects->back().text)["spec"] : json();
+}
+
+std::string fault_of(InstallOptions with) {
+  const auto objects = plan(with);
+  return objects ? "" : objects.error().text;
+}
+
+TEST(Plan, HasDefinitionsThenTheNamespaceThenTheOperatorThenTheCluster) {
+  const auto objects = plan(options());
+  ASSERT_TRUE(objects) << objects.error().text;
+  std::vector<Part> parts;
+  for (const Planned& object : *objects) parts.push_back(object.part);
+  EXPECT_TRUE(std::ranges::is_sorted(parts));
+  EXPECT_EQ(std::ranges::count(parts, Part::kDefinitions), 10);
+  EXPECT_EQ(std::ranges::count(parts, Part::kNamespace), 1);
+  EXPECT_EQ(std::ranges::count(parts, Part::kCluster), 1);
+  for (const Planned& object : *objects) {
+    EXPECT_TRUE(object.name_space.empty() || object.name_space == "edge") << object.kind;
+    EXPECT_EQ(parse_json(object.text)["metadata"]["name"], object.name);
+  }
+}
+
+TEST(Plan, HasTheOperatorOfTheTables) {
+  const auto objects = plan(options());
+  ASSERT_TRUE(objects);
+  const auto made = cluster_operator::operator_objects(
+      {.name_space = "edge", .image = "r.example/edge/edge-operator:0.1.0", .pull_policy = "IfNotPresent"});
+  std::vector<json> planned;
+  for (const Planned& object : *objects) {
+    if (object.part == Part::kOperator) planned.push_back(parse_json(object.text));
+  }
+  ASSERT_EQ(planned.size(), made.size());
+  for (std::size_t i = 0; i < made.size(); ++i) EXPECT_EQ(planned[i], parse_json(json_line(made[i])));
+}
+
+TEST(Plan, SaysInDefinitionsWhichVersionTheyAreOf) {
+  const auto objects = plan(options());
+  ASSERT_TRUE(objects);
+  EXPECT_EQ(parse_json(objects->front().text)["metadata"]["annotations"][std::string(kDefinitionVersion)],
+            EDGE_VERSION);
+}
+
+TEST(Plan, SetsFieldsByTheirType) {
+  const json spec = cluster_of({"agents.metricsPort=9190", "logLevel=debug", "agents.hostNetwork=false",
+                                "agents.nodeSelector.kubernetes.io/arch=amd64", "agents.tolerations=[{\"key\":\"a\"}]",
+                                "agents.drainTimeout=5m", "image.pullPolicy=Always"});
+  EXPECT_EQ(spec["agents"]["metricsPort"], 9190);
+  EXPECT_EQ(spec["logLevel"], "debug");
+  EXPECT_EQ(spec["agents"]["hostNetwork"], false);
+  EXPECT_EQ(spec["agents"]["nodeSelector"], (json{{"kubernetes.io/arch", "amd64"}}));
+  EXPECT_EQ(spec["agents"]["tolerations"], json::array({{{"key", "a"}}}));
+  EXPECT_EQ(spec["agents"]["drainTimeout"], "5m");
+  EXPECT_EQ(spec["image"], (json{{"repository", "r.example/edge"}, {"pullPolicy", "Always"}}));
+}
+
+TEST(Plan, NamesTheFieldOrFlagAtFault) {
+  EXPECT_THAT(fault_of(options({"agents.metricPort=1"})), HasSubstr("did you mean `metricsPort`?"));
+  EXPECT_THAT(fault_of(options({"logLevel.x=1"})), HasSubstr("no field `logLevel.x`"));
+  EXPECT_THAT(fault_of(options({"logLevel"})), HasSubstr("FIELD=VALUE"));
+  EXPECT_THAT(fault_of(options({"=1"})), HasSubstr("no field"));
+  EXPECT_THAT(fault_of(options({"agents=5", "agents.metricsPort=1"})), HasSubstr("made no object of it"));
+  EXPECT_THAT(fault_of(options({"agents.metricsPort=70000"})), HasSubstr("spec.agents.metricsPort"));
+  EXPECT_THAT(fault_of(options({"agents.healthPort=9090"})), HasSubstr("spec.agents.healthPort"));
+  EXPECT_THAT(fault_of(options({std::string(5000, 'a') + "=1"})), HasSubstr("FIELD=VALUE"));
+  InstallOptions wrong = options();
+  wrong.name_space = "Edge";
+  EXPECT_THAT(fault_of(wrong), HasSubstr("--namespace"));
+  wrong = options();
+  wrong.cluster = "1st";
+  EXPECT_THAT(fault_of(wrong), HasSubstr("metadata.name"));
+  wrong = options();
+  wrong.repository = "r.example/edge image";
+  EXPECT_THAT(fault_of(wrong), HasSubstr("spec.image.repository"));
+  wrong = options();
+  wrong.tag = "0.1.0 x";
+  EXPECT_THAT(fault_of(wrong), HasSubstr("spec.version"));
+}
+
+}  // namespace
+}  // namespace edge::edgectl

@@ -1,0 +1,145 @@
+#!/bin/bash
+# Within a cluster of the bed: edge-operator installs, upgrades under load, goes back when a canary fails, writes nothing at
+# rest, goes on after it was killed, and leaves a namespace that ends. Called by script/check-cluster.
+#
+# The agents that are replaced first are those of $EDGE_PREVIOUS_PROGRAMS, a folder with edge-agent of the last release;
+# without it the same programs under another version.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+programs=${EDGE_BED_PROGRAMS:?}
+scratch=$(mktemp -d)
+address=10.244.200.1
+port=8080
+rate=500
+namespace=edge-system
+trap end EXIT
+
+end() {
+  local running
+  running=$(jobs -p)
+  # shellcheck disable=SC2086
+  [ -z "$running" ] || kill $running 2>/dev/null || true
+  wait || true
+}
+
+say() { echo "operator: $*"; }
+fail() {
+  say "FAILED: $*"
+  kubectl -n $namespace get edgeclusters,pods -o wide 2>&1 || true
+  kubectl -n $namespace get edgecluster main -o jsonpath='{.status}' 2>&1 || true
+  exit 1
+}
+now() { date +%s%N; }
+since() { echo $((($(now) - $1) / 1000000)); }
+
+field() { kubectl -n $namespace get edgecluster main -o "jsonpath={$1}"; }
+# The API answers while it is waited for; each look costs a process.
+until_holds() { # until_holds SECONDS WHAT COMMAND...
+  local end=$(($(now) + $1 * 1000000000)) what=$2
+  shift 2
+  until "$@"; do
+    [ "$(now)" -lt $end ] || fail "$what"
+    sleep 0.2
+  done
+}
+runs() { # runs VERSION: the cluster runs it, and the resource says no other
+  [ "$(field '.status.phase} {.status.version} {.metadata.generation} {.status.observedGeneration')" = \
+    "Running $1 $(field .metadata.generation) $(field .metadata.generation)" ]
+}
+set_version() { kubectl -n $namespace patch edgecluster main --type merge -p "{\"spec\":{\"version\":\"$1\"}}" >/dev/null; }
+serves() { [ "$(curl -s -m 2 -o "$scratch/answer" -w '%{http_code}' -H 'Host: shop.example.com' "http://$address:$port/")" = 200 ]; }
+
+start_load() {
+  "$here/load.py" $address $port $rate >"$scratch/load" &
+  load=$!
+}
+end_load() { # end_load WHAT
+  kill $load
+  wait $load || true
+  say "$1: $(cat "$scratch/load")"
+  [ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["failed"])' "$scratch/load")" = 0 ] || fail "$1 lost requests"
+}
+agent_images() { kubectl -n $namespace get pods -l app.kubernetes.io/component=agent -o 'jsonpath={range .items[*]}{.spec.containers[0].image}{"\n"}{end}' | sort -u; }
+operator_metric() {
+  local pod
+  pod=$(kubectl -n $namespace get pods -l app.kubernetes.io/name=edge-operator -o 'jsonpath={.items[0].status.podIP}')
+  curl -s -m 5 "http://$pod:9093/metrics" | sed -n "s/^$1 //p"
+}
+
+version=$("$programs/edge-operator" --version | sed -n '1s/^[^ ]* \([^ ]*\).*/\1/p')
+mkdir -p "$programs/previous" "$programs/broken"
+if [ -n "${EDGE_PREVIOUS_PROGRAMS:-}" ]; then ln -sf "$EDGE_PREVIOUS_PROGRAMS/edge-agent" "$programs/previous/edge-agent"; fi
+printf '#!/bin/sh\necho "this version does not start" >&2\nexit 1\n' >"$programs/broken/edge-agent"
+chmod +x "$programs/broken/edge-agent"
+"$here/load.py" --backend 8099 &
+
+began=$(now)
+kubectl apply --server-side -f "$root/deploy/install.yaml" >/dev/null
+kubectl wait --for condition=Established --timeout 60s crd/edgeclusters.edgeproxy.io >/dev/null
+kubectl apply -f - >/dev/null <<YAML
+apiVersion: edgeproxy.io/v1alpha1
+kind: EdgeCluster
+metadata: {name: main, namespace: $namespace}
+spec:
+  version: previous
+  image: {repository: registry.example.com/edge}
+  agents:
+    drainTimeout: 5s
+    updateStrategy: {canaryDuration: 5s, canaryTimeout: 30s}
+YAML
+kubectl apply -f "$here/world.yaml" >/dev/null
+until_holds 120 "installation" runs previous
+say "installed after $(since "$began") ms"
+until_holds 60 "first route" serves
+say "first route served after $(since "$began") ms"
+
+start_load
+set_version "$version"
+until_holds 180 "upgrade" runs "$version"
+end_load "upgrade from ${EDGE_PREVIOUS_PROGRAMS:-the same programs} to $version"
+[ "$(agent_images)" = "registry.example.com/edge/edge-agent:$version" ] || fail "agents are of $(agent_images)"
+
+start_load
+set_version broken
+canary_failed() { [ "$(field '.status.phase} {.status.conditions[?(@.type=="Canary")].status')" = "Degraded False" ]; }
+until_holds 120 "going back" canary_failed
+back() { [ "$(agent_images)" = "registry.example.com/edge/edge-agent:$version" ] && [ "$(field .status.agents.summary)" = 3/3 ]; }
+until_holds 120 "agents of the version before" back
+end_load "failing canary"
+set_version "$version"
+until_holds 120 "the version before" runs "$version"
+
+start_load
+set_version previous
+kills=0
+until runs previous; do
+  [ $kills -lt 120 ] || fail "the operator does not converge when it is killed"
+  kubectl -n $namespace delete pods -l app.kubernetes.io/name=edge-operator --grace-period=0 --force --wait=false >/dev/null 2>&1
+  kills=$((kills + 1))
+  # Each one lives a little longer than the one before.
+  sleep "$(python3 -c "print(1 + $kills / 10)")"
+done
+end_load "downgrade with the operator killed $kills times"
+
+until_holds 60 "operator" test -n "$(operator_metric edge_operator_writes_total)"
+settled() { [ "$(operator_metric edge_operator_waiting)" = 0 ] && [ "$(operator_metric edge_operator_leader)" = 1 ]; }
+until_holds 60 "rest" settled
+writes=$(operator_metric edge_operator_writes_total)
+looks=$(operator_metric edge_operator_reconciliations_total)
+touched=0
+until [ $(($(operator_metric edge_operator_reconciliations_total) - looks)) -ge 100 ]; do
+  touched=$((touched + 1))
+  [ $touched -lt 1000 ] || fail "100 reconciliations"
+  kubectl -n $namespace annotate service main-controller touched=$touched --overwrite >/dev/null
+done
+written=$(($(operator_metric edge_operator_writes_total) - writes))
+say "100 reconciliations at rest: $written writes"
+[ $written = 0 ] || fail "writes at rest"
+
+kubectl -n $namespace delete deployment edge-operator --wait >/dev/null
+gone() { [ -z "$(kubectl -n $namespace get pods -l app.kubernetes.io/name=edge-operator -o name)" ]; }
+until_holds 60 "end of the operator" gone
+began=$(now)
+kubectl delete namespace $namespace --wait --timeout 30s >/dev/null || fail "the namespace does not end"
+say "namespace without an operator ended after $(since "$began") ms"
