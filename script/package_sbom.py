@@ -2,11 +2,14 @@
 import hashlib
 import json
 import subprocess
+from pathlib import Path
 
 # Linked statically.
 ARCHIVES = {"edge-agent": ["libhyperscan-dev"], "edge-controller": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"],
             "edge-standalone": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"],
             "edgectl": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"], "edge-operator": []}
+# What the page of edgectl web is made of.
+PAGE = Path(__file__).resolve().parent.parent / "edgectl/web/ui/package-lock.json"
 
 
 def text(name, version, packages, when):
@@ -38,6 +41,16 @@ def text(name, version, packages, when):
             entries.append(found)
             relations.append({"spdxElementId": program["SPDXID"], "relationshipType": kind,
                               "relatedSpdxElement": found["SPDXID"]})
+    for path, one in json.loads(PAGE.read_text())["packages"].items() if name == "edgectl" else ():
+        if path == "" or one.get("dev"):
+            continue
+        module = path.removeprefix("node_modules/")
+        found = entry({"name": module, "version": one["version"]}, "NOASSERTION")
+        found["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                                  "referenceLocator": f"pkg:npm/{module}@{one['version']}"}]
+        entries.append(found)
+        relations.append({"spdxElementId": program["SPDXID"], "relationshipType": "CONTAINS",
+                          "relatedSpdxElement": found["SPDXID"]})
     identity = hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
     document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"{name}-{version}",
                 "documentNamespace": f"https://edgeproxy.io/spdx/{name}-{version}-{identity[:16]}",
