@@ -8,8 +8,11 @@
 #include "base/text/json.h"
 
 namespace edge::controller {
+namespace {
 
 using Json = nlohmann::json;
+
+}  // namespace
 
 std::string PoolMemory::with_given(const Vip& vip) {
   Json document = parse_json(vip.document);

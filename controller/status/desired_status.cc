@@ -160,7 +160,7 @@ const StatusBuilder::ServiceUsers& StatusBuilder::service_users() {
     // A reference that does not resolve, as its policy is at fault, is in no configuration; nor is a copy's service a
     // backend of the rule.
     const compiler::Identity& identity = route.identity;
-    if (gateways.empty() || !among(kApiRoutes, identity.kind)) continue;
+    if (gateways.empty() || !is_api_route(identity.kind)) continue;
     const ClusterObject* object = find_(ResourceId::of(identity.kind, identity.name_space, identity.name));
     for (std::size_t i = 0; object != nullptr && i < object->services.size(); ++i) {
       (*users_)[with_cluster(object->key.cluster, object->services[i])].insert(gateways.begin(), gateways.end());
