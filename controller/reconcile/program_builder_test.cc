@@ -499,6 +499,21 @@ TEST(ProgramBuilder, ABackendTlsPolicyNamesTheGatewaysThatLeadToItsService) {
   EXPECT_THAT(ancestors(world.desired_statuses()), ElementsAre("two"));
 }
 
+TEST(ProgramBuilder, ARouteOfGatewayApiSaysWhatBecameOfItOnAProxyGateway) {
+  const Json ours = {{"group", "edgeproxy.io"}, {"kind", "ProxyGateway"}, {"name", "gw"}};
+  Json lost = ours;
+  lost["name"] = "lost";
+  World world;
+  world.start({edit(api(
+      "HTTPRoute", "web",
+      {{"parentRefs", Json::array({ours, lost})}, {"rules", {{{"backendRefs", {{{"name", "be"}, {"port", 80}}}}}}}}))});
+  auto desired_statuses = world.desired_statuses();
+  const Json status = Json::parse(desired_statuses["HTTPRoute shop/web"].status);
+  ASSERT_EQ(status["parents"].size(), 1U) << status.dump();
+  EXPECT_EQ(status["parents"][0]["parentRef"], ours);
+  EXPECT_EQ(status["parents"][0]["conditions"][0]["status"], "True");
+}
+
 // A backend is not made with one at fault: whose routes need it, the routes themselves say. More Gateways than a status
 // has room for must not hide that one.
 TEST(ProgramBuilder, ABackendTlsPolicyAtFaultNamesTheGatewaysThatLeadToItsService) {

@@ -195,17 +195,20 @@ struct Case {
   std::int64_t generation() const { return object.generation; }
 };
 
-/// A parentRef of a Gateway, or of a ListenerSet, that there is and that is ours: of another's nothing is said.
+/// A parentRef of a Gateway, a ListenerSet or a ProxyGateway that there is and that is ours: of another's nothing is
+/// said.
 bool is_ours(const Json& parent, const Case& c) {
   if (!parent.is_object()) return false;
   const std::string kind = text_in(parent, "kind");
   const std::string group = parent.contains("group") ? text_in(parent, "group") : std::string(kGatewayApi);
-  if (group != kGatewayApi || (!kind.empty() && kind != "Gateway" && kind != "ListenerSet")) return false;
+  const bool own = group == schemas::kApiGroup && kind == "ProxyGateway";
+  const bool known = kind.empty() || kind == "Gateway" || kind == "ListenerSet";
+  if (!own && (group != kGatewayApi || !known)) return false;
   const std::string asked = text_in(parent, "namespace");
   const std::string space = with_cluster(c.object.key.cluster, asked.empty() ? c.object.key.name_space : asked);
   const std::string name = text_in(parent, "name");
   // Of those of ours there is a status each.
-  if (kind == "ListenerSet") return compiler::find_status(c.statuses, kind, space, name) != nullptr;
+  if (own || kind == "ListenerSet") return compiler::find_status(c.statuses, kind, space, name) != nullptr;
   return std::ranges::any_of(c.config.gateways, [&](const compiler::LinkedGateway& gateway) {
     return gateway.identity.kind == "Gateway" && gateway.identity.name_space == space && gateway.identity.name == name;
   });
