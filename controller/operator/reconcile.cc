@@ -140,6 +140,9 @@ net::Task<Outcome> Reconciler::reconcile(net::Waiter& waiter, std::string cluste
     standing.wants_dashboard = installation->wants_dashboard;
     const bool installed = co_await install(waiter, *installation, standing, outcome.again);
     outcome.ok = installed;
+    // What was removed before the informer had shown it is missing from then on.
+    const net::Time unseen = writer_.take_unseen();
+    if (unseen != net::kNever) outcome.again = std::min(outcome.again, wall_() + (unseen - client_.loop().now()));
     count_parts(*installation, standing);
   }
   if (!standing.failure.empty()) log_.warn("EdgeCluster " + cluster + ": " + standing.failure);

@@ -1,5 +1,6 @@
 #include "controller/operator/writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -40,13 +41,16 @@ json projection(const json& live, const json& wanted) {
   return live;
 }
 
-bool Writer::is_current(const Rendered& rendered, const json* live) const {
+bool Writer::is_current(const Rendered& rendered, const json* live) {
   const auto found = applied_.find(place_of(rendered));
-  const Applied* const applied =
+  Applied* const applied =
       found == applied_.end() || found->second.hash != rendered.hash ? nullptr : &found->second;
-  // The informer is still to come.
-  if (applied != nullptr && known_version(live) == applied->before && client_.loop().now() < applied->until)
+  // The informer has shown the write, or something after it: from then on what it shows counts, absence too.
+  if (applied != nullptr && known_version(live) != applied->before) applied->until = {};
+  if (applied != nullptr && client_.loop().now() < applied->until) {
+    unseen_until_ = std::min(unseen_until_, applied->until);
     return true;
+  }
   if (live == nullptr) return false;
   if (text_in(member_in(member_in(*live, "metadata"), "annotations"), kRenderedHash) != rendered.hash) return false;
   const json wanted = parse_json(rendered.text);

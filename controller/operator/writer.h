@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -26,6 +27,9 @@ class Writer {
   net::Task<kube::Failure> remove(net::Waiter& waiter, std::string kind, std::string name_space, std::string name);
   /// Calls that change something, whether they went well or not.
   std::uint64_t writes() const { return writes_; }
+  /// When to look again at what was passed over since the last call, because the informer has not shown the write to it;
+  /// kNever: nothing was.
+  net::Time take_unseen() { return std::exchange(unseen_until_, net::kNever); }
 
  private:
   /// What was applied last, until the informer has told of it.
@@ -36,12 +40,13 @@ class Writer {
     /// What the API made of it, by the fields that were applied: it may write them in another form.
     std::string form;
   };
-  bool is_current(const Rendered& rendered, const nlohmann::json* live) const;
+  bool is_current(const Rendered& rendered, const nlohmann::json* live);
 
   kube::Client& client_;
   const Followed& followed_;
   std::map<std::string, Applied> applied_;  ///< by kind and key
   std::uint64_t writes_ = 0;
+  net::Time unseen_until_ = net::kNever;
 };
 
 /// Of `live`, what `wanted` has fields for.
