@@ -43,8 +43,7 @@ json projection(const json& live, const json& wanted) {
 
 bool Writer::is_current(const Rendered& rendered, const json* live) {
   const auto found = applied_.find(place_of(rendered));
-  Applied* const applied =
-      found == applied_.end() || found->second.hash != rendered.hash ? nullptr : &found->second;
+  Applied* const applied = found == applied_.end() || found->second.hash != rendered.hash ? nullptr : &found->second;
   // The informer has shown the write, or something after it: from then on what it shows counts, absence too.
   if (applied != nullptr && known_version(live) != applied->before) applied->until = {};
   if (applied != nullptr && client_.loop().now() < applied->until) {

@@ -27,8 +27,8 @@ class Writer {
   net::Task<kube::Failure> remove(net::Waiter& waiter, std::string kind, std::string name_space, std::string name);
   /// Calls that change something, whether they went well or not.
   std::uint64_t writes() const { return writes_; }
-  /// When to look again at what was passed over since the last call, because the informer has not shown the write to it;
-  /// kNever: nothing was.
+  /// When to look again at what was passed over since the last call, because the informer has not shown the write to
+  /// it; kNever: nothing was.
   net::Time take_unseen() { return std::exchange(unseen_until_, net::kNever); }
 
  private:
