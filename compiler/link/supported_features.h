@@ -10,7 +10,7 @@
 namespace edge::compiler::link {
 
 /// Sorted, as the specification asks.
-inline constexpr std::array<std::string_view, 47> kSupportedFeatures = {
+inline constexpr std::array<std::string_view, 48> kSupportedFeatures = {
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
@@ -19,6 +19,7 @@ inline constexpr std::array<std::string_view, 47> kSupportedFeatures = {
     "GatewayAddressEmpty",
     "GatewayBackendClientCertificate",
     "GatewayFrontendClientCertificateValidation",
+    "GatewayFrontendClientCertificateValidationInsecureFallback",
     "GatewayHTTPListenerIsolation",
     "GatewayHTTPSListenerDetectMisdirectedRequests",
     "GatewayInfrastructure",
