@@ -142,9 +142,10 @@ class Operator::Impl {
   net::Detached work() {
     working_ = true;
     while (!stopping_) {
+      forget_gone();
+      count();
       const auto next = std::ranges::min_element(due_, {}, [](const auto& entry) { return entry.second.at; });
       const bool able = leads_ && followed_->synced() && next != due_.end();
-      count();
       if (!able || next->second.at > loop_.now()) {
         const net::Time until = able ? next->second.at : net::kNever;
         co_await worker_.wait(until);
@@ -180,11 +181,14 @@ class Operator::Impl {
     due.at = loop_.now() + delay;
   }
 
-  void count() {
-    // Of a cluster that is gone nothing is left to be looked at.
+  /// Of a cluster that is gone nothing is left to be looked at.
+  void forget_gone() {
     std::erase_if(due_, [this](const auto& entry) {
       return entry.second.at == net::kNever && followed_->find("EdgeCluster", entry.first) == nullptr;
     });
+  }
+
+  void count() {
     const std::lock_guard lock(mutex_);
     counts_.reconciliations = reconciliations_;
     counts_.failures = failures_;
