@@ -190,7 +190,8 @@ func (pod *pod) runOnce(i int, netns, folder string) error {
 		return err
 	}
 	spec := containerSpec{Netns: netns, Root: filepath.Join(folder, container.Name), Name: container.Name, Env: env,
-		Dir: container.WorkingDir, Program: programPath(pod.kubelet.bin, container), Mounts: map[string]string{"/etc/hosts": pod.kubelet.names.path}}
+		Dir: container.WorkingDir, Program: programPath(pod.kubelet.bin, container), Mounts: map[string]string{
+			"/etc/hosts": pod.kubelet.names.path, "/etc/resolv.conf": pod.kubelet.names.resolver}}
 	known := map[string]string{}
 	for _, variable := range container.Env {
 		known[variable.Name] = variable.Value

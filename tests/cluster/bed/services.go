@@ -18,14 +18,20 @@ import (
 // serviceNames is the /etc/hosts of all containers: the name of a Service leads to an endpoint of it that is ready, by the
 // port that the endpoint has. It stands for DNS and kube-proxy.
 type serviceNames struct {
-	path string
+	path     string
+	resolver string // /etc/resolv.conf: nobody answers, at once
 
 	mutex  sync.Mutex
 	slices map[string]*discovery.EndpointSlice
 }
 
 func newServiceNames(state string) (*serviceNames, error) {
-	names := &serviceNames{path: filepath.Join(state, "hosts"), slices: map[string]*discovery.EndpointSlice{}}
+	names := &serviceNames{path: filepath.Join(state, "hosts"), resolver: filepath.Join(state, "resolv.conf"),
+		slices: map[string]*discovery.EndpointSlice{}}
+	// The machine's name servers are out of reach: whoever also asks for an address of IPv6 would wait for them.
+	if err := os.WriteFile(names.resolver, []byte("nameserver 127.0.0.1\n"), 0o644); err != nil {
+		return nil, err
+	}
 	return names, names.write()
 }
 
