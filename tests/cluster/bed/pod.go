@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -193,8 +194,9 @@ func (pod *pod) runOnce(i int, netns, folder string) error {
 		Dir: container.WorkingDir, Program: programPath(pod.kubelet.bin, container), Mounts: map[string]string{
 			"/etc/hosts": pod.kubelet.names.path, "/etc/resolv.conf": pod.kubelet.names.resolver}}
 	known := map[string]string{}
-	for _, variable := range container.Env {
-		known[variable.Name] = variable.Value
+	for _, variable := range env[len(env)-len(container.Env):] {
+		name, value, _ := strings.Cut(variable, "=")
+		known[name] = value
 	}
 	for _, argument := range append(skipProgram(container.Command), container.Args...) {
 		spec.Args = append(spec.Args, expand(argument, known))
