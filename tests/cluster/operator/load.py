@@ -69,7 +69,7 @@ async def answer(reader, writer):
         while await reader.readuntil(b"\r\n\r\n"):
             writer.write(ANSWER)
             await writer.drain()
-    except (asyncio.IncompleteReadError, OSError):
+    except (asyncio.CancelledError, asyncio.IncompleteReadError, OSError):
         pass
     writer.close()
 
