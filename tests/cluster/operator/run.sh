@@ -126,7 +126,6 @@ until runs previous; do
 done
 end_load "downgrade with the operator killed $kills times"
 
-until_holds 60 "operator" test -n "$(operator_metric edge_operator_writes_total)"
 settled() { [ "$(operator_metric edge_operator_waiting)" = 0 ] && [ "$(operator_metric edge_operator_leader)" = 1 ]; }
 until_holds 60 "rest" settled
 writes=$(operator_metric edge_operator_writes_total)
