@@ -297,12 +297,18 @@ RolloutView Reconciler::view_of(const Installation& installation, const Rendered
   view.max_unavailable = unavailable_of(member_in(strategy, "maxUnavailable"), wanted);
   view.by_hand = text_in(strategy, "type") == "OnDelete";
   view.now = wall_();
+  view.pods = agent_pods(installation);
+  return view;
+}
+
+std::vector<AgentPod> Reconciler::agent_pods(const Installation& installation) const {
+  std::vector<AgentPod> pods;
   for (const ObjectPtr& pod : followed_.all("Pod")) {
     if (cluster_of(*pod) != installation.name_space + "/" + installation.name) continue;
     const json& labels = member_in(member_in(*pod, "metadata"), "labels");
-    if (text_in(labels, "app.kubernetes.io/component") == "agent") view.pods.push_back(read_pod(*pod));
+    if (text_in(labels, "app.kubernetes.io/component") == "agent") pods.push_back(read_pod(*pod));
   }
-  return view;
+  return pods;
 }
 
 /// Each agent is connected to one of them, which its Service does not tell.
@@ -443,7 +449,9 @@ void Reconciler::count_parts(const Installation& installation, Standing& standin
   }
   if (const ObjectPtr live = followed_.find("DaemonSet", key_of(installation, "agent"))) {
     standing.agents = integer_in(member_in(*live, "status"), "desiredNumberScheduled");
-    standing.agents_ready = integer_in(member_in(*live, "status"), "numberReady");
+    // As the phase counts them: the DaemonSet's own figure may come later than its pods.
+    standing.agents_ready = std::ranges::count_if(
+        agent_pods(installation), [](const AgentPod& pod) { return pod.ready && !pod.leaving; });
   }
 }
 

@@ -69,6 +69,7 @@ class Reconciler {
   net::Task<bool> replace_pods(net::Waiter& waiter, const Exchange& exchange, const RolloutView& view,
                                RolloutStep& step, Standing& standing);
   Controllers controllers_of(const Installation& installation, const Identity& identity) const;
+  std::vector<AgentPod> agent_pods(const Installation& installation) const;
   RolloutView view_of(const Installation& installation, const Rendered& agents, std::int64_t wanted) const;
   RolloutRecord record_of(const Installation& installation) const;
   void count_parts(const Installation& installation, Standing& standing) const;
