@@ -63,8 +63,9 @@ end_load() { # end_load WHAT
 agent_images() { kubectl -n $namespace get pods -l app.kubernetes.io/component=agent -o 'jsonpath={range .items[*]}{.spec.containers[0].image}{"\n"}{end}' | sort -u; }
 operator_metric() {
   local pod
-  pod=$(kubectl -n $namespace get pods -l app.kubernetes.io/name=edge-operator -o 'jsonpath={.items[0].status.podIP}')
-  curl -s -m 5 "http://$pod:9093/metrics" | sed -n "s/^$1 //p"
+  pod=$(kubectl -n $namespace get pods -l app.kubernetes.io/name=edge-operator --field-selector status.phase=Running \
+    -o 'jsonpath={.items[-1:].status.podIP}')
+  curl -s -m 5 --retry 5 --retry-connrefused "http://$pod:9093/metrics" | sed -n "s/^$1 //p"
 }
 
 version=$("$programs/edge-operator" --version | sed -n '1s/^[^ ]* \([^ ]*\).*/\1/p')
