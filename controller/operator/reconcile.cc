@@ -450,8 +450,8 @@ void Reconciler::count_parts(const Installation& installation, Standing& standin
   if (const ObjectPtr live = followed_.find("DaemonSet", key_of(installation, "agent"))) {
     standing.agents = integer_in(member_in(*live, "status"), "desiredNumberScheduled");
     // As the phase counts them: the DaemonSet's own figure may come later than its pods.
-    standing.agents_ready = std::ranges::count_if(
-        agent_pods(installation), [](const AgentPod& pod) { return pod.ready && !pod.leaving; });
+    standing.agents_ready =
+        std::ranges::count_if(agent_pods(installation), [](const AgentPod& pod) { return pod.ready && !pod.leaving; });
   }
 }
 

@@ -62,22 +62,20 @@ net::Task<kube::Failure> Writer::apply(net::Waiter& waiter, const Rendered& rend
   if (served == nullptr) co_return kube::Failure{};
   const ObjectPtr live = followed_.find(rendered.kind, rendered.key());
   if (is_current(rendered, live.get())) co_return kube::Failure{};
-  // Whoever asked may have gone on by the time of the answer.
-  const Rendered wanted = rendered;
   const kube::Resource resource = *served;
   kube::WriteOptions options;
   options.field_manager = kFieldManager;
   options.force = true;
   ++writes_;
-  kube::ObjectReply reply = co_await client_.patch(waiter, resource, wanted.name_space, wanted.name,
-                                                   kube::PatchType::kApply, wanted.text, options);
+  kube::ObjectReply reply = co_await client_.patch(waiter, resource, rendered.name_space, rendered.name,
+                                                   kube::PatchType::kApply, rendered.text, options);
   if (!reply.ok()) co_return std::move(reply.failure);
   if (applied_.size() >= kMostApplied) applied_.clear();
   const json answered = parse_json(reply.object.text);
-  applied_[place_of(wanted)] = {.hash = wanted.hash,
-                                .before = known_version(live.get()),
-                                .until = client_.loop().now() + kInformerDelay,
-                                .form = json_line(projection(answered, parse_json(wanted.text)))};
+  applied_[place_of(rendered)] = {.hash = rendered.hash,
+                                  .before = known_version(live.get()),
+                                  .until = client_.loop().now() + kInformerDelay,
+                                  .form = json_line(projection(answered, parse_json(rendered.text)))};
   co_return kube::Failure{};
 }
 

@@ -20,8 +20,8 @@ class Writer {
  public:
   Writer(kube::Client& client, const Followed& followed) : client_(client), followed_(followed) {}
 
-  /// Applies it where it is missing or differs. A kind that the API does not serve is passed over. The failure of the
-  /// call, empty where there was none or it went well.
+  /// Applies it, which must outlive the call, where it is missing or differs. A kind that the API does not serve is
+  /// passed over. The failure of the call, empty where there was none or it went well.
   net::Task<kube::Failure> apply(net::Waiter& waiter, const Rendered& rendered);
   /// What is not there is gone.
   net::Task<kube::Failure> remove(net::Waiter& waiter, std::string kind, std::string name_space, std::string name);

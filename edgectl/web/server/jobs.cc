@@ -30,7 +30,7 @@ net::Task<Jobs::Outcome> Jobs::run(Work work, net::Duration time) {
   co_return std::move(job->outcome);
 }
 
-bool Jobs::add(std::shared_ptr<Pending> job) {
+bool Jobs::add(const std::shared_ptr<Pending>& job) {
   if (closed_) return false;
   {
     const std::scoped_lock lock(mutex_);
@@ -38,7 +38,7 @@ bool Jobs::add(std::shared_ptr<Pending> job) {
     queue_.push_back(job);
   }
   std::erase_if(waiting_, [](const std::weak_ptr<Pending>& one) { return one.expired(); });
-  waiting_.push_back(std::move(job));
+  waiting_.push_back(job);
   added_.notify_one();
   return true;
 }

@@ -48,7 +48,7 @@ class Jobs {
     bool given_up = false;  ///< of the loop's thread
   };
 
-  bool add(std::shared_ptr<Pending> job);
+  bool add(const std::shared_ptr<Pending>& job);
   void run_all();
 
   net::Loop& loop_;
