@@ -203,11 +203,12 @@ class Operator::Impl {
 
   void end() {
     stopping_ = true;
+    // First: what is cancelled may end at once, and must find that there is a Lease to be given back.
+    say_farewell();
     followed_->stop();
     looker_.cancel();
     worker_.cancel();
     if (reconciling_ != nullptr) reconciling_->cancel();
-    say_farewell();
     finish_when_idle();
   }
 
