@@ -18,6 +18,7 @@ trap end EXIT
 end() {
   local running
   running=$(jobs -p)
+  # A trap keeps the exit status only if nothing in it fails: some have ended by themselves, others end by the signal.
   # shellcheck disable=SC2086
   [ -z "$running" ] || kill $running 2>/dev/null || true
   wait || true
