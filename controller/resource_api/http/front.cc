@@ -206,6 +206,19 @@ void Front::tell_refused(const Request& head, const Attributes& what, int status
   });
 }
 
+void Front::answered(const Request& request, int status) const {
+  if (request.method == "GET" || request.method == "HEAD") return;
+  const std::optional<Query> query = decode_query(request.query);
+  LogFields fields = {{"method", printable(request.method)},
+                      {"path", printable(request.path)},
+                      {"status", std::to_string(status)},
+                      {"client", printable(request.field("user-agent"))}};
+  for (const auto& [name, value] : query.value_or(Query())) {
+    if (name == "fieldManager") fields.push_back({"manager", printable(value)});
+  }
+  log_.debug("resource api: a write", std::move(fields));
+}
+
 std::optional<Reply> Front::admit(const Request& head) {
   const std::optional<std::string> path = decode_path(head.path);
   const std::optional<Query> query = decode_query(head.query);

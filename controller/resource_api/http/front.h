@@ -33,6 +33,8 @@ class Front final : net::Deferred, net::TimerNode {
   net::Task<net::server::Reply> answer(const net::server::Request& request);
   /// Logs a rejected client, with a rate limit; suppressed ones are counted.
   void refused(LogLevel level, const std::string& what, const std::function<LogFields()>& fields);
+  /// Logs a request that may have changed something, at level debug.
+  void answered(const net::server::Request& request, int status) const;
   /// Returns a metav1.Status for a request that does not reach the Api.
   static net::server::Reply fault(int status, std::string_view text);
 

@@ -170,6 +170,24 @@ TEST_F(FrontTest, NobodyActsAsAnother) {
                                                "verb=list path=/api/v1/namespaces from="));
 }
 
+TEST_F(FrontTest, LogsWritesWithTheirClient) {
+  net::server::Request request{.method = "GET",
+                               .path = "/api/v1/namespaces/shop/events",
+                               .query = "fieldManager=edge%0Aone&dryRun=All",
+                               .host = {},
+                               .fields = {{"User-Agent", "edge-controller/1.0"}},
+                               .body = {},
+                               .peer = std::make_shared<const net::server::Peer>()};
+  front_->answered(request, 200);
+  EXPECT_THAT(log_.lines(), testing::IsEmpty()) << "nothing was written";
+  request.method = "POST";
+  front_->answered(request, 201);
+  ASSERT_EQ(log_.lines().size(), 1U);
+  EXPECT_EQ(log_.lines().front(),
+            "debug resource api: a write method=POST path=/api/v1/namespaces/shop/events status=201 "
+            "client=edge-controller/1.0 manager=edge?one");
+}
+
 TEST_F(FrontTest, TellsManyRefusalsByTheirNumber) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(admit("GET", "/api"), 401);
   EXPECT_EQ(log_.lines().size(), 20U);

@@ -88,6 +88,7 @@ struct ResourceApiServer::Impl {
     const net::Time began = net::Clock().now();
     net::server::Reply reply = co_await front->answer(request);
     counts->answered(method, reply, net::Clock().now() - began);
+    front->answered(request, reply.status);
     co_return reply;
   }
   void look_later() { loop->timers().set(*tender, loop->now() + kLookEvery); }
