@@ -1,4 +1,6 @@
 """Three nodes, a router's place and a client on one bridge, each in a network namespace; taken away at the end."""
+import datetime
+import json
 import os
 import re
 import signal
@@ -37,6 +39,16 @@ def until(condition, what):
         if time.monotonic() > end:
             raise RuntimeError("waited in vain: " + what)
         time.sleep(0.1)
+
+
+def call_of(line):
+    """`PATCH proxyvips/status by edge-controller` of a line that tells of a write."""
+    names = line["path"].strip("/").split("/")
+    names = names[3:] if names[0] == "apis" else names[2:]  # without group and version
+    if names[:1] == ["namespaces"] and len(names) > 2:
+        names = names[2:]
+    resource = "/".join([names[0], *names[2:]]) if names else line["path"]
+    return f"{line['method']} {resource} by {line.get('manager') or line['client'].split('/')[0]}"
 
 
 class Net:
@@ -133,16 +145,17 @@ class Edge:
     """edge-standalone as the controller, and an edge-agent on each node."""
     name = "edge-agent"
 
-    def __init__(self, net, build, more=0):
-        """`more`: so many addresses besides, 198.51.100.1 and on."""
+    def __init__(self, net, build, logs_writes=False):
+        """`logs_writes`: for `written`."""
         self.net, self.bin, self.agents = net, build / "bin", {}
         folder = net.folder
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", "/CN=bench", "-addext", f"subjectAltName=IP:{VIP}", "-keyout", folder / "key.pem", "-out",
             folder / "cert.pem")
+        logs = ["--log-level", "debug", "--log-format", "json"] if logs_writes else []
         net.start("ctl", self.bin / "edge-standalone", "--data-dir", folder / "ctl", "--api-listen", "127.0.0.1:16443",
                   "--agents-listen", ADDRESSES["ctl"] + ":9443", "--health-listen", "127.0.0.1:0",
-                  "--metrics-listen", "127.0.0.1:9090", "--otlp-listen", "off", "--traces-listen", "127.0.0.1:0")
+                  "--metrics-listen", "127.0.0.1:9090", "--otlp-listen", "off", "--traces-listen", "127.0.0.1:0", *logs)
         until((folder / "ctl/kubeconfig").exists, "the API")
         until((folder / "ctl/agents/join").exists, "the join file")
         until(lambda: "ProxyVIP" in self.edgectl("api-resources", check=False) or
@@ -153,8 +166,6 @@ class Edge:
             self.start_node(name)
         for name in NODES:
             self.ready(name)
-        if more:
-            self.apply_more(more)
 
     def edgectl(self, *words, check=True):
         return run("ip", "netns", "exec", PREFIX + "ctl", self.bin / "edgectl", *words, "--kubeconfig",
@@ -205,7 +216,7 @@ endpoints: [{{addresses: [127.0.0.1]}}]
         self.edgectl("apply", "-f", folder / "config.yaml")
 
     def apply_more(self, count):
-        """Once there are nodes: the status of each is written once a second, and is then that somebody holds it."""
+        """So many addresses besides, 198.51.100.1 and on."""
         all_of = ["""apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyGateway
 metadata: {name: any, namespace: default}
@@ -251,13 +262,19 @@ spec: {{address: {MORE}{number}/24, interface: eth0, nodeSelector: {{bench: "yes
         return {name: set(re.findall(rf"inet ({re.escape(MORE)}\d+)/", ip(name, "addr", "show", "dev", "eth0")))
                 for name in NODES}
 
-    def writes(self):
-        """That the API has taken, and the statuses among them that wait yet."""
+    def written(self):
+        """What the API has been asked to write, in its order: (seconds, kind of call)."""
+        with open(self.net.folder / "ctl-edge-standalone.log", encoding="utf-8") as log:
+            for text in log:
+                line = json.loads(text) if text.startswith("{") and text.endswith("}\n") else {}
+                if line.get("msg") == "resource api: a write" and line["status"].startswith("2"):
+                    yield datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp(), call_of(line)
+
+    def waiting(self):
+        """Statuses of the controller that are to be written yet."""
         figures = run("ip", "netns", "exec", PREFIX + "ctl", "curl", "-s", "http://127.0.0.1:9090/metrics", check=False)
-        written = sum(float(value) for value in re.findall(
-            r'edge_api_requests_total\{verb="(?:POST|PUT|PATCH|DELETE)",code="2xx"\} (\S+)', figures))
         waiting = re.search(r'edge_controller_queue_depth\{queue="statuses"\} (\S+)', figures)
-        return written, float(waiting.group(1)) if waiting else 0
+        return float(waiting.group(1)) if waiting else 0
 
     def end(self, name):
         self.agents[name].send_signal(signal.SIGTERM)

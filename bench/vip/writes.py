@@ -1,4 +1,5 @@
-"""What many addresses cost the API: writes as they are taken, at rest, and after the loss of a node."""
+"""What many addresses cost the API: writes by kind of call as they are taken, at rest, and after the loss of a node."""
+import collections
 import signal
 import sys
 import time
@@ -6,37 +7,47 @@ import time
 import world
 
 ADDRESSES = 200
-STEP = 0.05
-REST, QUIET, TOLD, PATIENCE = 30, 5, 30, 1800  # seconds: a status is written a second (decision 144)
+STEP = 1
+REST, QUIET, TOLD, PATIENCE = 30, 5, 30, 1800  # seconds: a status of an address is written a second (decision 144)
 
 
-def most_in_a_second(samples):
-    """Of (time, count), counts that only grow."""
-    most, begin = 0, 0
-    for end, (at, count) in enumerate(samples):
-        while samples[begin][0] < at - 1:
+def by_call(calls):
+    return dict(collections.Counter(call for _, call in calls).most_common())
+
+
+def busiest(calls):
+    """Those of the second that has the most of them."""
+    most, begin = [], 0
+    for end, (at, _) in enumerate(calls, 1):
+        while calls[begin][0] <= at - 1:
             begin += 1
-        most = max(most, count - samples[begin][1])
+        if end - begin > len(most):
+            most = calls[begin:end]
     return most
 
 
-def watch(peer, until=lambda: True):
-    """Samples of the writes until nothing is written or waits, and `until` holds, for some seconds."""
-    samples, quiet, begin = [], None, time.monotonic()
-    told = begin
+def counted(calls):
+    most = busiest(calls)
+    return {"writes": len(calls), "by_call": by_call(calls), "most_in_a_second": len(most), "in_that_second": by_call(most)}
+
+
+def watch(peer, before, until=lambda: True):
+    """The writes after the first `before`, once nothing is written or waits, and `until` holds, for some seconds."""
+    quiet = begin = told = time.monotonic()
+    seen = before
     while time.monotonic() < begin + PATIENCE:
-        written, waiting = peer.writes()
-        now = time.monotonic()
+        calls, waiting, now = list(peer.written()), peer.waiting(), time.monotonic()
         if now - told > TOLD:
             told = now
-            print(f"  after {now - begin:.0f} s: {written:.0f} writes, {waiting:.0f} statuses wait", file=sys.stderr, flush=True)
-        if not samples or written != samples[-1][1] or waiting or not until():
+            print(f"  after {now - begin:.0f} s: {len(calls) - before} writes, {waiting:.0f} statuses wait", file=sys.stderr,
+                  flush=True)
+        if len(calls) != seen or waiting or not until():
             quiet = now
-        samples.append((now, written))
+        seen = len(calls)
         if now - quiet > QUIET:
-            return samples
+            return sorted(calls[before:])
         time.sleep(STEP)
-    raise RuntimeError(f"the API is not at rest: {samples[-1]}, waiting {waiting}, shares as they should be: {until()}")
+    raise RuntimeError(f"the API is not at rest: {seen - before} writes, waiting {waiting}, shares as they should be: {until()}")
 
 
 def even(shares):
@@ -45,32 +56,41 @@ def even(shares):
 
 
 def measure(net, build):
-    peer = world.Edge(net, build, ADDRESSES)
+    peer = world.Edge(net, build, logs_writes=True)
     peer.settle()
-    taken = watch(peer, lambda: even(peer.shares()))
-    at_rest = peer.writes()[0]
+    watch(peer, 0)
+    applied = sum(1 for _ in peer.written())
+    peer.apply_more(ADDRESSES)
+    taken = watch(peer, applied, lambda: even(peer.shares()))
+    taken = [(at, call) for at, call in taken if not call.endswith(" by edgectl")]
+    rested = sum(1 for _ in peer.written())
     time.sleep(REST)
-    at_rest = peer.writes()[0] - at_rest
+    at_rest = sum(1 for _ in peer.written()) - rested
     before = peer.shares()
+    rested += at_rest
     peer.signal("b", signal.SIGKILL)
     began = time.monotonic()
     world.until(lambda: sum(len(one) for name, one in peer.shares().items() if name != "b") == ADDRESSES, "all held")
     served = time.monotonic() - began
-    lost = watch(peer)
+    lost = watch(peer, rested)
     after = peer.shares()
     others = [name for name in world.NODES if name != "b"]
-    return {"addresses": ADDRESSES,
-            "taken": {"writes": taken[-1][1] - taken[0][1], "most_in_a_second": most_in_a_second(taken)},
-            "rest": {"seconds": REST, "writes": at_rest},
+    return {"addresses": ADDRESSES, "taken": counted(taken), "rest": {"seconds": REST, "writes": at_rest},
             "node_lost": {"held_again_ms": 1000 * served, "its_addresses": len(before["b"]),
-                          "moved_others": sum(len(before[name] - after[name]) for name in others),
-                          "writes": lost[-1][1] - lost[0][1], "most_in_a_second": most_in_a_second(lost)}}
+                          "moved_others": sum(len(before[name] - after[name]) for name in others), **counted(lost)}}
+
+
+def tell_calls(row):
+    for call, count in row["by_call"].items():
+        print(f"  {count:>5} {call}, {row['in_that_second'].get(call, 0)} in the busiest second")
 
 
 def tell(row):
     taken, rest, lost = row["taken"], row["rest"], row["node_lost"]
-    print(f"{row['addresses']} addresses taken: {taken['writes']:.0f} writes, at most {taken['most_in_a_second']:.0f} a second")
-    print(f"at rest: {rest['writes']:.0f} writes in {rest['seconds']:.0f} s")
+    print(f"{row['addresses']} addresses taken: {taken['writes']} writes, at most {taken['most_in_a_second']} a second")
+    tell_calls(taken)
+    print(f"at rest: {rest['writes']} writes in {rest['seconds']} s")
     print(f"node lost: its {lost['its_addresses']} addresses held again after {lost['held_again_ms']:.0f} ms, "
-          f"{lost['moved_others']} of the others moved; {lost['writes']:.0f} writes, at most "
-          f"{lost['most_in_a_second']:.0f} a second", flush=True)
+          f"{lost['moved_others']} of the others moved; {lost['writes']} writes, at most {lost['most_in_a_second']} a second")
+    tell_calls(lost)
+    sys.stdout.flush()
