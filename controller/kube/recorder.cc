@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <deque>
 #include <unordered_map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,7 @@ struct Recorder::State {
     /// Of the Event in the API; empty: it is to be created.
     std::string name;
     bool queued = false;
+    std::function<void()> done;  ///< of the one that made it wait
   };
   struct Bucket {
     double tokens = 0;
@@ -187,6 +189,8 @@ net::Detached Recorder::State::run(std::shared_ptr<State> self) {
       if (wake == net::Wake::kCancelled) break;
     }
     next.queued = false;
+    const auto finished = std::exchange(next.done, nullptr);
+    if (finished && !state.stopped) finished();
   }
   state.running = false;
 }
@@ -199,7 +203,8 @@ Recorder::~Recorder() {
   state_->waiter.cancel();
 }
 
-void Recorder::record(const Regarding& regarding, EventLevel level, std::string reason, std::string message) {
+void Recorder::record(const Regarding& regarding, EventLevel level, std::string reason, std::string message,
+                      std::function<void()> done) {
   State& state = *state_;
   const net::Time now = state.client.loop().now();
   const std::string object = object_key(regarding);
@@ -214,10 +219,12 @@ void Recorder::record(const Regarding& regarding, EventLevel level, std::string 
     ++known->second.count;
     known->second.last = state.wall();
     known->second.seen = now;
+    if (done) done();
     return;
   }
   if (full || state.stopped || !state.admitted(object)) {
     ++state.dropped;
+    if (done) done();
     return;
   }
   State::RecordedEvent& reported = state.reported[key];
@@ -233,6 +240,7 @@ void Recorder::record(const Regarding& regarding, EventLevel level, std::string 
   reported.last = state.wall();
   reported.seen = now;
   reported.queued = true;
+  reported.done = std::move(done);
   state.queue.push_back(&reported);
   if (state.running) return;
   state.running = true;

@@ -43,8 +43,11 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Records an event. `reason`: one word in CamelCase; `message`: for users, cut at 1024 bytes. Never blocks.
-  void record(const Regarding& regarding, EventLevel level, std::string reason, std::string message);
+  /// Records an event. `reason`: one word in CamelCase; `message`: for users, cut at 1024 bytes. Never blocks. `done`
+  /// is called once it was sent, counted with one that waits, or dropped, perhaps before this returns; not by a
+  /// recorder that is gone.
+  void record(const Regarding& regarding, EventLevel level, std::string reason, std::string message,
+              std::function<void()> done = {});
   std::uint64_t sent() const;
   std::uint64_t dropped() const;
 

@@ -94,6 +94,30 @@ TEST_F(RecorderTest, BoundsWhatOneObjectTells) {
   EXPECT_EQ(recorder_.sent(), 4u);
 }
 
+TEST_F(RecorderTest, SaysWhenEachEventIsDoneWith) {
+  std::string done;
+  const auto tell = [&](const char* message, char mark) {
+    recorder_.record(kRoute, EventLevel::kNormal, "Changed", message, [&done, mark] { done += mark; });
+  };
+  tell("x", 'a');
+  EXPECT_EQ(done, "") << "it is under way";
+  tell("x", 'b');
+  EXPECT_EQ(done, "b") << "counted with the first";
+  tell("y", 'c');
+  tell("z", 'd');
+  tell("too many", 'e');
+  EXPECT_EQ(done, "be") << "dropped";
+  ASSERT_TRUE(bench_.until([&] { return done.size() == 5; }));
+  EXPECT_EQ(done, "beacd");
+  EXPECT_EQ(recorder_.sent(), 3u);
+  {
+    kube::Recorder gone(bench_.client());
+    gone.record(kRoute, EventLevel::kNormal, "Changed", "x", [&done] { done += 'f'; });
+  }
+  bench_.loop().poll();
+  EXPECT_EQ(done, "beacd") << "nobody is there to be told";
+}
+
 TEST_F(RecorderTest, GivesUpOnAServerThatIsAway) {
   down_ = true;
   recorder_.record(kRoute, EventLevel::kNormal, "Changed", "x");
