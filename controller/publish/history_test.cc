@@ -10,7 +10,7 @@
 
 #include "base/test_log.h"
 #include "controller/publish/publisher.h"
-#include "controller/status/status_writer.h"
+#include "controller/status/status_events.h"
 #include "program/test_program.h"
 
 namespace edge::controller {

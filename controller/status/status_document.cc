@@ -284,6 +284,13 @@ Json without_checks(Json endpoints) {
   return endpoints;
 }
 
+Json without_nodes(Json allocations) {
+  for (Json& allocation : allocations) {
+    if (allocation.is_object()) allocation.erase("node");
+  }
+  return allocations;
+}
+
 }  // namespace
 
 std::string timestamp_text(std::chrono::system_clock::time_point time) {
@@ -328,6 +335,8 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
   if (fields.empty()) return std::nullopt;
   change.only_checks = fields.size() == 1 && fields.contains("endpoints") &&
                        without_checks(fields["endpoints"]) == without_checks(list_in(before, "endpoints"));
+  change.allocates = desired.key.kind == "ProxyVIP" && fields.contains("allocations") &&
+                     without_nodes(fields["allocations"]) != without_nodes(list_in(before, "allocations"));
   change.fields = json_line(fields);
   return change;
 }

@@ -26,6 +26,8 @@ struct StatusChange {
   bool only_pending = false;
   /// The change only concerns responses to health checks, not the health itself.
   bool only_checks = false;
+  /// Addresses of a pool are given away, or given back.
+  bool allocates = false;
 };
 
 /// Compares the desired status with `observed` (JSON, may be empty). nullopt: nothing needs to be written. `now`: RFC

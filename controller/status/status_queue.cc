@@ -36,7 +36,7 @@ std::string patch_text(const StatusQueue::Observed& observed, std::string_view f
 }  // namespace
 
 void StatusQueue::unschedule(const ResourceId& key, Entry& entry) {
-  if (std::exchange(entry.in_vips, false)) vips_.erase({entry.written.value_or(net::Time()), key});
+  if (const auto place = std::exchange(entry.in_vips, std::nullopt)) vips_.erase({*place, key});
   if (entry.at == net::kNever) return;
   by_time_.erase({entry.at, key});
   entry.at = net::kNever;
@@ -69,6 +69,7 @@ void StatusQueue::forget(const ResourceId& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   unschedule(key, found->second);
+  std::erase_if(events_, [&](const VipEvent& event) { return event.key == key; });
   if (found->second.writing) --writing_;
   if (found->second.desired) by_program_.erase({found->second.desired->program, key});
   entries_.erase(found);
@@ -143,15 +144,16 @@ void StatusQueue::refill(net::Time now) {
 /// Null: nothing can be due.
 const ResourceId* StatusQueue::first_due(net::Time now) const {
   if (!by_time_.empty() && by_time_.begin()->first <= now) return &by_time_.begin()->second;
-  return !vips_.empty() && now >= next_vip_ ? &vips_.begin()->second : nullptr;
+  return !vips_.empty() && vip_may_be_written(now) ? &vips_.begin()->second : nullptr;
 }
 
-/// Of a ProxyVIP that has something to be written: whether another one is first, or it is too early for any.
-bool StatusQueue::wait_for_others(const ResourceId& key, Entry& entry, net::Time now) {
-  const std::pair position(entry.written.value_or(net::Time()), key);
-  if (now >= next_vip_ && (vips_.empty() || position < *vips_.begin())) return false;
-  vips_.insert(position);
-  entry.in_vips = true;
+/// Of a ProxyVIP that has something to be written: whether another one is first, or it is too early for any. Agents
+/// know an address of a pool by the status alone, so that it must not wait for the others.
+bool StatusQueue::wait_for_others(const ResourceId& key, Entry& entry, bool allocates, net::Time now) {
+  const net::Time place = allocates ? net::Time::min() : entry.written.value_or(net::Time());
+  if (vip_may_be_written(now) && (vips_.empty() || std::pair(place, key) < *vips_.begin())) return false;
+  vips_.emplace(place, key);
+  entry.in_vips = place;
   return true;
 }
 
@@ -178,8 +180,10 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
       continue;
     }
     if (key.kind == "ProxyVIP") {
-      if (wait_for_others(key, entry, now)) continue;
-      next_vip_ = now + options_.between_vips;
+      if (wait_for_others(key, entry, change->allocates, now)) continue;
+      vip_pace_.begin();
+      ++in_a_row_;
+      entry.events = events_of(key, std::exchange(change->flips, {}));
     }
     tokens_ -= 1;
     ++writing_;
@@ -191,30 +195,49 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
   return std::nullopt;
 }
 
+std::optional<StatusQueue::VipEvent> StatusQueue::next_event(net::Time now) {
+  if (events_.empty() || !vip_pace_.may_begin(now)) return std::nullopt;
+  VipEvent event = std::move(events_.front());
+  events_.pop_front();
+  in_a_row_ = 0;
+  vip_pace_.begin();
+  return event;
+}
+
+void StatusQueue::begin_to_lead(net::Time now) {
+  events_.clear();
+  vip_pace_.hold_until(now + options_.vip_window);
+}
+
 net::Time StatusQueue::due() const {
-  if (waiting() == 0 || writing_ >= options_.in_flight) return net::kNever;
-  net::Time at = by_time_.empty() ? net::kNever : by_time_.begin()->first;
-  if (!vips_.empty()) at = std::min(at, next_vip_);
-  if (tokens_ < 1) {
-    const auto wait = std::chrono::duration<double>((1 - tokens_) / options_.rate);
-    at = std::max(at, refilled_ + std::chrono::duration_cast<net::Duration>(wait));
+  net::Time at = net::kNever;
+  if (writing_ < options_.in_flight) {
+    if (!by_time_.empty()) at = by_time_.begin()->first;
+    if (!vips_.empty() && !events_first()) at = std::min(at, vip_pace_.due());
+    if (tokens_ < 1 && at != net::kNever) {
+      const auto wait = std::chrono::duration<double>((1 - tokens_) / options_.rate);
+      at = std::max(at, refilled_ + std::chrono::duration_cast<net::Duration>(wait));
+    }
   }
-  return at;
+  return events_.empty() ? at : std::min(at, vip_pace_.due());
 }
 
 void StatusQueue::done(const ResourceId& key, WriteResult outcome, std::optional<Observed> observed, net::Time now) {
+  if (key.kind == "ProxyVIP") vip_pace_.end(now);
   const auto found = entries_.find(key);
   if (found == entries_.end() || !found->second.writing) return;
   Entry& entry = found->second;
   entry.writing = false;
   --writing_;
   const bool again = std::exchange(entry.again, false);
+  std::vector<Event> events = std::exchange(entry.events, {});
   const bool newer = observed && !is_older(observed->resource_version, entry.observed.resource_version);
   if (newer) entry.observed = *std::move(observed);
   switch (outcome) {
     case WriteResult::kWritten:
       entry.failures = 0;
       entry.answered = hash_bytes(0, entry.observed.status);
+      for (Event& event : events) events_.push_back({key, entry.observed.uid, std::move(event)});
       if (again) schedule(key, entry, now);
       return;
     case WriteResult::kStale:

@@ -11,7 +11,6 @@
 
 #include "base/hash.h"
 #include "base/text/json.h"
-#include "controller/status/status_writer.h"
 
 namespace edge::controller {
 namespace {
@@ -479,122 +478,6 @@ TEST(AgentsView, CountsTheAgentsThatServe) {
   EXPECT_EQ(view.refused, 2u);
   EXPECT_EQ(view.refusal, "agent b: bad");
   EXPECT_FALSE(AgentsView().all_run(0));
-}
-
-/// Addresses that three nodes hold, and a node that is lost.
-class VipWritesTest : public StatusQueueTest {
- protected:
-  static constexpr std::size_t kAddresses = 200;
-
-  static std::string name(std::size_t number) { return "vip-" + std::to_string(number); }
-
-  void add_all() {
-    for (std::size_t i = 0; i < kAddresses; ++i) {
-      DesiredStatus made = desired(name(i));
-      made.key = key(name(i), "ProxyVIP");
-      stored_[made.key] = Json::object();
-      queue_.observe(made.key, observed(made.key), now_);
-      queue_.set_desired(std::move(made), now_);
-    }
-  }
-  /// `lost`: its addresses are held by the next of the others.
-  static AgentsView held(const std::string& lost = {}) {
-    AgentsView view = agents({1, 1, 1});
-    for (std::size_t i = 0; i < kAddresses; ++i) {
-      const std::string of_three[] = {"a", "b", "c"};
-      std::string holder = of_three[i % 3];
-      const bool moved = holder == lost;
-      if (moved) holder = lost == "a" ? "b" : "a";
-      AgentVip vip{.agent = holder, .node = "node-" + holder, .state = {}};
-      vip.state.name_space = "shop";
-      vip.state.name = name(i);
-      vip.state.held = true;
-      vip.state.epoch = moved ? 2 : 1;
-      vip.state.cause = moved ? "NodeLost" : "Vacant";
-      view.vips["shop/" + name(i)].push_back(std::move(vip));
-    }
-    return view;
-  }
-  /// Writes and events until nothing more is due; `most_` in any second.
-  std::size_t write_all() {
-    std::size_t writes = 0;
-    std::multiset<net::Time> times;
-    for (int rounds = 0; queue_.due() != net::kNever && rounds < 100'000; ++rounds) {
-      now_ = std::max(now_, queue_.due());
-      while (auto write = queue_.next(now_, kNow)) {
-        stored_[write->key].merge_patch(Json::parse(write->patch)["status"]);
-        for (const Event& event : events_of(write->key, write->flips)) {
-          events_.push_back(write->key.name + " " + event.reason + ": " + event.message);
-          times.insert(now_);
-        }
-        times.insert(now_);
-        names_.insert(write->key.name);
-        queue_.done(write->key, WriteResult::kWritten, observed(write->key), now_);
-        queue_.observe(write->key, observed(write->key), now_);
-        ++writes;
-      }
-    }
-    for (const net::Time time : times) {
-      const auto within = std::distance(times.lower_bound(time), times.lower_bound(time + 1s));
-      most_ = std::max(most_, static_cast<std::size_t>(within));
-    }
-    return writes;
-  }
-
-  std::size_t most_ = 0;
-  std::set<std::string> names_;
-  std::vector<std::string> events_;
-};
-
-TEST_F(VipWritesTest, TwoHundredAddressesTakeTwoWritesASecondAndNoneAtRest) {
-  queue_.agents(held(), now_);
-  add_all();
-  EXPECT_EQ(write_all(), kAddresses);
-  EXPECT_EQ(names_.size(), kAddresses);
-  EXPECT_LE(most_, 2U);
-  names_.clear();
-  events_.clear();
-  now_ += 1h;
-  queue_.agents(held(), now_);
-  EXPECT_EQ(write_all(), 0U) << "at rest";
-  queue_.agents(held("b"), now_);
-  EXPECT_EQ(write_all(), 67U) << "of the addresses that moved";
-  EXPECT_LE(most_, 2U);
-  for (const std::string& name : names_) EXPECT_EQ(std::stoul(name.substr(4)) % 3, 1U) << name;
-  EXPECT_THAT(events_,
-              testing::Contains("vip-1 Moved: node node-a holds it, node node-b did before: NodeLost, epoch 2"));
-  EXPECT_EQ(events_.size(), 67U);
-}
-
-TEST_F(VipWritesTest, AnAddressThatMovesOnAndOnKeepsNoOtherWaiting) {
-  queue_.agents(held(), now_);
-  add_all();
-  names_.clear();
-  for (std::uint64_t moves = 0; moves < 2 * kAddresses; ++moves) {
-    AgentsView view = held();
-    view.vips["shop/" + name(0)].front().state.epoch += moves;
-    queue_.agents(std::move(view), now_);
-    if (auto write = queue_.next(now_, kNow)) {
-      stored_[write->key].merge_patch(Json::parse(write->patch)["status"]);
-      names_.insert(write->key.name);
-      queue_.done(write->key, WriteResult::kWritten, observed(write->key), now_);
-    }
-    EXPECT_FALSE(queue_.next(now_, kNow)) << "one a second";
-    now_ += 1s;
-  }
-  EXPECT_EQ(names_.size(), kAddresses);
-}
-
-TEST_F(VipWritesTest, AnAddressThatNobodyHoldsIsAnEvent) {
-  queue_.agents(held(), now_);
-  add_all();
-  write_all();
-  events_.clear();
-  AgentsView nobody = held();
-  nobody.vips["shop/vip-1"].clear();
-  queue_.agents(std::move(nobody), now_);
-  EXPECT_EQ(write_all(), 1U);
-  EXPECT_THAT(events_, testing::ElementsAre("vip-1 NotHeld: node node-b holds it no longer"));
 }
 
 }  // namespace

@@ -11,44 +11,6 @@
 
 namespace edge::controller {
 
-std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionFlip>& flips) {
-  using enum kube::EventLevel;
-  const bool gateway = key.kind == "ProxyGateway" || key.kind == "Gateway";
-  std::vector<Event> events;
-  for (const ConditionFlip& flip : flips) {
-    const bool holds = flip.status == "True";
-    // What is well from the start is worth an event at a gateway alone: of routes there are thousands.
-    const bool worth = !flip.first || gateway;
-    const auto tell = [&](kube::EventLevel level, std::string reason, const std::string& message) {
-      events.push_back({level, std::move(reason), flip.where.empty() ? message : flip.where + ": " + message});
-    };
-    if (flip.type == "Accepted") {
-      if (!holds) tell(kWarning, "Rejected", flip.message);
-      if (holds && !flip.first) tell(kNormal, "Accepted", "it is at fault no longer");
-    } else if (flip.type == "Programmed") {
-      // Of a gateway's listeners the gateway speaks.
-      if (holds && worth && flip.where.empty()) tell(kNormal, "Programmed", "every agent runs it");
-      const bool listener = flip.where.starts_with("listener ");
-      if (flip.reason == "AgentRefused" && !listener) tell(kWarning, "AgentRefused", flip.message);
-      const bool unbound = flip.reason == "PortUnavailable" || flip.reason == "AddressNotUsable";
-      if (!holds && unbound && listener) tell(kWarning, flip.reason, flip.message);
-    } else if (flip.type == "CurrentNode") {
-      tell(holds ? kNormal : kWarning, flip.reason, flip.message);
-    } else if (flip.type == "Degraded" && key.kind == "ProxyVIP") {
-      if (holds) tell(kWarning, flip.reason, flip.message);
-      if (!holds && !flip.first) tell(kNormal, flip.reason, flip.message);
-    } else if (flip.type == "ResolvedRefs" && !holds) {
-      tell(kWarning, flip.reason, flip.message);
-    } else if (flip.type == "Healthy") {
-      if (!holds) tell(kWarning, "EndpointsUnhealthy", flip.message);
-      if (holds && !flip.first) tell(kNormal, "EndpointsHealthy", flip.message);
-    } else if ((flip.type == "Shadowed" || flip.type == "Conflicted" || flip.type == "NoEjection") && holds) {
-      tell(kWarning, flip.type, flip.message);
-    }
-  }
-  return events;
-}
-
 namespace {
 
 /// Kinds of which a status may have no condition.
@@ -65,6 +27,7 @@ StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log
       callbacks_(std::move(callbacks)),
       queue_(std::move(options)),
       recorder_(client),
+      vip_recorder_(client),
       waiter_(client.loop()) {
   pumping_ = true;
   pump();
@@ -107,6 +70,7 @@ void StatusWriter::agents(AgentsView view) {
 }
 
 void StatusWriter::lead(bool leads) {
+  if (leads && !leads_) queue_.begin_to_lead(client_.loop().now());
   leads_ = leads;
   for (const auto& [key, rejection] : rejections_) tell_rejection(key);
   wake();
@@ -120,8 +84,10 @@ net::Detached StatusWriter::pump() {
   while (!stopping_) {
     while (leads_ && !stopping_ && client_.loop().now() >= not_before_) {
       auto due = queue_.next(client_.loop().now(), timestamp_text(std::chrono::system_clock::now()));
-      if (!due) break;
-      write(*std::move(due));
+      auto event = due ? std::nullopt : queue_.next_event(client_.loop().now());
+      if (!due && !event) break;
+      if (due) write(*std::move(due));
+      if (event) tell_vip(*std::move(event));
     }
     tell_counts();
     const net::Time until = leads_ ? std::max(queue_.due(), not_before_) : net::kNever;
@@ -206,25 +172,42 @@ void StatusWriter::complain(const StatusQueue::Write& write, const kube::Failure
   reported = std::move(text);
 }
 
+namespace {
+
+std::optional<kube::Regarding> regarding(const ResourceId& key, const std::string& uid) {
+  const schemas::Kind* kind = schemas::find_kind(key.kind);
+  if (kind == nullptr) return std::nullopt;
+  return kube::Regarding{std::string(kind->api_version), key.kind, key.name_space, key.name, uid};
+}
+
+}  // namespace
+
 void StatusWriter::tell_events(const StatusQueue::Write& write) {
-  const schemas::Kind* kind = schemas::find_kind(write.key.kind);
-  if (kind == nullptr) return;
-  const kube::Regarding regarding{std::string(kind->api_version), write.key.kind, write.key.name_space, write.key.name,
-                                  write.uid};
+  const auto object = regarding(write.key, write.uid);
+  if (!object) return;
   for (Event& event : events_of(write.key, write.flips)) {
-    recorder_.record(regarding, event.level, std::move(event.reason), std::move(event.message));
+    recorder_.record(*object, event.level, std::move(event.reason), std::move(event.message));
   }
+}
+
+void StatusWriter::tell_vip(StatusQueue::VipEvent told) {
+  const auto done = [this] {
+    queue_.event_done(client_.loop().now());
+    wake();
+  };
+  const auto object = regarding(told.key, told.uid);
+  if (!object) return done();
+  vip_recorder_.record(*object, told.event.level, std::move(told.event.reason), std::move(told.event.message), done);
 }
 
 void StatusWriter::tell_rejection(const ResourceId& key) {
   Rejection& rejection = rejections_.at(key);
   if (!leads_ || rejection.uid.empty() || rejection.reported == rejection.text) return;
-  const schemas::Kind* kind = schemas::find_kind(key.kind);
-  if (kind == nullptr) return;
+  const auto object = regarding(key, rejection.uid);
+  if (!object) return;
   const bool mended = rejection.text.empty();
-  recorder_.record({std::string(kind->api_version), key.kind, key.name_space, key.name, rejection.uid},
-                   mended ? kube::EventLevel::kNormal : kube::EventLevel::kWarning, mended ? "Accepted" : "Rejected",
-                   mended ? std::string("it is at fault no longer") : rejection.text);
+  recorder_.record(*object, mended ? kube::EventLevel::kNormal : kube::EventLevel::kWarning,
+                   mended ? "Accepted" : "Rejected", mended ? std::string("it is at fault no longer") : rejection.text);
   rejection.reported = rejection.text;
 }
 

@@ -55,6 +55,7 @@ class StatusWriter {
                                                  kube::ObjectReply reply,
                                                  std::optional<StatusQueue::Observed>& observed);
   void tell_events(const StatusQueue::Write& write);
+  void tell_vip(StatusQueue::VipEvent told);
   /// Records an event for a rejection that no condition reports. Requires the object's uid, and leadership.
   void tell_rejection(const ResourceId& key);
   void complain(const StatusQueue::Write& write, const kube::Failure& failure);
@@ -67,6 +68,8 @@ class StatusWriter {
   Callbacks callbacks_;
   StatusQueue queue_;
   kube::Recorder recorder_;
+  /// Of ProxyVIPs, which wait for their turn in the queue, and for nothing else's.
+  kube::Recorder vip_recorder_;
   std::map<std::string, kube::Resource> resources_;
   std::map<std::string, std::string> complaints_;  ///< the last logged messages, by kind
   /// Of rejections that are reported by events: the object's uid, the text to report, the text that was reported last.
@@ -84,12 +87,5 @@ class StatusWriter {
   bool pumping_ = false;
   std::function<void()> done_;
 };
-
-/// Selects the changed conditions that are relevant to an operator.
-struct Event {
-  kube::EventLevel level;
-  std::string reason, message;
-};
-std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionFlip>& flips);
 
 }  // namespace edge::controller
