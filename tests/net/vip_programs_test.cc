@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <regex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -232,9 +233,20 @@ class VipPrograms : public Bridge {
     return true;
   }
 
-  std::string get(const std::string& what) const {
-    return output(inside("control") + bin_dir().string() + "/edgectl get " + what + " -o json --kubeconfig " +
-                  directory_ + "/control/kubeconfig");
+  std::string edgectl(const std::string& words) const {
+    return output("{ " + inside("control") + bin_dir().string() + "/edgectl " + words + " --kubeconfig " + directory_ +
+                  "/control/kubeconfig 2>&1; }");
+  }
+  std::string get(const std::string& what) const { return edgectl("get " + what + " -o json"); }
+  /// Until edgectl prints what an address is like.
+  void shows(const std::string& words, const std::string& pattern) const {
+    std::string out;
+    EXPECT_TRUE(await([&] {
+      out = edgectl(words);
+      return std::regex_search(out, std::regex(pattern));
+    })) << words
+        << ":\n"
+        << out;
   }
 
   TempDir files_;
@@ -310,6 +322,45 @@ TEST_F(VipPrograms, WithoutTheRightsTheRestIsServedAndTheAddressIsNamed) {
     program->send_signal(SIGTERM);
     EXPECT_EQ(program->wait_exit(), 0) << program->err_text();
   }
+}
+
+TEST_F(VipPrograms, CommandsMoveAnAddressAndShowWhoHoldsIt) {
+  write_site(1, "{edge: \"yes\"}");
+  start_control();
+  start_agents();
+  ASSERT_TRUE(await([] { return !holder().empty() && served(kAddress, kWeb); }));
+  const std::string first = holder();
+  const std::string second = first == "c" ? "a" : "c";
+  // The controller may not have heard yet who holds it.
+  shows("vip move vip-0 --to " + second, "^agent " + first + " gives default/vip-0 away to " + second);
+  ASSERT_TRUE(await([&] { return holder() == second && served(kAddress, kWeb); }));
+  const std::string node = "node-" + second;
+  shows("get vips -o wide", "default +vip-0 +192\\.0\\.2\\.100/24 +L2ARP +True +" + node);
+  shows("describe vip vip-0",
+        "Moved[^\n]* node " + node + " holds it, node node-" + first + " did before: Offered, epoch 2");
+  shows("agent vips " + second, "default +vip-0 +192\\.0\\.2\\.100 +yes +2 +eth0 +Offered");
+  shows("agent vips " + first, "default +vip-0 +192\\.0\\.2\\.100 +no +2 +<none> +Taken");
+  shows("agents describe " + second, "VIPs:\nNAMESPACE[^\n]*\ndefault +vip-0 +192\\.0\\.2\\.100 +yes +2");
+  shows("status", second + " +" + node + " [^\n]* 192\\.0\\.2\\.100 ");
+  shows("metrics vips", "default/vip-0 +192\\.0\\.2\\.100/24 +default/public");
+  shows("explain http://shop.example:8080/", "node +" + node + " \\(ProxyVIP default/vip-0\\)");
+
+  EXPECT_THAT(edgectl("agents drain " + second), HasSubstr("takes none until `edgectl agents undrain`"));
+  ASSERT_TRUE(await([&] { return !holder().empty() && holder() != second && served(kAddress, kWeb); }));
+  programs_[second]->send_signal(SIGTERM);
+  EXPECT_EQ(programs_[second]->wait_exit(), 0) << programs_[second]->err_text();
+  programs_[second] = agent(second);
+  ASSERT_TRUE(programs_[second]->wait_out("ready program=")) << programs_[second]->err_text();
+  ASSERT_TRUE(await([&] { return page(second).value("liveAgents", Json::array()).size() == kNodes.size(); }));
+  EXPECT_TRUE(page(second).value("drained", false)) << "over a restart, too";
+  edgectl("vip move vip-0 --to " + second);
+  EXPECT_NE(holder(), second) << "it takes none";
+  EXPECT_THAT(edgectl("agents undrain " + second), HasSubstr("may hold addresses again"));
+  ASSERT_TRUE(await([&] { return !page(second).value("drained", true); }));
+  ASSERT_TRUE(await([&] {
+    if (holder() != second) edgectl("vip move vip-0 --to " + second);
+    return holder() == second && served(kAddress, kWeb);
+  }));
 }
 
 TEST_F(VipPrograms, TheLossOfANodeMovesAndWritesItsAddressesAlone) {
