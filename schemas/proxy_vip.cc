@@ -122,6 +122,7 @@ constexpr Column kColumns[] = {
     {"VIP", ".spec['address','pool']"},
     {"MODE", ".spec.mode"},
     kReadyColumn,
+    {"NODE", ".status.currentNode", ColumnType::kString, true},
     kAgeColumn,
 };
 

@@ -96,6 +96,12 @@ shop        main   0.1.0     Running   1/1          3/3      60m
 TEST(Columns, WideAndCustom) {
   EXPECT_NE(table("wp", {}, /*wide=*/true).find("ACTIVE"), std::string::npos);
   EXPECT_EQ(table("wp", {}).find("ACTIVE"), std::string::npos);
+  const auto held =
+      object("public", R"({"spec":{"address":"192.0.2.1/32","mode":"L2ARP"},"status":{"currentNode":"b"}})");
+  EXPECT_EQ(table("vip", {held}, /*wide=*/true), R"(
+NAMESPACE   NAME     VIP            MODE    READY    NODE   AGE
+shop        public   192.0.2.1/32   L2ARP   <none>   b      60m
+)");
   const auto custom = Columns::custom("NAME:.metadata.name,HOSTS:.spec.hostnames[*],NO:.spec.none");
   ASSERT_TRUE(custom);
   EXPECT_EQ(custom->cells(object("a", R"({"spec":{"hostnames":["x","y"]}})"), kNow),
