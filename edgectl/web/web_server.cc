@@ -73,7 +73,7 @@ struct WebServer::Parts {
       add_confinement(page);
       co_return page;
     }
-    Reply reply = co_await api->answer(request);
+    Reply reply = co_await api->answer(request, nullptr);
     add_confinement(reply);
     co_return reply;
   }

@@ -1,12 +1,12 @@
 #include "edgectl/web/api/api.h"
 
-#include <array>
 #include <chrono>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "edgectl/web/access/reply_filter.h"
 #include "edgectl/web/api/object_reply.h"
 #include "edgectl/web/api/replies.h"
 #include "edgectl/web/server/guard.h"
@@ -24,51 +24,35 @@ constexpr net::Duration kPoll = std::chrono::seconds(2);
 constexpr unsigned kPollsPerBeat = 7;
 constexpr net::Duration kCollect = std::chrono::milliseconds(150);
 constexpr net::Duration kFleetTime = std::chrono::seconds(25);
-constexpr net::Duration kCompileTime = std::chrono::minutes(2);
-/// What is not kept may change without notice.
-constexpr net::Duration kCompiledFor = std::chrono::seconds(30);
 constexpr std::size_t kMostExplainHeaders = 64;
-
-constexpr std::array<std::string_view, 2> kUnkept = {"Secret", "ConfigMap"};
 
 std::string text_of(const Jobs::Outcome& outcome) {
   return outcome.result ? *outcome.result : error_text(outcome.result.error().text);
 }
 
-/// nullopt: the body is not one.
-std::optional<ExplainRequest> read_explain_request(const std::string& body) {
+/// Returns the parameters of the compiler's call; null: the body is not an ExplainRequest.
+nlohmann::json read_explain_request(const std::string& body) {
   const nlohmann::json json = parse_json(body);
-  if (!json.is_object() || !member_in(json, "request").is_string()) return std::nullopt;
-  ExplainRequest asked{.request = text_in(json, "request")};
+  if (!json.is_object() || !member_in(json, "request").is_string()) return nullptr;
+  nlohmann::json headers = nlohmann::json::array();
   for (const nlohmann::json& header : list_in(json, "headers")) {
-    if (!header.is_string() || asked.headers.size() == kMostExplainHeaders) return std::nullopt;
-    asked.headers.push_back(text_value(header));
+    if (!header.is_string() || headers.size() == kMostExplainHeaders) return nullptr;
+    headers.push_back(header);
   }
-  if (const std::string& source = text_in(json, "source"); !source.empty()) asked.source = source;
+  const std::string& source = text_in(json, "source");
   const std::int64_t port = integer_in(json, "port");
-  if (port < 0 || port > 65535) return std::nullopt;
-  asked.port = static_cast<std::uint16_t>(port);
-  return asked;
+  if (port < 0 || port > 65535) return nullptr;
+  return {{"request", text_in(json, "request")},
+          {"headers", std::move(headers)},
+          {"source", source.empty() ? "127.0.0.1" : source},
+          {"port", port}};
+}
+
+std::int64_t unix_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
-
-/// A waiter of one call, which ends when the server stops.
-class Api::Waiting {
- public:
-  explicit Waiting(Api& api) : api_(api), waiter_(api.loop_) {
-    if (api.stopping_) waiter_.cancel();
-    api_.calls_.insert(&waiter_);
-  }
-  ~Waiting() { api_.calls_.erase(&waiter_); }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-  net::Waiter& waiter() { return waiter_; }
-
- private:
-  Api& api_;
-  net::Waiter waiter_;
-};
 
 Result<std::unique_ptr<Api>> Api::make(net::Loop& loop, ApiOptions options) {
   auto client = kube::Client::make(loop, options.config, {.user_agent = "edgectl/" EDGE_VERSION});
@@ -80,11 +64,12 @@ Api::Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> clie
     : loop_(loop),
       options_(std::move(options)),
       client_(std::move(client)),
+      waiters_(loop),
       store_(*client_, [this](std::string_view plural) { changed(plural); }),
+      viewers_(*client_, waiters_, [this] { return listable(); }),
       fleet_(options_.arguments),
-      explainer_(options_.controller_class),
       fleet_jobs_(loop, kMostWaiting),
-      compile_jobs_(loop, kMostWaiting),
+      compiler_(*client_, store_, waiters_, options_.controller_class),
       poll_(loop),
       soon_(loop) {}
 
@@ -100,178 +85,220 @@ void Api::stop() {
   store_.stop();
   hub_.close();
   fleet_jobs_.close();
-  compile_jobs_.close();
+  compiler_.stop();
   poll_.cancel();
   soon_.cancel();
-  // A waiter that is cancelled may end its call.
-  const std::vector<net::Waiter*> calls(calls_.begin(), calls_.end());
-  for (net::Waiter* call : calls) {
-    if (calls_.contains(call)) call->cancel();
-  }
+  waiters_.stop();
 }
 
-net::Task<Reply> Api::answer(const Request& request) {
-  if (const auto foreign = foreign_call(request)) return error_reply(403, *foreign);
+net::Task<Reply> Api::answer(const Request& request, const LoggedIn* login) {
+  if (const auto foreign = foreign_call(request)) co_return error_reply(403, *foreign);
   FoundCall found = find_call(request.method, request.path);
-  if (found.allow.empty()) return error_reply(404, "the API has no such call: see /api/openapi.json");
+  if (found.allow.empty()) co_return error_reply(404, "the API has no such call: see /api/openapi.json");
   if (found.call == nullptr) {
     Reply reply = error_reply(405, "only " + found.allow);
     reply.fields.emplace_back("Allow", found.allow);
-    return reply;
+    co_return reply;
   }
   const Call& call = *found.call;
-  if (call.changes && options_.read_only) return error_reply(403, "this server is read-only (--read-only)");
+  if (call.changes && options_.read_only) co_return error_reply(403, "this server is read-only (--read-only)");
   if (call.method != "GET" && !request.field("content-type").starts_with("application/json")) {
-    return error_reply(415, "the body is to be application/json");
+    co_return error_reply(415, "the body is to be application/json");
   }
-  std::vector<std::string>& at = found.parameters;
+  Viewing viewing = co_await viewing_of(login);
+  if (!viewing.fault.empty()) co_return error_reply(503, "what you may see is not known: " + viewing.fault);
+  Reply reply = co_await answer_call(call, std::move(found.parameters), request.body, std::move(viewing));
+  co_return reply;
+}
+
+net::Task<Api::Viewing> Api::viewing_of(const LoggedIn* login) {
+  if (login == nullptr) return Viewing{.viewer = viewers_.own(), .visible = Visible::all()};
+  auto viewer = viewers_.find(login->identity);
+  if (!viewer) return Viewing{.fault = viewer.error().text};
+  return find_viewing(std::move(*viewer), login->until);
+}
+
+net::Task<Api::Viewing> Api::find_viewing(std::shared_ptr<Viewer> viewer, std::int64_t until) {
+  FoundVisible found = co_await viewers_.visible(viewer);
+  co_return Viewing{.viewer = std::move(viewer),
+                    .visible = std::move(found.visible),
+                    .until = until,
+                    .fault = std::move(found.fault)};
+}
+
+Listable Api::listable() const {
+  Listable listable;
+  for (const auto& kind : store_.kinds()) {
+    if (!kind->served) continue;
+    listable.kinds.push_back(&kind->kind);
+    for (const auto& [key, object] : kind->objects) {
+      if (!object.name_space.empty()) listable.spaces.insert(object.name_space);
+    }
+  }
+  return listable;
+}
+
+net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing) {
   switch (call.id) {
     case CallId::kSession:
-      return session();
+      return session(viewing);
+    case CallId::kRights:
+      return rights(std::move(viewing), std::move(at[0]), std::move(at[1]));
+    case CallId::kRightsOfCluster:
+      return rights(std::move(viewing), std::move(at[0]), {});
     case CallId::kOpenApi:
       return json_reply(openapi_json());
     case CallId::kEvents:
-      return events();
+      return events(viewing);
     case CallId::kKinds:
-      return kinds();
+      return kinds(viewing);
     case CallId::kProblems:
-      return problems();
+      return problems(viewing);
     case CallId::kObjects:
-      return objects(at[0]);
+      return objects(viewing, at[0]);
     case CallId::kObject:
-      return object(std::move(at[0]), std::move(at[1]), std::move(at[2]));
+      return object(std::move(viewing), std::move(at[0]), std::move(at[1]), std::move(at[2]));
     case CallId::kObjectOfCluster:
-      return object(std::move(at[0]), {}, std::move(at[1]));
+      return object(std::move(viewing), std::move(at[0]), {}, std::move(at[1]));
     case CallId::kExplain:
-      return explain(request.body);
+      return explain(std::move(viewing), std::move(body));
+    case CallId::kTraffic:
+      return of_fleet(std::move(viewing), [this] { return fleet_.traffic(); }, visible_traffic);
     case CallId::kAgents:
-      return of_fleet([this] { return fleet_.agents(); });
     case CallId::kAgent:
-      return of_fleet([this, name = at[0]] { return fleet_.agent(name); });
     case CallId::kDrain:
     case CallId::kUndrain:
-      return of_fleet(
-          [this, name = at[0], drained = call.id == CallId::kDrain] { return fleet_.set_drained(name, drained); });
-    case CallId::kTraffic:
-      return of_fleet([this] { return fleet_.traffic(); });
     case CallId::kHistory:
       break;
   }
-  return of_fleet([this] { return fleet_.history(); });
+  if (!(call.changes ? viewing.visible->may_change_agents() : viewing.visible->may_see_agents())) {
+    return error_reply(403, std::string("you may not ") + (call.changes ? "update" : "list") +
+                                " agents in the API group " + std::string(kAgentsGroup));
+  }
+  switch (call.id) {
+    case CallId::kAgents:
+      return of_fleet(std::move(viewing), [this] { return fleet_.agents(); }, visible_agents);
+    case CallId::kAgent:
+      return of_fleet(std::move(viewing), [this, name = at[0]] { return fleet_.agent(name); }, visible_agents);
+    case CallId::kDrain:
+    case CallId::kUndrain:
+      return of_fleet(
+          std::move(viewing),
+          [this, name = at[0], drained = call.id == CallId::kDrain] { return fleet_.set_drained(name, drained); },
+          nullptr);
+    default:
+      return of_fleet(std::move(viewing), [this] { return fleet_.history(); }, visible_history);
+  }
 }
 
-Reply Api::session() const {
+Reply Api::session(const Viewing& viewing) const {
+  OrderedJson kinds = OrderedJson::array();
+  const StoreView view = view_of(viewing);
+  for (const StoredKind* kind : view.kinds()) kinds.push_back(kind->kind.plural);
+  const Identity& identity = viewing.viewer->identity();
   return json_reply(json_line(OrderedJson{{"version", EDGE_VERSION},
                                           {"server", options_.config.cluster.server.origin()},
                                           {"context", options_.config.context},
                                           {"namespace", options_.config.name_space},
                                           {"readOnly", options_.read_only},
                                           {"synced", store_.synced()},
-                                          {"fault", store_.fault()}}));
+                                          {"fault", store_.fault()},
+                                          {"login", viewing.viewer->logged_in()},
+                                          {"user", identity.user},
+                                          {"groups", identity.groups},
+                                          {"may",
+                                           {{"seeAgents", viewing.visible->may_see_agents()},
+                                            {"changeAgents", viewing.visible->may_change_agents()},
+                                            {"kinds", std::move(kinds)}}}}));
 }
 
-Reply Api::kinds() const {
+net::Task<Reply> Api::rights(Viewing viewing, std::string plural, std::string name_space) {
+  const StoredKind* kind = view_of(viewing).find(plural);
+  if (kind == nullptr) co_return error_reply(404, "no such kind");
+  CallWaiter waiter(waiters_);
+  OrderedJson rights;
+  for (const char* verb : {"create", "update", "delete"}) {
+    const Reviewed reviewed = co_await review(
+        viewing.viewer->client(), *waiter,
+        {.verb = verb, .group = std::string(group_of(kind->kind)), .resource = plural, .name_space = name_space});
+    if (!reviewed.fault.empty()) co_return error_reply(503, "the resource API does not say: " + reviewed.fault);
+    rights[verb] = reviewed.allowed && !options_.read_only;
+  }
+  co_return json_reply(json_line(rights));
+}
+
+Reply Api::kinds(const Viewing& viewing) const {
+  const StoreView view = view_of(viewing);
   OrderedJson list = OrderedJson::array();
-  for (const auto& kind : store_.kinds()) list.push_back(kind_json(*kind));
+  for (const StoredKind* kind : view.kinds()) list.push_back(kind_json(view, *kind));
   return json_reply(json_line(list));
 }
 
-Reply Api::problems() const { return json_reply(json_line(problems_json(store_))); }
+Reply Api::problems(const Viewing& viewing) const { return json_reply(json_line(problems_json(view_of(viewing)))); }
 
-Reply Api::objects(const std::string& plural) const {
-  const StoredKind* kind = store_.find(plural);
+Reply Api::objects(const Viewing& viewing, const std::string& plural) const {
+  const StoreView view = view_of(viewing);
+  const StoredKind* kind = view.find(plural);
   if (kind == nullptr) return error_reply(404, "no such kind");
-  return json_reply(json_line(objects_json(*kind)));
+  return json_reply(json_line(objects_json(view, *kind)));
 }
 
-net::Task<Reply> Api::object(std::string plural, std::string name_space, std::string name) {
-  const StoredKind* kind = store_.find(plural);
+net::Task<Reply> Api::object(Viewing viewing, std::string plural, std::string name_space, std::string name) {
+  const StoreView view = view_of(viewing);
+  const StoredKind* kind = view.find(plural);
   if (kind == nullptr) co_return error_reply(404, "no such kind");
   const std::string key = name_space.empty() ? name : name_space + "/" + name;
-  const auto found = kind->objects.find(key);
-  if (found == kind->objects.end())
-    co_return error_reply(404, std::string(kind->kind.kind) + " " + key + " does not exist");
-  const std::string uid = found->second.uid;
-  OrderedJson reply = object_json(store_, *kind, found->second);
-  Waiting waiting(*this);
+  const StoredObject* found = view.find_object(*kind, key);
+  if (found == nullptr) co_return error_reply(404, std::string(kind->kind.kind) + " " + key + " does not exist");
+  const std::string uid = found->uid;
+  OrderedJson reply = object_json(view, *kind, *found);
+  CallWaiter waiter(waiters_);
   kube::ListOptions options;
   // What has no namespace has its events in `default`.
   options.name_space = name_space.empty() ? "default" : name_space;
   options.field_selector = "involvedObject.name=" + name + ",involvedObject.kind=" + std::string(kind->kind.kind);
   const kube::Resource events{.group = {}, .version = "v1", .plural = "events", .kind = "Event"};
-  const kube::ListReply list = co_await client_->list(waiting.waiter(), events, std::move(options));
+  const kube::ListReply list = co_await viewing.viewer->client().list(*waiter, events, std::move(options));
   reply["events"] = events_json(list.list.items, uid);
   reply["eventsFault"] = list.ok() ? std::string() : list.failure.text();
   co_return json_reply(json_line(reply));
 }
 
-net::Task<bool> Api::add_unkept(std::shared_ptr<SourceMap> sources, std::shared_ptr<std::vector<std::string>> notes) {
-  for (const std::string_view name : kUnkept) {
-    const schemas::Kind* kind = schemas::find_kind(name);
-    Waiting waiting(*this);
-    kube::ListOptions options;
-    options.reading = {.api_version = std::string(kind->api_version), .kind = std::string(kind->kind)};
-    kube::Resource resource{
-        .group = {}, .version = "v1", .plural = std::string(kind->plural), .kind = std::string(kind->kind)};
-    const kube::ListReply list = co_await client_->list_all(waiting.waiter(), std::move(resource), std::move(options));
-    if (!list.ok()) {
-      notes->push_back(std::string(kind->plural) +
-                       " cannot be read, so what names them takes no part: " + list.failure.text());
-      continue;
-    }
-    std::string text;
-    for (const kube::Object& object : list.list.items) text += (text.empty() ? "" : ",\n") + object.text;
-    if (text.empty()) continue;
-    sources->add("cluster: " + std::string(kind->plural),
-                 R"({"apiVersion":"v1","kind":"List","items":[)" + text + "]}\n");
-  }
-  co_return true;
+net::Task<Reply> Api::explain(Viewing viewing, std::string body) {
+  nlohmann::json asked = read_explain_request(body);
+  if (asked.is_null()) co_return error_reply(400, "the body is not an ExplainRequest: see /api/openapi.json");
+  CompilerCalls::Outcome done = co_await compiler_.ask("explain", std::move(asked));
+  if (!done.json) co_return error_reply(done.json.error());
+  co_return json_reply(R"({"explanation":)" + visible_explanation(std::move(*done.json), view_of(viewing)) +
+                       R"(,"notes":)" + json_line(nlohmann::json(done.notes)) + "}");
 }
 
-net::Task<Reply> Api::explain(std::string body) {
-  const auto asked = read_explain_request(body);
-  if (!asked) co_return error_reply(400, "the body is not an ExplainRequest: see /api/openapi.json");
-  if (!store_.synced()) {
-    const std::string why = store_.fault().empty() ? "it is still being read" : store_.fault();
-    co_return error_reply(503, "the configuration is not known: " + why);
-  }
-  const std::uint64_t version = store_.version();
-  std::shared_ptr<SourceMap> sources;
-  const auto notes = std::make_shared<std::vector<std::string>>(compiled_notes_);
-  if (compiled_version_ != version || loop_.now() >= compiled_until_) {
-    sources = std::make_shared<SourceMap>();
-    store_.add_sources(*sources);
-    notes->clear();
-    co_await add_unkept(sources, notes);
-  }
-  const auto work = [this, sources, asked = *asked]() -> Result<std::string> {
-    if (sources != nullptr || !explainer_.compiled()) {
-      if (sources == nullptr) return Error{ErrorCode::kAborted, "the configuration was changed meanwhile: try again"};
-      if (Status status = explainer_.compile(*sources); !status) return status.error();
-    }
-    return explainer_.explain(asked);
-  };
-  const Jobs::Outcome outcome = co_await compile_jobs_.run(work, kCompileTime);
-  const Result<std::string>& done = outcome.result;
-  const bool compiled = sources != nullptr && (done.ok() || done.error().code == ErrorCode::kInvalidArgument);
-  if (compiled) {
-    compiled_version_ = version;
-    compiled_until_ = loop_.now() + kCompiledFor;
-    compiled_notes_ = *notes;
-  } else if (!done.ok() && done.error().code != ErrorCode::kInvalidArgument) {
-    compiled_version_.reset();
-  }
-  if (!done) co_return error_reply(done.error());
-  co_return json_reply(R"({"explanation":)" + *done + R"(,"notes":)" + json_line(nlohmann::json(*notes)) + "}");
+net::Task<Reply> Api::of_fleet(Viewing viewing, std::function<Result<std::string>()> ask, Filter filter) {
+  Jobs::Outcome said = co_await fleet_jobs_.run(std::move(ask), kFleetTime);
+  if (!said.result) co_return error_reply(said.result.error());
+  co_return json_reply(filter == nullptr ? std::move(*said.result) : filter(std::move(*said.result), view_of(viewing)));
 }
 
-net::Task<Reply> Api::of_fleet(std::function<Result<std::string>()> ask) {
-  const Jobs::Outcome said = co_await fleet_jobs_.run(std::move(ask), kFleetTime);
-  co_return said.result ? json_reply(*said.result) : error_reply(said.result.error());
-}
-
-Reply Api::events() {
-  auto stream = hub_.watch();
+Reply Api::events(const Viewing& viewing) {
+  ViewerRules rules;
+  if (viewing.viewer->logged_in()) {
+    const auto watching = std::make_shared<const std::shared_ptr<Viewer>>(viewing.viewer);
+    std::erase_if(watching_, [](const auto& one) { return one.expired(); });
+    watching_.push_back(watching);
+    rules.shown = [this, watching](std::string_view topic, const std::string& data) {
+      const auto visible = Viewers::last_visible(**watching);
+      const StoreView view(store_, *visible);
+      if (topic == "traffic") return visible_traffic(data, view);
+      if (topic != "agents") return std::string("{}");
+      return visible->may_see_agents() ? visible_agents(data, view) : error_text("you may not list agents");
+    };
+    rules.told_of_kind = [this, watching](std::string_view plural) {
+      const auto visible = Viewers::last_visible(**watching);
+      return plural == "kinds" || StoreView(store_, *visible).find(plural) != nullptr;
+    };
+    rules.over = [until = viewing.until] { return unix_now() >= until; };
+  }
+  auto stream = hub_.watch(std::move(rules));
   if (stream == nullptr) {
     Reply reply = error_reply(503, "too many viewers");
     reply.fields.emplace_back("Retry-After", "10");
@@ -282,12 +309,26 @@ Reply Api::events() {
   return {.content_type = "text/event-stream", .fields = {{"Cache-Control", "no-store"}}, .stream = std::move(stream)};
 }
 
+/// Streams are filtered by what was found last.
+net::Task<bool> Api::refresh_watching() {
+  const auto watching = watching_;
+  for (const auto& one : watching) {
+    const auto viewer = one.lock();
+    if (viewer == nullptr) continue;
+    const FoundVisible found = co_await viewers_.visible(*viewer);
+    if (stopping_) co_return false;
+  }
+  co_return true;
+}
+
 net::Detached Api::poll_agents() {
   const Jobs::Work ask_traffic = [this] { return fleet_.traffic(); };
   const Jobs::Work ask_agents = [this] { return fleet_.agents(); };
   for (unsigned polls = 1; !stopping_; ++polls) {
     if (polls % kPollsPerBeat == 0) hub_.beat();
+    compiler_.rest();
     if (hub_.viewers() > 0) {
+      co_await refresh_watching();
       const Jobs::Outcome traffic = co_await fleet_jobs_.run(ask_traffic, kFleetTime);
       hub_.publish("traffic", text_of(traffic));
       const Jobs::Outcome agents = co_await fleet_jobs_.run(ask_agents, kFleetTime);

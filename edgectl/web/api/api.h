@@ -1,6 +1,7 @@
-// Answers the calls of the JSON API, with the rights of whoever runs the server.
+// Answers the calls of the JSON API, with the rights of whoever looks (access/viewers.h).
 //
-// For the loop's thread. What blocks runs on two threads of its own: one asks agents, the other compiles.
+// For the loop's thread. What blocks runs on two threads of its own: one asks agents, the other waits for the
+// compiler's process.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,11 @@
 #include "base/result.h"
 #include "cli/flags.h"
 #include "controller/kube/client.h"
+#include "edgectl/web/access/store_view.h"
+#include "edgectl/web/access/viewers.h"
 #include "edgectl/web/api/call_table.h"
-#include "edgectl/web/api/explainer.h"
+#include "edgectl/web/api/call_waiters.h"
+#include "edgectl/web/api/compiler_calls.h"
 #include "edgectl/web/api/fleet.h"
 #include "edgectl/web/api/object_store.h"
 #include "edgectl/web/server/event_hub.h"
@@ -39,48 +43,63 @@ class Api {
   void start();
   /// Ends what is in progress. To be called on the loop's thread before the loop ends.
   void stop();
-  /// `request.path` begins with `/api/`.
-  net::Task<net::server::Reply> answer(const net::server::Request& request);
+  /// `request.path` begins with `/api/`. `login`: null: the server has none, and the viewer has the kubeconfig's
+  /// rights.
+  net::Task<net::server::Reply> answer(const net::server::Request& request, const LoggedIn* login);
 
  private:
   using Reply = net::server::Reply;
-  class Waiting;
+
+  /// Who asks, and what they may list.
+  struct Viewing {
+    std::shared_ptr<Viewer> viewer{};
+    std::shared_ptr<const Visible> visible{};
+    std::int64_t until = 0;  ///< end of the login, seconds since 1970; 0: none
+    std::string fault{};     ///< why it cannot be found; empty: it was
+  };
+  /// Takes out of a reply what a viewer may not list.
+  using Filter = std::string (*)(std::string json, const StoreView& view);
 
   Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> client);
 
-  Reply session() const;
-  Reply kinds() const;
-  Reply problems() const;
-  Reply objects(const std::string& plural) const;
-  net::Task<Reply> object(std::string plural, std::string name_space, std::string name);
-  net::Task<Reply> explain(std::string body);
-  net::Task<Reply> of_fleet(std::function<Result<std::string>()> ask);
-  Reply events();
+  net::Task<Viewing> viewing_of(const LoggedIn* login);
+  net::Task<Viewing> find_viewing(std::shared_ptr<Viewer> viewer, std::int64_t until);
+  /// Valid as long as `viewing`.
+  StoreView view_of(const Viewing& viewing) const { return {store_, *viewing.visible}; }
+  net::Task<Reply> answer_call(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing);
 
-  /// Adds the objects that are not kept, and `notes` of what cannot be read.
-  net::Task<bool> add_unkept(std::shared_ptr<SourceMap> sources, std::shared_ptr<std::vector<std::string>> notes);
+  Reply session(const Viewing& viewing) const;
+  net::Task<Reply> rights(Viewing viewing, std::string plural, std::string name_space);
+  Reply kinds(const Viewing& viewing) const;
+  Reply problems(const Viewing& viewing) const;
+  Reply objects(const Viewing& viewing, const std::string& plural) const;
+  net::Task<Reply> object(Viewing viewing, std::string plural, std::string name_space, std::string name);
+  net::Task<Reply> explain(Viewing viewing, std::string body);
+  net::Task<Reply> of_fleet(Viewing viewing, std::function<Result<std::string>()> ask, Filter filter);
+  Reply events(const Viewing& viewing);
+
+  Listable listable() const;
   net::Detached poll_agents();
+  net::Task<bool> refresh_watching();
   net::Detached publish_changes();
   void changed(std::string_view plural);
 
   net::Loop& loop_;
   ApiOptions options_;
   std::unique_ptr<kube::Client> client_;
+  CallWaiters waiters_;
   ObjectStore store_;
+  Viewers viewers_;
   EventHub hub_;
   Fleet fleet_;
-  Explainer explainer_;
   Jobs fleet_jobs_;
-  Jobs compile_jobs_;
+  CompilerCalls compiler_;
   net::Waiter poll_;
   net::Waiter soon_;
   std::set<std::string, std::less<>> changed_;  ///< kinds, not published yet
   bool publishing_ = false;
-  std::set<net::Waiter*> calls_;  ///< of calls to the resource API
   bool stopping_ = false;
-  std::optional<std::uint64_t> compiled_version_;  ///< of the store
-  net::Time compiled_until_{};
-  std::vector<std::string> compiled_notes_;
+  std::vector<std::weak_ptr<const std::shared_ptr<Viewer>>> watching_;  ///< one for each stream of who has logged in
 };
 
 }  // namespace edge::edgectl::web

@@ -14,6 +14,10 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr Call kCalls[] = {
     {CallId::kSession, "GET", "/api/session", "getSession", "What is connected, and what it allows", "Session"},
+    {CallId::kRights, "GET", "/api/rights/{plural}/{namespace}", "getRights",
+     "Which changes the viewer may make to objects of a kind in a namespace", "Rights"},
+    {CallId::kRightsOfCluster, "GET", "/api/rights/{plural}", "getClusterRights",
+     "The same for a kind without namespaces", "Rights"},
     {CallId::kOpenApi, "GET", "/api/openapi.json", "getOpenApi", "This document", "Any"},
     {CallId::kEvents, "GET", "/api/events", "watchEvents", "Changes, traffic and agents as server-sent events",
      "EventStream"},

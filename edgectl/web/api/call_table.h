@@ -13,6 +13,8 @@ namespace edge::edgectl::web {
 
 enum class CallId : std::uint8_t {
   kSession,
+  kRights,
+  kRightsOfCluster,
   kOpenApi,
   kEvents,
   kKinds,

@@ -20,12 +20,13 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::size_t kMostProblems = 200;
 constexpr std::array kHealths = {Health::kUnknown, Health::kGood, Health::kPending, Health::kWarning, Health::kBad};
 
-OrderedJson relations_json(const ObjectStore& store, const std::vector<Reference>& references) {
+OrderedJson relations_json(const StoreView& view, const std::vector<Reference>& references) {
   OrderedJson list = OrderedJson::array();
   for (const Reference& reference : references) {
-    const StoredKind* kind = store.find_kind(reference.kind);
+    const StoredKind* kind = view.find_kind(reference.kind);
     OrderedJson known = nullptr;
-    if (kind != nullptr && kind->synced) {
+    // Whether something exists is for those who may list it.
+    if (kind != nullptr && kind->synced && view.visible().may_list(kind->kind, reference.name_space)) {
       const std::string key =
           reference.name_space.empty() ? reference.name : reference.name_space + "/" + reference.name;
       known = kind->objects.contains(key);
@@ -64,9 +65,13 @@ std::string last_of(const Json& event) {
 
 }  // namespace
 
-OrderedJson kind_json(const StoredKind& kind) {
+OrderedJson kind_json(const StoreView& view, const StoredKind& kind) {
   std::array<std::size_t, kHealths.size()> counts{};
-  for (const auto& [key, stored] : kind.objects) ++counts[static_cast<std::size_t>(stored.verdict.health)];
+  std::size_t count = 0;
+  view.each(kind, [&](const std::string&, const StoredObject& stored) {
+    ++counts[static_cast<std::size_t>(stored.verdict.health)];
+    ++count;
+  });
   OrderedJson health;
   for (const Health one : kHealths) health[std::string(word_of(one))] = counts[static_cast<std::size_t>(one)];
   return {{"kind", kind.kind.kind},
@@ -77,33 +82,33 @@ OrderedJson kind_json(const StoredKind& kind) {
           {"served", kind.served},
           {"synced", kind.synced},
           {"fault", kind.fault},
-          {"count", kind.objects.size()},
-          {"leftOut", kind.left_out},
+          {"count", count},
+          {"leftOut", view.left_out(kind)},
           {"health", std::move(health)}};
 }
 
-OrderedJson objects_json(const StoredKind& kind) {
+OrderedJson objects_json(const StoreView& view, const StoredKind& kind) {
   OrderedJson rows = OrderedJson::array();
-  for (const auto& [key, stored] : kind.objects) {
+  view.each(kind, [&](const std::string&, const StoredObject& stored) {
     rows.push_back({{"namespace", stored.name_space},
                     {"name", stored.name},
                     {"health", word_of(stored.verdict.health)},
                     {"problem", stored.verdict.problem},
                     {"cells", stored.cells}});
-  }
-  return {{"kind", kind_json(kind)}, {"heads", kind.heads}, {"rows", std::move(rows)}};
+  });
+  return {{"kind", kind_json(view, kind)}, {"heads", kind.heads}, {"rows", std::move(rows)}};
 }
 
-OrderedJson problems_json(const ObjectStore& store) {
+OrderedJson problems_json(const StoreView& view) {
   struct Found {
     const StoredKind* kind;
     const StoredObject* object;
   };
   std::vector<Found> found;
-  for (const auto& kind : store.kinds()) {
-    for (const auto& [key, stored] : kind->objects) {
-      if (stored.verdict.health >= Health::kPending) found.push_back({kind.get(), &stored});
-    }
+  for (const StoredKind* kind : view.kinds()) {
+    view.each(*kind, [&](const std::string&, const StoredObject& stored) {
+      if (stored.verdict.health >= Health::kPending) found.push_back({kind, &stored});
+    });
   }
   std::ranges::stable_sort(
       found, [](const Found& a, const Found& b) { return a.object->verdict.health > b.object->verdict.health; });
@@ -120,7 +125,7 @@ OrderedJson problems_json(const ObjectStore& store) {
   return {{"total", found.size()}, {"items", std::move(items)}};
 }
 
-OrderedJson object_json(const ObjectStore& store, const StoredKind& kind, const StoredObject& stored) {
+OrderedJson object_json(const StoreView& view, const StoredKind& kind, const StoredObject& stored) {
   Json object = parsed_json(stored.text);
   OrderedJson conditions = conditions_json(object);
   redact(object);
@@ -136,8 +141,8 @@ OrderedJson object_json(const ObjectStore& store, const StoredKind& kind, const 
           {"object", std::move(object)},
           {"yaml", std::move(yaml)},
           {"conditions", std::move(conditions)},
-          {"uses", relations_json(store, stored.references)},
-          {"usedBy", relations_json(store, store.referring_to(self))}};
+          {"uses", relations_json(view, stored.references)},
+          {"usedBy", relations_json(view, view.referring_to(self))}};
 }
 
 OrderedJson events_json(const std::vector<kube::Object>& events, const std::string& uid) {

@@ -1,4 +1,4 @@
-// Stored objects as the API's JSON. Values that may be secret are left out.
+// Stored objects as the API's JSON, those that the viewer may list. Values that may be secret are left out.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "edgectl/web/api/object_store.h"
+#include "edgectl/web/access/store_view.h"
 
 namespace edge::edgectl::web {
 
-nlohmann::ordered_json kind_json(const StoredKind& kind);
-nlohmann::ordered_json objects_json(const StoredKind& kind);
+nlohmann::ordered_json kind_json(const StoreView& view, const StoredKind& kind);
+nlohmann::ordered_json objects_json(const StoreView& view, const StoredKind& kind);
 /// The worst first, at most 200.
-nlohmann::ordered_json problems_json(const ObjectStore& store);
+nlohmann::ordered_json problems_json(const StoreView& view);
 /// Without events.
-nlohmann::ordered_json object_json(const ObjectStore& store, const StoredKind& kind, const StoredObject& stored);
+nlohmann::ordered_json object_json(const StoreView& view, const StoredKind& kind, const StoredObject& stored);
 /// The latest first. Omits those of an earlier object of the same name.
 nlohmann::ordered_json events_json(const std::vector<kube::Object>& events, const std::string& uid);
 

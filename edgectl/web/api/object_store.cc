@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kAge = "AGE";
 /// Between two attempts to have the list of kinds.
 constexpr net::Duration kRetry = std::chrono::seconds(3);
+/// Of objects that the compiler has not heard of yet.
+constexpr std::size_t kMostTouched = 20'000;
 /// Kinds may be installed later.
 constexpr net::Duration kLookAgain = std::chrono::seconds(60);
 
@@ -88,6 +90,7 @@ void ObjectStore::follow(StoredKind& kind, const kube::Resource& resource) {
                            .removed =
                                [this, &kind](const std::string& key) {
                                  if (kind.objects.erase(key) == 0 && kind.left_out > 0) --kind.left_out;
+                                 touch(kind, key);
                                  tell(kind);
                                },
                            .synced =
@@ -124,6 +127,7 @@ void ObjectStore::put(StoredKind& kind, kube::Object object) {
   for (std::size_t i = 0; i < kind.heads.size(); ++i) {
     if (kind.heads[i] == kAge) stored.cells[i] = stored.created;
   }
+  touch(kind, key);
   kind.objects.insert_or_assign(std::move(key), std::move(stored));
   tell(kind);
 }
@@ -165,17 +169,30 @@ bool ObjectStore::synced() const {
                              [](const auto& kind) { return !kind->served || kind->synced || !kind->fault.empty(); });
 }
 
-void ObjectStore::add_sources(SourceMap& sources) const {
-  for (const auto& kind : kinds_) {
-    if (kind->objects.empty()) continue;
-    std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
-    bool first = true;
-    for (const auto& [key, object] : kind->objects) {
-      if (!std::exchange(first, false)) text += ",\n";
-      text += object.text;
+void ObjectStore::touch(const StoredKind& kind, const std::string& key) {
+  if (missed_) return;
+  touched_.emplace(kind.kind.plural, key);
+  if (touched_.size() < kMostTouched) return;
+  touched_.clear();
+  missed_ = true;
+}
+
+bool ObjectStore::take_changes(bool all, const ChangeVisitor& visit) {
+  const bool everything = all || missed_;
+  const auto touched = std::exchange(touched_, {});
+  missed_ = false;
+  if (everything) {
+    for (const auto& kind : kinds_) {
+      for (const auto& [key, object] : kind->objects) visit(kind->kind.plural, key, &object.text);
     }
-    sources.add("cluster: " + std::string(kind->kind.plural), text + "]}\n");
+    return true;
   }
+  for (const auto& [plural, key] : touched) {
+    const StoredKind* kind = find(plural);
+    const auto found = kind->objects.find(key);
+    visit(plural, key, found == kind->objects.end() ? nullptr : &found->second.text);
+  }
+  return false;
 }
 
 }  // namespace edge::edgectl::web

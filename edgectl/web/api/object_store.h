@@ -9,11 +9,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/source.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/informer.h"
 #include "edgectl/resources/columns.h"
@@ -46,6 +47,9 @@ struct StoredKind {
   std::unique_ptr<kube::Informer> informer{};
 };
 
+/// `text`: null for an object that is gone.
+using ChangeVisitor = std::function<void(std::string_view plural, std::string_view key, const std::string* text)>;
+
 class ObjectStore {
  public:
   /// Limit per kind; further objects are counted only.
@@ -69,8 +73,11 @@ class ObjectStore {
   std::uint64_t version() const { return version_; }
   /// Returns whether every kind that is served has been listed.
   bool synced() const;
-  /// Adds a text per kind.
-  void add_sources(SourceMap& sources) const;
+  /// Returns whether `take_changes` would tell of any.
+  bool has_changes() const { return missed_ || !touched_.empty(); }
+  /// Tells of the objects that were added, changed or removed since it was called last; of all of them with `all`, and
+  /// where there were too many to remember each: then not of removed ones. Returns whether it told of all.
+  bool take_changes(bool all, const ChangeVisitor& visit);
   /// Returns why the server cannot be asked for its kinds; empty: it can.
   const std::string& fault() const { return fault_; }
 
@@ -79,6 +86,7 @@ class ObjectStore {
   void follow(StoredKind& kind, const kube::Resource& resource);
   void put(StoredKind& kind, kube::Object object);
   void tell(const StoredKind& kind);
+  void touch(const StoredKind& kind, const std::string& key);
 
   kube::Client& client_;
   kube::Discovery discovery_;
@@ -87,6 +95,8 @@ class ObjectStore {
   std::vector<std::unique_ptr<StoredKind>> kinds_;
   std::uint64_t version_ = 0;
   std::string fault_;
+  std::set<std::pair<std::string_view, std::string>> touched_;  ///< plural and key, not taken yet
+  bool missed_ = true;                                          ///< more than these: all objects count as touched
 };
 
 /// Returns whether objects of the kind are never stored: Secrets, and what changes with every pod.

@@ -13,19 +13,19 @@ using net::server::BodySource;
 
 class EventHub::Viewer final : public BodySource {
  public:
-  explicit Viewer(std::shared_ptr<State> state)
-      : state_(std::move(state)), changes_seen_(state_->version), beat_(state_->beats) {
+  Viewer(std::shared_ptr<State> state, ViewerRules rules)
+      : state_(std::move(state)), rules_(std::move(rules)), changes_seen_(state_->version), beat_(state_->beats) {
     state_->viewers.insert(this);
   }
   ~Viewer() override { state_->viewers.erase(this); }
 
   Next next(std::string& out) override {
-    if (state_->closed) return Next::kEnd;
+    if (state_->closed || (rules_.over && rules_.over())) return Next::kEnd;
     if (!std::exchange(begun_, true)) out += "retry: 1000\n\n";
     add_changes(out);
     if (seen_ < state_->version) {
       for (const auto& [name, topic] : state_->topics) {
-        if (topic.version > seen_) out += *topic.text;
+        if (topic.version > seen_) add_event(name, *topic.text, out);
       }
       seen_ = state_->version;
     }
@@ -38,10 +38,17 @@ class EventHub::Viewer final : public BodySource {
   }
 
  private:
+  void add_event(const std::string& name, const std::string& text, std::string& out) const {
+    out += "event: " + name + "\ndata: ";
+    out += rules_.shown ? rules_.shown(name, text) : text;
+    out += "\n\n";
+  }
+
   void add_changes(std::string& out) {
     nlohmann::json kinds = nlohmann::json::array();
     for (const auto& [kind, version] : state_->changes) {
-      if (version > changes_seen_) kinds.push_back(kind);
+      if (version <= changes_seen_) continue;
+      if (!rules_.told_of_kind || rules_.told_of_kind(kind)) kinds.push_back(kind);
     }
     changes_seen_ = state_->version;
     if (!kinds.empty())
@@ -49,6 +56,7 @@ class EventHub::Viewer final : public BodySource {
   }
 
   std::shared_ptr<State> state_;
+  const ViewerRules rules_;
   std::function<void()> ready_;
   std::uint64_t changes_seen_;
   std::uint64_t seen_ = 0;
@@ -65,8 +73,7 @@ void EventHub::add_changes(const std::set<std::string, std::less<>>& kinds) {
 void EventHub::publish(std::string_view topic, std::string data) {
   const auto found = state_->topics.try_emplace(std::string(topic)).first;
   found->second.version = ++state_->version;
-  found->second.text =
-      std::make_shared<const std::string>("event: " + std::string(topic) + "\ndata: " + std::move(data) + "\n\n");
+  found->second.text = std::make_shared<const std::string>(std::move(data));
   wake_all();
 }
 
@@ -75,9 +82,9 @@ void EventHub::beat() {
   wake_all();
 }
 
-std::unique_ptr<BodySource> EventHub::watch() {
+std::unique_ptr<BodySource> EventHub::watch(ViewerRules rules) {
   if (state_->closed || state_->viewers.size() >= kMostViewers) return nullptr;
-  return std::make_unique<Viewer>(state_);
+  return std::make_unique<Viewer>(state_, std::move(rules));
 }
 
 void EventHub::close() {

@@ -18,6 +18,15 @@
 
 namespace edge::edgectl::web {
 
+/// What one viewer is sent; empty members: everything, for as long as they like.
+struct ViewerRules {
+  /// Returns the text of a topic as the viewer may see it.
+  std::function<std::string(std::string_view topic, const std::string& data)> shown{};
+  std::function<bool(std::string_view kind)> told_of_kind{};
+  /// Returns whether the stream is to end.
+  std::function<bool()> over{};
+};
+
 class EventHub {
  public:
   static constexpr std::size_t kMostViewers = 512;
@@ -31,7 +40,7 @@ class EventHub {
   /// Sends a comment, by which connections that are gone are noticed.
   void beat();
   /// Returns the stream of one viewer, which begins with the current texts; null at kMostViewers.
-  std::unique_ptr<net::server::BodySource> watch();
+  std::unique_ptr<net::server::BodySource> watch(ViewerRules rules = {});
   std::size_t viewers() const { return state_->viewers.size(); }
   /// Ends all streams.
   void close();
@@ -39,7 +48,7 @@ class EventHub {
  private:
   class Viewer;
   struct Topic {
-    std::shared_ptr<const std::string> text;  ///< the event as sent
+    std::shared_ptr<const std::string> text;  ///< the event's data
     std::uint64_t version = 0;
   };
   /// Shared with the viewers, which the server destroys.

@@ -1,4 +1,4 @@
-#include "edgectl/web/api/explainer.h"
+#include "edgectl/web/compiler/explainer.h"
 
 #include <utility>
 

@@ -1,0 +1,150 @@
+#include "edgectl/web/access/reply_filter.h"
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+
+namespace edge::edgectl::web {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Removes the elements of a list for which `keep` is false. \returns how many.
+template <typename Keep>
+std::size_t keep_only(Json& object, const char* name, const Keep& keep) {
+  if (!object.is_object() || !object.contains(name) || !object[name].is_array()) return 0;
+  Json kept = Json::array();
+  std::size_t removed = 0;
+  for (Json& one : object[name]) {
+    if (keep(one)) {
+      kept.push_back(std::move(one));
+    } else {
+      ++removed;
+    }
+  }
+  object[name] = std::move(kept);
+  return removed;
+}
+
+bool names_backend(const StoreView& view, std::string_view name) {
+  return view.names(backend_kinds(), name) || view.names(backend_kinds(), name.substr(0, name.rfind(':')));
+}
+
+std::string_view space_of(std::string_view key) { return key.substr(0, key.find('/')); }
+
+/// Policies are named in sentences: told to who may list those of both namespaces that they may come from.
+bool sees_policies(const StoreView& view, std::string_view route, std::string_view gateway) {
+  const StoredKind* policies = view.find_kind("ProxyPolicy");
+  return policies != nullptr && view.visible().may_list(policies->kind, space_of(route)) &&
+         view.visible().may_list(policies->kind, space_of(gateway));
+}
+
+/// `ProxyRoute shop/api`.
+bool names_resource(const StoreView& view, std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return false;
+  const std::array<std::string_view, 1> kind = {text.substr(0, space)};
+  return view.names(kind, text.substr(space + 1));
+}
+
+void hide_in_agent(Json& agent, const StoreView& view) {
+  const auto key = [](const Json& one) { return text_of(one, "namespace") + "/" + text_of(one, "name"); };
+  keep_only(agent, "backends", [&](const Json& one) { return view.names(backend_kinds(), key(one)); });
+  constexpr std::array<std::string_view, 1> kVip = {"ProxyVIP"};
+  keep_only(agent, "vips", [&](const Json& one) { return view.names(kVip, key(one)); });
+  keep_only(agent, "unboundListeners", [&](const Json& one) {
+    return view.names(gateway_kinds(), text_of(one, "namespace") + "/" + text_of(one, "gateway"));
+  });
+  // A sentence that may name anything.
+  if (agent.contains("refused")) agent["refused"]["reason"] = "";
+}
+
+}  // namespace
+
+std::string visible_explanation(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  Json explanation = parse_ordered_json(json);
+  if (!explanation.is_object()) return "null";
+  const auto visible_rule = [&](const Json& rule) { return view.names(route_kinds(), text_of(rule, "route")); };
+  std::size_t hidden = 0;
+  for (Json& host : explanation["hosts"]) hidden += keep_only(host, "rules", visible_rule);
+  keep_only(explanation, "hosts", [](const Json& host) { return !host["rules"].empty(); });
+  const std::string gateway = text_of(explanation, "gateway");
+  const bool sees_gateway = view.names(gateway_kinds(), gateway);
+  if (!sees_gateway) {
+    explanation["gateway"] = "";
+    explanation["listener"] = "";
+    explanation.erase("clients");
+  }
+  const std::string winner =
+      explanation["winner"].is_object() ? text_of(explanation["winner"], "route") : std::string();
+  const bool sees_winner = !winner.empty() && visible_rule(explanation["winner"]);
+  if (!sees_winner) {
+    if (explanation["winner"].is_object()) {
+      explanation["winner"] = {{"verdict", "won"}, {"where", ""},     {"route", ""},  {"rule", 0},
+                               {"match", 0},       {"condition", ""}, {"failed", ""}, {"actual", ""}};
+    }
+    for (const char* list : {"limits", "filters", "backends"}) explanation[list] = Json::array();
+    explanation["redirect"] = nullptr;
+  }
+  if (!sees_winner || !sees_policies(view, winner, gateway)) explanation["policies"] = Json::array();
+  for (Json& backend : explanation["backends"]) {
+    if (!names_backend(view, text_of(backend, "name"))) backend["name"] = "";
+  }
+  explanation["hidden"] = hidden;
+  return json_line(explanation);
+}
+
+std::string visible_traffic(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  Json traffic = parse_ordered_json(json);
+  if (!traffic.is_object() || traffic.contains("error")) return json;
+  keep_only(traffic, "routes", [&](const Json& row) { return view.names(route_kinds(), text_of(row, "route")); });
+  for (Json& row : traffic["routes"]) {
+    if (!view.names(gateway_kinds(), text_of(row, "gateway"))) row["gateway"] = "";
+  }
+  keep_only(traffic, "backends", [&](const Json& row) { return names_backend(view, text_of(row, "backend")); });
+  if (!view.visible().may_see_agents()) {
+    for (const char* list : {"agents", "line", "faults"}) traffic[list] = Json::array();
+  }
+  return json_line(traffic);
+}
+
+std::string visible_agents(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  Json agents = parse_ordered_json(json);
+  if (!agents.is_object() || agents.contains("error")) return json;
+  if (!agents.contains("agents")) {
+    hide_in_agent(agents, view);
+    return json_line(agents);
+  }
+  for (Json& agent : agents["agents"]) hide_in_agent(agent, view);
+  return json_line(agents);
+}
+
+std::string visible_history(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  Json history = parse_ordered_json(json);
+  if (!history.is_array()) return json;
+  for (Json& entry : history) {
+    const std::size_t hidden = keep_only(entry, "resources", [&](const Json& one) {
+      return one.is_string() && names_resource(view, one.get_ref<const std::string&>());
+    });
+    // The sentence names them too.
+    if (hidden > 0) entry["cause"] = "";
+    if (hidden > 0) entry["user"] = "";
+  }
+  return json_line(history);
+}
+
+}  // namespace edge::edgectl::web

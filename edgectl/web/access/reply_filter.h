@@ -1,0 +1,18 @@
+// Takes out of replies that are not made from the live copy (explanations, traffic, agents, history) what a viewer may
+// not list. For a viewer who may list everything they stay as they are.
+#pragma once
+
+#include <string>
+
+#include "edgectl/web/access/store_view.h"
+
+namespace edge::edgectl::web {
+
+/// Each takes and returns one line of JSON. What cannot be told to be visible is left out.
+std::string visible_explanation(std::string json, const StoreView& view);
+std::string visible_traffic(std::string json, const StoreView& view);
+/// One agent, or the list of them.
+std::string visible_agents(std::string json, const StoreView& view);
+std::string visible_history(std::string json, const StoreView& view);
+
+}  // namespace edge::edgectl::web

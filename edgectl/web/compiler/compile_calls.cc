@@ -1,0 +1,36 @@
+#include "edgectl/web/compiler/compile_calls.h"
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+
+namespace edge::edgectl::web {
+namespace {
+
+using nlohmann::json;
+
+Result<std::string> explain(CompileState& state, const json& parameters) {
+  if (!state.explainer.compiled() || state.explained_version != state.configuration.version()) {
+    SourceMap sources;
+    state.configuration.add_sources(sources);
+    if (Status status = state.explainer.compile(sources); !status) return status.error();
+    state.explained_version = state.configuration.version();
+  }
+  ExplainRequest asked{.request = text_in(parameters, "request"),
+                       .source = text_in(parameters, "source"),
+                       .port = static_cast<std::uint16_t>(integer_in(parameters, "port"))};
+  for (const json& header : list_in(parameters, "headers")) asked.headers.push_back(text_value(header));
+  return state.explainer.explain(asked);
+}
+
+constexpr CompileCall kCalls[] = {
+    {"explain", explain},
+};
+
+}  // namespace
+
+std::span<const CompileCall> compile_calls() { return kCalls; }
+
+}  // namespace edge::edgectl::web
