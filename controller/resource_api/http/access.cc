@@ -89,13 +89,20 @@ bool is_in(const User& user, std::string_view group) {
   return std::ranges::find(user.groups, group) != user.groups.end();
 }
 
+bool may_everything(const User& user) { return is_in(user, kMastersGroup) || is_in(user, kAdminsGroup); }
+
+bool reads_namespace(const User& user, std::string_view name_space) {
+  return is_in(user, kReadersGroup) || is_in(user, std::string(kReadersOfPrefix).append(name_space));
+}
+
 bool allowed(const User& user, const Attributes& what) {
-  if (is_in(user, kMastersGroup)) return true;
+  if (may_everything(user)) return true;
   if (!is_in(user, kAuthenticatedGroup)) return false;
   if (!what.path.empty()) return reads(what.verb) && is_public_path(what.path);
   if (asks_of_itself(what)) return true;
   const bool secret = what.group.empty() && what.resource == "secrets";
-  return is_in(user, kReadersGroup) && reads(what.verb) && !secret;
+  const bool reader = what.name_space.empty() ? is_in(user, kReadersGroup) : reads_namespace(user, what.name_space);
+  return reader && reads(what.verb) && !secret;
 }
 
 }  // namespace edge::resource_api::http

@@ -109,12 +109,40 @@ bool has_body(const Request& head) {
   return head.has("transfer-encoding") || length.find_first_not_of('0') != std::string_view::npos;
 }
 
+/// More groups than a dashboard's login has.
+constexpr std::size_t kMaxGroups = 512;
+
 /// Whoever asks to act as another is not to act as itself.
 bool impersonates(const Request& head) {
   constexpr std::string_view kPrefix = "impersonate-";
   return std::ranges::any_of(head.fields, [&](const auto& field) {
     return field.first.size() > kPrefix.size() && starts_with_ignoring_case(field.first, kPrefix);
   });
+}
+
+/// Returns whom a request acts as (Impersonate-User, Impersonate-Group), or why it may not. Precondition: impersonates.
+Result<User> acting_as(const User& asker, const Request& head) {
+  const auto forbidden = [](std::string why) {
+    return Error{ErrorCode::kPermissionDenied, "forbidden: " + std::move(why)};
+  };
+  if (!is_in(asker, kMastersGroup)) return forbidden("only " + std::string(kMastersGroup) + " may impersonate");
+  User user;
+  for (const auto& [name, value] : head.fields) {
+    const std::string lower = ascii_lower(name);
+    if (!lower.starts_with("impersonate-")) continue;
+    if (value.empty()) return forbidden(name + " is empty");
+    if (lower == "impersonate-user" && user.name.empty()) {
+      user.name = value;
+    } else if (lower == "impersonate-group" && user.groups.size() < kMaxGroups) {
+      user.groups.push_back(value);
+    } else {
+      // Uid and Extra would have to be obeyed, and a second user is a mistake.
+      return forbidden(name + " is not supported, or there is too much of it");
+    }
+  }
+  if (user.name.empty()) return forbidden("Impersonate-Group without Impersonate-User");
+  if (!is_in(user, kAuthenticatedGroup)) user.groups.emplace_back(kAuthenticatedGroup);
+  return user;
 }
 
 objects::StatusError path_forbidden(std::string_view user, const Attributes& what) {
@@ -229,16 +257,20 @@ std::optional<Reply> Front::admit(const Request& head) {
     return std::nullopt;
   }
   const Attributes what = attributes_of(head.method, *path, *query);
-  const std::optional<User> user = who_asks(head);
+  std::optional<User> user = who_asks(head);
   if (!user) {
     tell_refused(head, what, 401, "");
     return reply_of(objects::unauthorized());
   }
   if (impersonates(head)) {
-    tell_refused(head, what, 403, user->name);
-    objects::StatusError error = path_forbidden(user->name, what);
-    error.message = "forbidden: impersonation is not supported";
-    return reply_of(error);
+    auto other = acting_as(*user, head);
+    if (!other) {
+      tell_refused(head, what, 403, user->name);
+      objects::StatusError error = path_forbidden(user->name, what);
+      error.message = other.error().text;
+      return reply_of(error);
+    }
+    user = std::move(*other);
   }
   if (allowed(*user, what)) return std::nullopt;
   tell_refused(head, what, 403, user->name);
@@ -279,6 +311,12 @@ net::Task<Reply> Front::answer(const Request& request) {
   if (document) co_return std::move(*document);
   std::optional<User> user = who_asks(request);
   if (!user) co_return reply_of(objects::unauthorized());
+  if (impersonates(request)) {
+    auto other = acting_as(*user, request);
+    // Credentials may have been replaced since it was admitted.
+    if (!other) co_return reply_of(objects::unauthorized());
+    user = std::move(*other);
+  }
   if (request.has("content-encoding")) {
     co_return reply_of(objects::unsupported_media_type("no Content-Encoding"));
   }

@@ -160,13 +160,30 @@ TEST(RequestCounts, ALongListIsNoWatch) {
   EXPECT_THAT(written(), HasSubstr("edge_api_watches 0\n"));
 }
 
-TEST_F(FrontTest, NobodyActsAsAnother) {
+TEST_F(FrontTest, AdministratorsActAsOthers) {
   const std::string path = "/api/v1/namespaces";
+  const auto as = [&](const std::string& group, const std::string& of) {
+    return admit("GET", of, {authorization(), {"impersonate-user", "ann"}, {"Impersonate-Group", group}});
+  };
   EXPECT_EQ(admit("GET", path, {authorization()}), 0);
+  EXPECT_EQ(as("edge:admins", "/api/v1/secrets"), 0);
+  EXPECT_EQ(as("edge:readers", path), 0);
+  EXPECT_EQ(as("edge:readers", "/api/v1/secrets"), 403);
+  EXPECT_EQ(as("edge:readers:shop", path), 403);
+  EXPECT_EQ(as("edge:readers:shop", "/api/v1/namespaces/shop/services"), 0);
+  EXPECT_EQ(as("edge:readers:shop", "/api/v1/namespaces/shop/secrets"), 403);
+  EXPECT_EQ(as("edge:readers:shop", "/api/v1/namespaces/shops/services"), 403);
+  EXPECT_EQ(as("edge:readers:shop", "/api/v1/services"), 403);
+  EXPECT_EQ(as("edge:readers:", "/api/v1/services"), 403);
+}
+
+TEST_F(FrontTest, NobodyElseActsAsAnother) {
+  const std::string path = "/api/v1/namespaces";
   EXPECT_EQ(admit("GET", path, {authorization(), {"impersonate-user", "ann"}}), 403);
+  EXPECT_EQ(admit("GET", path, {authorization(), {"Impersonate-Group", "edge:admins"}}), 403);
   EXPECT_EQ(admit("GET", path, {authorization(), {"Impersonate-Extra-Scopes", "x"}}), 403);
   EXPECT_EQ(admit("GET", path, {{"Impersonate-User", "ann"}}), 401);
-  EXPECT_THAT(log_.lines().front(), StartsWith("info resource api: a request is refused status=403 user=edge-admin "
+  EXPECT_THAT(log_.lines().front(), StartsWith("info resource api: a request is refused status=403 user=ann "
                                                "verb=list path=/api/v1/namespaces from="));
 }
 

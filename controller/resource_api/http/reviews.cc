@@ -58,7 +58,7 @@ User asked_about(const Json& spec) {
 }
 
 /// What `kubectl auth can-i --list` prints.
-Json rules_of(const User& user) {
+Json rules_of(const User& user, std::string_view name_space) {
   const auto resources = [](const Json& verbs, const Json& groups, const Json& names) {
     return Json{{"verbs", verbs}, {"apiGroups", groups}, {"resources", names}};
   };
@@ -66,14 +66,14 @@ Json rules_of(const User& user) {
   const Json read = {"get", "list", "watch"};
   Json rules = Json::array();
   Json paths = Json::array();
-  if (is_in(user, kMastersGroup)) {
+  if (may_everything(user)) {
     rules.push_back(resources(all, all, all));
     paths.push_back({{"verbs", all}, {"nonResourceURLs", all}});
   } else {
     rules.push_back(resources({"create"}, {kAuthorization}, {"selfsubjectaccessreviews", "selfsubjectrulesreviews"}));
     rules.push_back(resources({"create"}, {kAuthentication}, {"selfsubjectreviews"}));
     // Rules cannot say "all but secrets": that they are left out stands in no list.
-    if (is_in(user, kReadersGroup)) rules.push_back(resources(read, all, all));
+    if (reads_namespace(user, name_space)) rules.push_back(resources(read, all, all));
     paths.push_back(
         {{"verbs", {"get"}},
          {"nonResourceURLs",
@@ -86,7 +86,7 @@ Json status_of(std::string_view kind, const User& user, const Json& spec) {
   if (kind == "SelfSubjectReview") {
     return {{"userInfo", {{"username", user.name}, {"groups", user.groups}}}};
   }
-  if (kind == "SelfSubjectRulesReview") return rules_of(user);
+  if (kind == "SelfSubjectRulesReview") return rules_of(user, text_in(spec, "namespace"));
   const User about = kind == "SelfSubjectAccessReview" ? user : asked_about(spec);
   const bool may = allowed(about, asked_of(spec));
   Json status = {{"allowed", may}};
