@@ -22,6 +22,8 @@ enum class AuthStatus : std::uint8_t {
 };
 inline constexpr std::size_t kOutcomes = 4;
 
+struct OidcIdentity;
+
 /// The claims of a verified token that rate limits count by. Missing claims are omitted.
 using VerifiedClaims = std::vector<std::pair<std::string, std::string>>;
 
@@ -36,6 +38,8 @@ struct AuthResult {
   std::string response_fields{};
   /// If a JWT passes; null where no rate limit counts by claims.
   std::shared_ptr<const VerifiedClaims> claims{};
+  /// Of a login whose settings say `tells_identity`: who passes, or has logged out; else null.
+  std::shared_ptr<const OidcIdentity> identity{};
 
   bool passed() const { return outcome == AuthStatus::kPassed; }
 

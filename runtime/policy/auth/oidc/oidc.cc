@@ -46,29 +46,42 @@ Result<std::shared_ptr<const Oidc>> Oidc::make(const PolicyContext& making, cons
   const std::string* const previous =
       making.secrets.find(section.string(settings.session_secret.name_space),
                           section.string(settings.session_secret.name), kPreviousSessionSecretKey);
-  Result<SessionKeys> keys = SessionKeys::derive(*session_secret, previous == nullptr ? std::string_view{} : *previous);
-  if (!keys.ok()) return keys.error();
+  OidcSettings made{
+      .name = {},
+      .issuer = std::string(section.string(settings.issuer)),
+      .client = {std::string(section.string(settings.client_id)), std::string(without_line_end(*client_secret))},
+      .session_secret = *session_secret,
+      .previous_session_secret = previous == nullptr ? std::string() : *previous,
+      .redirect_url = std::string(section.string(settings.redirect_url)),
+      .scopes = strings(section, settings.scopes),
+      .forward_headers = strings(section, settings.forward_headers),
+      .requirements = {strings(section, settings.required_roles), strings(section, settings.required_groups),
+                       settings.require_all != 0}};
+  made.name.append(section.string(policy.name_space)).append("/").append(section.string(policy.name));
+  return make(std::move(made), making.stores);
+}
 
+Result<std::shared_ptr<const Oidc>> Oidc::make(OidcSettings settings, Stores& stores) {
+  Result<SessionKeys> keys = SessionKeys::derive(settings.session_secret, settings.previous_session_secret);
+  if (!keys.ok()) return keys.error();
   const std::shared_ptr<Oidc> made(new Oidc(std::move(*keys)));
-  made->name_.append(section.string(policy.name_space)).append("/").append(section.string(policy.name));
-  made->issuer_ = section.string(settings.issuer);
+  made->name_ = std::move(settings.name);
+  made->issuer_ = std::move(settings.issuer);
   const Result<net::client::Url> url = discovery_url(made->issuer_);
   if (!url.ok()) return url.error();
-  if (Status status = making.stores.may_call(*url); !status) return status.error();
-  if (url->secure) made->trusted_ = making.stores.trust.authorities();
-  made->provider_ = making.stores.oidc.providers.source(made->issuer_, made->trusted_);
-  if (const Status read = made->read_redirect_url(section.string(settings.redirect_url)); !read.ok()) {
-    return read.error();
-  }
-  made->client_ = {std::string(section.string(settings.client_id)), std::string(without_line_end(*client_secret))};
-  made->scopes_ = strings(section, settings.scopes);
-  made->forwarded_ = forwarded_claims(strings(section, settings.forward_headers));
+  if (Status status = stores.may_call(*url); !status) return status.error();
+  if (url->secure) made->trusted_ = stores.trust.authorities();
+  made->provider_ = stores.oidc.providers.source(made->issuer_, made->trusted_);
+  if (const Status read = made->read_redirect_url(settings.redirect_url); !read.ok()) return read.error();
+  made->client_ = std::move(settings.client);
+  made->scopes_ = std::move(settings.scopes);
+  made->forwarded_ = forwarded_claims(settings.forward_headers);
+  made->tells_identity_ = settings.tells_identity;
   using Source = ForwardedClaim::Source;
   made->keeps_access_token_ = std::ranges::any_of(made->forwarded_, [](const ForwardedClaim& one) {
     return one.source == Source::kBearer || one.source == Source::kAccessToken;
   });
-  made->requirements_ = {strings(section, settings.required_roles), strings(section, settings.required_groups),
-                         settings.require_all != 0};
+  made->requirements_ = std::move(settings.requirements);
   // Policies of one client share its sessions, and no others'.
   made->binding_ = made->issuer_ + "\n" + made->client_.id;
   return std::shared_ptr<const Oidc>(made);
@@ -172,6 +185,7 @@ AuthResult Oidc::pass(const OidcIdentity& identity, std::string_view other_cooki
   AuthResult auth_result = AuthResult::pass();
   forward_claims(identity, forwarded_, auth_result.request);
   auth_result.request.set("Cookie", other_cookies);
+  if (tells_identity_) auth_result.identity = std::make_shared<const OidcIdentity>(identity);
   return auth_result;
 }
 
@@ -244,7 +258,9 @@ net::Task<AuthResult> Oidc::end_session(Visit visit, std::string return_to, Auth
   std::string lines = clear_session_lines(visit.cookies_seen, visit.secure);
   if (visit.secure) lines += clear_cookie_line(kHostKeyCookie, true);
   // Whoever else has the cookies has nothing of them any more, where this process is asked.
+  std::shared_ptr<const OidcIdentity> ended;
   if (const auto identity = open_identity(keys_, visit.bound_to, visit.session)) {
+    if (tells_identity_) ended = std::make_shared<const OidcIdentity>(*identity);
     OidcStore& store = context.stores.oidc;
     store.ended.end(session_id(*identity, visit.bound_to, store), identity->ends, context.unix_now);
   }
@@ -262,12 +278,12 @@ net::Task<AuthResult> Oidc::end_session(Visit visit, std::string return_to, Auth
     }
   }
   if (to.empty()) to = std::move(return_to);
-  if (to.empty()) {
-    co_return AuthResult::deny({200, "logged-out", "You are logged out.", lines.append(kNotStored)},
-                               AuthStatus::kRedirected);
-  }
   // 303: whatever the request was, what follows is a GET (RFC 9110 §15.4.4).
-  co_return AuthResult::deny({303, "logged-out", "You are logged out.", location(to, lines)}, AuthStatus::kRedirected);
+  AuthResult auth_result = AuthResult::deny({to.empty() ? 200 : 303, "logged-out", "You are logged out.",
+                                             to.empty() ? lines.append(kNotStored) : location(to, lines)},
+                                            AuthStatus::kRedirected);
+  auth_result.identity = std::move(ended);
+  co_return auth_result;
 }
 
 }  // namespace edge::runtime::auth

@@ -35,10 +35,24 @@ inline constexpr std::string_view kLogoutPath = "/oauth2/logout";
 /// Optional next to `session-secret`: its previous value, whose cookies stay valid.
 inline constexpr std::string_view kPreviousSessionSecretKey = "session-secret-previous";
 
+/// What a login is made from.
+struct OidcSettings {
+  std::string name;  ///< for the log
+  std::string issuer;
+  OidcClient client;
+  std::string session_secret, previous_session_secret;
+  std::string redirect_url;  ///< a path alone means the host that the request is for
+  std::vector<std::string> scopes;
+  std::vector<std::string> forward_headers;
+  OidcRequirements requirements;
+  bool tells_identity = false;  ///< results have it: of who passes, and of a session that is logged out
+};
+
 class Oidc {
  public:
   static Result<std::shared_ptr<const Oidc>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                   const program::OidcRecord& settings);
+  static Result<std::shared_ptr<const Oidc>> make(OidcSettings settings, Stores& stores);
 
   /// Completes at once where the session is valid, or the provider is not needed.
   net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
@@ -125,6 +139,7 @@ class Oidc {
   std::vector<std::string> scopes_;
   std::vector<ForwardedClaim> forwarded_;
   bool keeps_access_token_ = false;
+  bool tells_identity_ = false;
   OidcRequirements requirements_;
   std::string binding_;
   /// The CAs trusted for calls over https.
