@@ -10,15 +10,18 @@
 #include "base/ip.h"
 #include "base/result.h"
 #include "edgectl/web/api/api.h"
+#include "edgectl/web/login/login.h"
+#include "edgectl/web/server/certificate_files.h"
 #include "net/server/http_server.h"
 
 namespace edge::edgectl::web {
 
 struct ServerSettings {
-  std::optional<IpAddress> address{};  ///< none: every address
-  std::uint16_t port = 0;              ///< 0: chosen by the system
-  std::string certificate{}, key{};    ///< PEM; empty: plain text
-  std::vector<std::string> names{};    ///< host names in addition to localhost; lower case
+  std::optional<IpAddress> address{};    ///< none: every address
+  std::uint16_t port = 0;                ///< 0: chosen by the system
+  CertificatePair certificate{};         ///< empty: plain text
+  std::vector<std::string> names{};      ///< host names in addition to localhost; lower case
+  std::optional<LoginSettings> login{};  ///< none: every viewer has the rights of the kubeconfig
   ApiOptions api;
 };
 
@@ -39,6 +42,8 @@ class WebServer {
   ~WebServer();
 
   net::SocketAddress address() const { return thread_->address(); }
+  /// For new connections, which may then name the server as the certificate does. An error: the one in use stays.
+  Status replace_certificate(const CertificatePair& pair);
   /// Returns `http://127.0.0.1:9080`.
   std::string url() const;
 

@@ -4,9 +4,7 @@
 // For the loop's thread.
 #pragma once
 
-#include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,21 +17,9 @@
 #include "edgectl/web/access/reviews.h"
 #include "edgectl/web/access/visible.h"
 #include "edgectl/web/api/call_waiters.h"
+#include "edgectl/web/login/identity.h"
 
 namespace edge::edgectl::web {
-
-/// Who a login has shown somebody to be, in the names of the resource API.
-struct Identity {
-  std::string user;
-  std::vector<std::string> groups;  ///< ascending
-  friend auto operator<=>(const Identity&, const Identity&) = default;
-};
-
-/// What a login says of a request.
-struct LoggedIn {
-  Identity identity;
-  std::int64_t until = 0;  ///< seconds since 1970: streams end then, and are opened again with what was refreshed
-};
 
 class Viewer {
  public:

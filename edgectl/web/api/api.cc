@@ -24,6 +24,7 @@ constexpr net::Duration kPoll = std::chrono::seconds(2);
 constexpr unsigned kPollsPerBeat = 7;
 constexpr net::Duration kCollect = std::chrono::milliseconds(150);
 constexpr net::Duration kFleetTime = std::chrono::seconds(25);
+constexpr std::size_t kMostEnded = 10'000;
 constexpr std::size_t kMostExplainHeaders = 64;
 
 std::string text_of(const Jobs::Outcome& outcome) {
@@ -111,17 +112,26 @@ net::Task<Reply> Api::answer(const Request& request, const LoggedIn* login) {
   co_return reply;
 }
 
+void Api::logged_out(const std::string& session) {
+  if (session.empty()) return;
+  // Its cookies are refused by the login; this is for streams alone, which have ended by the next one.
+  if (ended_.size() >= kMostEnded) ended_.clear();
+  ended_.insert(session);
+  hub_.beat();
+}
+
 net::Task<Api::Viewing> Api::viewing_of(const LoggedIn* login) {
   if (login == nullptr) return Viewing{.viewer = viewers_.own(), .visible = Visible::all()};
   auto viewer = viewers_.find(login->identity);
   if (!viewer) return Viewing{.fault = viewer.error().text};
-  return find_viewing(std::move(*viewer), login->until);
+  return find_viewing(std::move(*viewer), login->session, login->until);
 }
 
-net::Task<Api::Viewing> Api::find_viewing(std::shared_ptr<Viewer> viewer, std::int64_t until) {
+net::Task<Api::Viewing> Api::find_viewing(std::shared_ptr<Viewer> viewer, std::string session, std::int64_t until) {
   FoundVisible found = co_await viewers_.visible(viewer);
   co_return Viewing{.viewer = std::move(viewer),
                     .visible = std::move(found.visible),
+                    .session = std::move(session),
                     .until = until,
                     .fault = std::move(found.fault)};
 }
@@ -296,7 +306,9 @@ Reply Api::events(const Viewing& viewing) {
       const auto visible = Viewers::last_visible(**watching);
       return plural == "kinds" || StoreView(store_, *visible).find(plural) != nullptr;
     };
-    rules.over = [until = viewing.until] { return unix_now() >= until; };
+    rules.over = [this, session = viewing.session, until = viewing.until] {
+      return unix_now() >= until || ended_.contains(session);
+    };
   }
   auto stream = hub_.watch(std::move(rules));
   if (stream == nullptr) {

@@ -33,6 +33,7 @@ struct ApiOptions {
   kube::Config config;       ///< of the resource API
   std::string controller_class{};
   bool read_only = false;
+  std::string metrics_url{};  ///< of a Prometheus server; empty: none
 };
 
 class Api {
@@ -46,6 +47,8 @@ class Api {
   /// `request.path` begins with `/api/`. `login`: null: the server has none, and the viewer has the kubeconfig's
   /// rights.
   net::Task<net::server::Reply> answer(const net::server::Request& request, const LoggedIn* login);
+  /// Ends the streams of a session.
+  void logged_out(const std::string& session);
 
  private:
   using Reply = net::server::Reply;
@@ -54,7 +57,8 @@ class Api {
   struct Viewing {
     std::shared_ptr<Viewer> viewer{};
     std::shared_ptr<const Visible> visible{};
-    std::int64_t until = 0;  ///< end of the login, seconds since 1970; 0: none
+    std::string session{};
+    std::int64_t until = 0;  ///< end of the login, seconds since 1970
     std::string fault{};     ///< why it cannot be found; empty: it was
   };
   /// Takes out of a reply what a viewer may not list.
@@ -63,7 +67,7 @@ class Api {
   Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> client);
 
   net::Task<Viewing> viewing_of(const LoggedIn* login);
-  net::Task<Viewing> find_viewing(std::shared_ptr<Viewer> viewer, std::int64_t until);
+  net::Task<Viewing> find_viewing(std::shared_ptr<Viewer> viewer, std::string session, std::int64_t until);
   /// Valid as long as `viewing`.
   StoreView view_of(const Viewing& viewing) const { return {store_, *viewing.visible}; }
   net::Task<Reply> answer_call(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing);
@@ -99,6 +103,7 @@ class Api {
   std::set<std::string, std::less<>> changed_;  ///< kinds, not published yet
   bool publishing_ = false;
   bool stopping_ = false;
+  std::set<std::string, std::less<>> ended_;  ///< sessions that were logged out; at most kMostEnded
   std::vector<std::weak_ptr<const std::shared_ptr<Viewer>>> watching_;  ///< one for each stream of who has logged in
 };
 

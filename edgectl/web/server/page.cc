@@ -59,7 +59,9 @@ Reply page_reply(const net::server::Request& request) {
 }
 
 void add_confinement(Reply& reply) {
-  reply.fields.emplace_back("Content-Security-Policy", kPolicy);
+  const bool own =
+      std::ranges::any_of(reply.fields, [](const auto& one) { return one.first == "Content-Security-Policy"; });
+  if (!own) reply.fields.emplace_back("Content-Security-Policy", kPolicy);
   reply.fields.emplace_back("X-Content-Type-Options", "nosniff");
   reply.fields.emplace_back("Referrer-Policy", "no-referrer");
   reply.fields.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
