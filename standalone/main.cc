@@ -20,9 +20,12 @@
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
 #include "daemon/logging.h"
+#include "edgectl/web/compiler/compile_service.h"
+#include "edgectl/web/web_command.h"
 #include "program/version.h"
 #include "standalone/check.h"
 #include "standalone/standalone.h"
+#include "standalone/web_process.h"
 
 namespace edge::standalone {
 namespace {
@@ -120,7 +123,12 @@ int run(const cli::Arguments& arguments) {
       controller::write_trace_counts(out, traces->counts());
     });
   }
+  std::unique_ptr<WebProcess> web;
+  if (auto words = web_command_line(arguments); !words.empty()) {
+    web = std::make_unique<WebProcess>(std::move(words), log->logger());
+  }
   const int code = (*service)->run();
+  web.reset();
   // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
   std::promise<void> ended;
   std::thread ending([&] {
@@ -190,6 +198,7 @@ cli::Program table() {
       .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
                    "edge-standalone --data-dir /var/lib/edge", "edge-standalone --check --config /etc/edge"},
       .run = run};
+  for (cli::Flag& flag : web_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
   return {
@@ -200,6 +209,8 @@ cli::Program table() {
 }  // namespace edge::standalone
 
 int main(int argc, char** argv) {
+  if (const auto code = edge::edgectl::web::serve_compiler(argc, argv)) return *code;
+  if (const auto code = edge::edgectl::web::serve_web_child(argc, argv)) return *code;
   edge::daemon::keep_openssl_up();
   return edge::cli::run(edge::standalone::table(), argc, argv);
 }

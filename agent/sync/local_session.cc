@@ -10,8 +10,6 @@
 namespace edge::agent {
 namespace {
 
-constexpr auto kReportEvery = std::chrono::seconds(1);
-
 class LocalSession final : public SyncSession {
  public:
   explicit LocalSession(ReportSource reports) : reports_(std::move(reports)), reporter_(reports_) {}
@@ -57,7 +55,7 @@ class LocalSession final : public SyncSession {
     if (now < next_report_) return;
     v1::Report report;
     if (reporter_.fill(report)) controller_.report(report.SerializeAsString());
-    next_report_ = reporter_.has_more() ? now : now + kReportEvery;
+    next_report_ = now + reporter_.pause();
   }
 
   Result<Identity> renew(const std::string&) override {

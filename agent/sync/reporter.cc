@@ -12,6 +12,9 @@ namespace {
 
 /// Nothing changed: a word all the same.
 constexpr auto kReportAtLeast = std::chrono::seconds(10);
+/// Between two looks for changes.
+constexpr std::chrono::milliseconds kReportSoonest{250};
+constexpr std::chrono::milliseconds kReportLatest{1000};
 
 /// Into a message's list of them, as many as it may have.
 template <typename Message>
@@ -46,7 +49,13 @@ void write_applied(const program::Hash& program, const std::vector<runtime::Unbo
   add_unbound(unbound, into);
 }
 
+std::chrono::milliseconds Reporter::pause() const {
+  if (has_more_) return {};
+  return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(took_ * 100), kReportSoonest, kReportLatest);
+}
+
 bool Reporter::fill(v1::Report& report) {
+  const auto began = std::chrono::steady_clock::now();
   const runtime::ServerStats stats = source_.stats();
   std::vector<runtime::UnboundListener> unbound = source_.unbound();
   has_more_ = backends_.write(source_.backends(), report);
@@ -56,6 +65,7 @@ bool Reporter::fill(v1::Report& report) {
   report.set_connections(stats.connections_active);
   report.set_requests(stats.requests);
   const auto now = std::chrono::steady_clock::now();
+  took_ = now - began;
   const bool changed = report.backends_size() > 0 || report.removed_backends_size() > 0 || unbound != said_unbound_ ||
                        vips != said_vips_;
   said_vips_ = std::move(vips);

@@ -27,8 +27,9 @@ class Reporter {
 
   /// Fills an empty report. \returns whether it is due: something has changed, or nothing was said for long.
   bool fill(v1::Report& report);
-  /// There is more to be said at once.
-  bool has_more() const { return has_more_; }
+  /// Returns when to fill the next one: at once where there is more to be said, else soon enough that who looks on sees
+  /// a change at once, and as seldom as takes a hundredth of a processor.
+  std::chrono::milliseconds pause() const;
 
  private:
   const ReportSource& source_;
@@ -37,6 +38,7 @@ class Reporter {
   std::vector<runtime::UnboundListener> said_unbound_;
   std::vector<vip::AddressState> said_vips_;
   bool has_more_ = true;
+  std::chrono::nanoseconds took_{};  ///< the last one
 };
 
 }  // namespace edge::agent

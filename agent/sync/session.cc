@@ -24,7 +24,6 @@ constexpr int kMaxMessage = 20 << 20;
 constexpr int kKeepaliveMilliseconds = 10'000;
 constexpr auto kCallPatience = seconds(10);
 constexpr auto kConnectPatience = seconds(5);
-constexpr auto kReportEvery = seconds(1);
 /// For the controller to take that the agent leaves.
 constexpr auto kFarewell = milliseconds(500);
 constexpr std::size_t kHashesAPart = 8192;
@@ -257,7 +256,7 @@ void RemoteConnection::write_reports() {
   for (;;) {
     if (reporter.fill(report) && !writer->Write(report)) break;
     report.Clear();
-    const auto pause = reporter.has_more() ? seconds(0) : kReportEvery;
+    const auto pause = reporter.pause();
     std::unique_lock lock(mutex);
     if (changed.wait_for(lock, pause, [this] { return stopping; })) break;
   }

@@ -1,176 +1,11 @@
 // edgectl web: serves the dashboard until it is interrupted.
-#include <chrono>
-#include <csignal>
-#include <ctime>
-#include <optional>
-
-#include "base/os/file.h"
-#include "base/text/ascii.h"
-#include "cli/terminal.h"
 #include "edgectl/agents/agent_pages.h"
 #include "edgectl/commands.h"
-#include "edgectl/exits.h"
 #include "edgectl/input.h"
-#include "edgectl/resources/cluster.h"
 #include "edgectl/shared_flags.h"
-#include "edgectl/web/server/certificate_files.h"
-#include "edgectl/web/web_server.h"
-#include "net/tls/certificate.h"
+#include "edgectl/web/web_command.h"
 
 namespace edge::edgectl {
-namespace {
-
-constexpr std::string_view kWeb = "edgectl web";
-constexpr std::size_t kMostSecret = 4096;
-constexpr std::chrono::seconds kLookAtFiles{10};
-
-/// Signals that end the server: blocked before it starts threads, so that only this one receives them.
-sigset_t block_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  return set;
-}
-
-Error wrong(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
-
-/// nullopt: no login is asked for.
-Result<std::optional<web::LoginSettings>> login_of(const cli::Arguments& arguments) {
-  if (!arguments.has("oidc-issuer")) {
-    if (arguments.has("oidc-client-id")) return wrong("--oidc-client-id needs --oidc-issuer");
-    return std::optional<web::LoginSettings>();
-  }
-  web::LoginSettings login{.issuer = arguments.one("oidc-issuer"),
-                           .client_id = arguments.one("oidc-client-id"),
-                           .client_secret = arguments.one("oidc-client-secret")};
-  if (login.client_id.empty()) return wrong("--oidc-issuer needs --oidc-client-id");
-  if (arguments.has("oidc-client-secret-file")) {
-    auto secret = read_file(arguments.one("oidc-client-secret-file"), kMostSecret);
-    if (!secret) return secret.error();
-    login.client_secret = std::move(*secret);
-    while (login.client_secret.ends_with('\n') || login.client_secret.ends_with('\r')) login.client_secret.pop_back();
-  }
-  if (login.client_secret.empty()) return wrong("--oidc-issuer needs --oidc-client-secret-file");
-  if (arguments.has("oidc-ca-file")) {
-    auto authorities = read_file(arguments.one("oidc-ca-file"), net::tls::kMaxPemBytes);
-    if (!authorities) return authorities.error();
-    login.authorities = std::move(*authorities);
-  }
-  login.redirect_url = arguments.one("oidc-redirect-url");
-  login.scopes = arguments.all("oidc-scope");
-  if (login.scopes.empty()) login.scopes = {"profile", "email"};
-  login.username_claim = arguments.one("oidc-username-claim");
-  if (arguments.has("oidc-username-prefix")) login.username_prefix = arguments.one("oidc-username-prefix");
-  login.groups_claim = arguments.one("oidc-groups-claim");
-  login.groups_prefix = arguments.one("oidc-groups-prefix");
-  return std::optional<web::LoginSettings>(std::move(login));
-}
-
-/// kInvalidArgument: flags that do not go together.
-Result<web::ServerSettings> settings_of(const cli::Arguments& arguments) {
-  auto login = login_of(arguments);
-  if (!login) return login.error();
-  const bool open_to_all = arguments.has("serve-without-login");
-  if (open_to_all && *login) return wrong("--serve-without-login and --oidc-issuer do not go together");
-  const bool tls = arguments.has("tls-cert");
-  if (tls != arguments.has("tls-key")) return wrong("--tls-cert and --tls-key go together");
-  const auto listen = web::parse_listen(arguments.one("listen"), open_to_all || (*login && tls));
-  if (!listen) return listen.error();
-  if (!listen->loopback && *login && !tls) {
-    return wrong("--listen " + arguments.one("listen") +
-                 ": sessions would cross the network in plain text. Give --tls-cert and --tls-key, or use a loopback "
-                 "address");
-  }
-  if (!listen->loopback && !open_to_all && !*login) {
-    return wrong("--listen " + arguments.one("listen") +
-                 ": whoever reaches this address would act with your rights. Use a loopback address, have viewers log "
-                 "in (--oidc-issuer, with --tls-cert), or say that you mean it: --serve-without-login");
-  }
-  web::ServerSettings settings{.address = listen->address, .port = listen->port, .login = std::move(*login), .api = {}};
-  if (tls) {
-    auto pair = web::CertificateFiles(arguments.one("tls-cert"), arguments.one("tls-key")).read();
-    if (!pair) return pair.error();
-    settings.certificate = std::move(*pair);
-  }
-  for (const std::string& name : arguments.all("host-name")) settings.names.push_back(ascii_lower(name));
-  settings.api.arguments = arguments;
-  settings.api.controller_class = arguments.one("controller-class");
-  settings.api.read_only = arguments.has("read-only");
-  settings.api.metrics_url = arguments.one("metrics-url");
-  return settings;
-}
-
-/// Serves until a signal ends it; certificates are replaced when their files have changed.
-void serve_until_signal(web::WebServer& server, const cli::Arguments& arguments, const sigset_t& signals) {
-  web::CertificateFiles files(arguments.one("tls-cert"), arguments.one("tls-key"));
-  const timespec period{.tv_sec = kLookAtFiles.count(), .tv_nsec = 0};
-  while (sigtimedwait(&signals, nullptr, arguments.has("tls-cert") ? &period : nullptr) < 0) {
-    if (!files.changed()) continue;
-    const auto pair = files.read();
-    const Status replaced = pair ? server.replace_certificate(*pair) : Status(pair.error());
-    if (!replaced) cli::print_error(kWeb, "the certificate in use stays: " + replaced.error().text);
-  }
-}
-
-int serve_web(const cli::Arguments& arguments) {
-  auto settings = settings_of(arguments);
-  if (!settings) return usage(kWeb, settings.error().text);
-  int exit = cli::kExitOk;
-  const sigset_t signals = block_signals();
-  {
-    const auto cluster = open_cluster(kWeb, arguments, exit);
-    if (cluster == nullptr) return exit;
-    settings->api.config = cluster->api().config();
-  }
-  if (settings->login && !settings->api.config.identity.impersonate.empty()) {
-    return usage(kWeb,
-                 "viewers that log in are impersonated, and so is this kubeconfig's user (`as`): one is possible");
-  }
-  const auto server = web::WebServer::start(std::move(*settings));
-  if (!server) {
-    cli::print_error(kWeb, server.error().text);
-    return server.error().code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings;
-  }
-  if (!cli::write_text(stdout, "Serving on " + (*server)->url() + "/\n")) return cli::kExitFindings;
-  std::fflush(stdout);
-  serve_until_signal(**server, arguments, signals);
-  return cli::kExitOk;
-}
-
-std::vector<cli::Flag> login_flags() {
-  return {
-      {.name = "oidc-issuer",
-       .value = "URL",
-       .help = "OpenID provider at which viewers log in; they then act with their own rights, by impersonation"},
-      {.name = "oidc-client-id", .value = "ID", .help = "This server's client ID at the provider"},
-      {.name = "oidc-client-secret",
-       .value = "SECRET",
-       .help = "Its secret; better in the environment or a file, as command lines can be read by others",
-       .environment = "EDGECTL_OIDC_CLIENT_SECRET"},
-      {.name = "oidc-client-secret-file", .value = "FILE", .help = "File with the secret"},
-      {.name = "oidc-ca-file", .value = "FILE", .help = "CAs trusted for the provider, in addition to the system's"},
-      {.name = "oidc-redirect-url",
-       .value = "URL",
-       .help = "URL to which the provider sends viewers back; a path alone means the host that they came to",
-       .fallback = "/oauth2/callback"},
-      {.name = "oidc-scope",
-       .value = "SCOPE",
-       .help = "Scope to ask for, in addition to openid (default: profile and email)",
-       .repeatable = true},
-      {.name = "oidc-username-claim", .value = "CLAIM", .help = "Claim with the user's name", .fallback = "sub"},
-      {.name = "oidc-username-prefix",
-       .value = "PREFIX",
-       .help = "Prefix of user names (default: the issuer and `#`, none for the claim email); `-` for none"},
-      {.name = "oidc-groups-claim",
-       .value = "CLAIM",
-       .help = "Claim with the user's groups",
-       .fallback = "groups",
-       .choices = {"groups", "roles"}},
-      {.name = "oidc-groups-prefix", .value = "PREFIX", .help = "Prefix of groups"}};
-}
-
-}  // namespace
 
 cli::Command web_command() {
   return {
@@ -181,31 +16,11 @@ cli::Command web_command() {
           "Shows the connected cluster's objects, agents and traffic in a browser, and explains requests. Every viewer "
           "acts with the rights of this kubeconfig; therefore only loopback addresses are listened on, unless viewers "
           "log in (--oidc-issuer) or --serve-without-login is given.",
-      .flags =
-          joined(joined(agent_page_flags(), login_flags()),
-                 {{.name = "listen",
-                   .value = "[ADDRESS]:PORT",
-                   .help = "Address to listen on; without one, 127.0.0.1",
-                   .fallback = ":9080"},
-                  {.name = "tls-cert", .value = "FILE", .help = "Certificate chain, PEM; read again when it changes"},
-                  {.name = "tls-key", .value = "FILE", .help = "Its key, PEM"},
-                  {.name = "host-name",
-                   .value = "NAME",
-                   .help = "Host name by which browsers reach the server, in addition to localhost and addresses",
-                   .repeatable = true},
-                  {.name = "metrics-url",
-                   .value = "URL",
-                   .help = "Prometheus server for ranges of more than the last hour",
-                   .environment = "EDGECTL_METRICS_URL"},
-                  {.name = "read-only", .help = "Refuse every call that changes something"},
-                  {.name = "serve-without-login",
-                   .help = "Listen on other than loopback addresses, though whoever reaches them acts with the "
-                           "rights of this kubeconfig"},
-                  controller_class_flag()}),
+      .flags = joined(joined(web::server_flags(), agent_page_flags()), {controller_class_flag()}),
       .examples = {"edgectl web", "edgectl web --listen :8080 --read-only",
                    "edgectl web --listen 0.0.0.0:9080 --tls-cert site.crt --tls-key site.key --oidc-issuer "
                    "https://login.example --oidc-client-id edge --oidc-client-secret-file secret"},
-      .run = serve_web,
+      .run = web::serve_web,
       .global = true};
 }
 

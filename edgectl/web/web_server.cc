@@ -20,6 +20,7 @@ using net::server::Request;
 constexpr std::size_t kMostBody = std::size_t{64} << 10;
 constexpr std::size_t kCompressFrom = 1024;
 constexpr std::string_view kApi = "/api/";
+constexpr std::string_view kHealth = "/healthz";
 constexpr std::string_view kAssets = "/assets/";
 
 /// Adds the certificate's names to `names`.
@@ -73,6 +74,8 @@ struct WebServer::Parts {
   }
 
   net::Task<Reply> answer_known(const Request& request) {
+    // For probes, which have no session and name the server as they like.
+    if (request.path == kHealth) return Reply{.content_type = "text/plain; charset=utf-8", .body = "ok\n"};
     if (!is_own_host(request.host, names)) {
       return error_reply(421, "this server has another name: --host-name adds one");
     }

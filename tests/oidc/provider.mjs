@@ -19,6 +19,9 @@ const users = {
     realm_access: {roles: ['realm-admin']},
     resource_access: {shop: {roles: ['cashier']}, other: {roles: ['root']}},
   },
+  // Of the dashboard (tests/web): one who may do everything, and one who may read a namespace.
+  carol: {email: 'carol@example.com', email_verified: true, name: 'Carol', groups: ['edge:admins', 'system:masters']},
+  dave: {email: 'dave@example.com', email_verified: true, name: 'Dave', groups: ['edge:readers:shop']},
   bob: {email: 'bob@example.com', email_verified: false, name: 'Bob', preferred_username: 'bob', groups: ['guests']},
 };
 

@@ -1,6 +1,8 @@
 // The server of `edgectl web` over real sockets, in front of a running edge-standalone.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +34,7 @@ std::string path_for(const Call& call) {
     const std::size_t at = path.find(name);
     if (at != std::string::npos) path.replace(at, name.size(), value);
   };
+  if (call.id == edgectl::web::CallId::kRange) return "/api/ranges/6h";
   if (call.id == edgectl::web::CallId::kObjectOfCluster) return "/api/objects/namespaces/default";
   fill("{plural}", "proxyroutes");
   fill("{namespace}", "default");
@@ -117,7 +120,7 @@ TEST_F(WebApi, DocumentNamesEveryCallAndRepliesAreAsItSays) {
   EXPECT_EQ(names.size(), calls().size());
   for (const Call& call : calls()) {
     ASSERT_TRUE(schemas.contains(std::string(call.reply))) << call.path;
-    if (call.id == edgectl::web::CallId::kEvents) continue;
+    if (call.id == edgectl::web::CallId::kEvents || call.id == edgectl::web::CallId::kRange) continue;
     const std::string path = path_for(call);
     const bool explains = call.id == edgectl::web::CallId::kExplain;
     const HttpReply reply =
@@ -298,6 +301,22 @@ TEST_F(WebApi, ServesOverTls) {
                 .code,
             0);
   serve({"--tls-cert", certificate, "--tls-key", key});
+  const auto serial = [&] {
+    const std::string address = world_.url().substr(std::string("https://").size());
+    const Finished shown =
+        run_command({"/bin/sh", "-c",
+                     "openssl s_client -connect " + address + " </dev/null 2>/dev/null | openssl x509 -noout -serial"});
+    return HttpReply{.status = shown.code, .head = {}, .body = shown.out};
+  };
+  const std::string before = serial().body;
+  ASSERT_THAT(before, StartsWith("serial="));
+  ASSERT_EQ(run_command({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                         "-days", "2", "-subj", "/CN=edge.example", "-addext", "subjectAltName=DNS:new.example",
+                         "-keyout", key, "-out", certificate})
+                .code,
+            0);
+  const HttpReply after = until(serial, [&](const HttpReply& got) { return got.body != before && !got.body.empty(); });
+  EXPECT_THAT(after.body, testing::AllOf(StartsWith("serial="), testing::Ne(before)));
 }
 
 TEST_F(WebApi, AnAwayApiIsToldOf) {
@@ -310,6 +329,94 @@ TEST_F(WebApi, AnAwayApiIsToldOf) {
   EXPECT_EQ(world_.ask("/").status, 200);
   EXPECT_EQ(world_.post("/api/explain", R"({"request":"GET http://shop.example/"})").status, 503);
   EXPECT_EQ(world_.ask("/api/agents").status, 503);
+}
+
+TEST(WebOfStandalone, IsAProcessOfItsOwnThatIsKept) {
+  const TempDir dir;
+  const Backend backend("one");
+  dir.put("config/all.yaml", base_config(backend.port) + "---\n" + route_config("cart", "/cart"));
+  ProxyProcess proxy({"edge-standalone", "--config", dir / "config", "--data-dir", dir / "data", "--access-log", "off",
+                      "--web-listen", "127.0.0.1:0", "--web-read-only"});
+  const auto url_of = [&] {
+    const auto line = proxy.process.wait_out("Serving on ");
+    return line ? line->substr(line->find("http")) : std::string();
+  };
+  const auto ask = [](const std::string& url) {
+    const Finished got = run_command({"curl", "-s", "--max-time", "20", url});
+    return HttpReply{.status = got.code, .head = {}, .body = got.out};
+  };
+  std::string url = url_of();
+  ASSERT_NE(url, "") << proxy.process.err_text();
+  const HttpReply routes = until([&] { return ask(url + "api/objects/proxyroutes"); },
+                                 [](const HttpReply& got) { return got.body.find("cart") != std::string::npos; });
+  EXPECT_THAT(routes.body, HasSubstr("cart"));
+  EXPECT_EQ(parse_json(ask(url + "api/session").body)["readOnly"], true);
+  EXPECT_EQ(ask(url + "healthz").body, "ok\n");
+  EXPECT_THAT(ask(url + "api/agents").body, HasSubstr("\"standalone\""));
+
+  const auto child = [&] {
+    return run_command({"pgrep", "-P", std::to_string(proxy.process.pid()), "-f", "edge-standalone web"}).out;
+  };
+  const int first = std::atoi(child().c_str());
+  ASSERT_GT(first, 1);
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
+  url = url_of();
+  EXPECT_EQ(ask(url + "healthz").body, "ok\n") << "it is started again";
+  proxy.process.send_signal(SIGTERM);
+  EXPECT_EQ(proxy.process.wait_exit(), 0) << proxy.process.err_text();
+  EXPECT_NE(ask(url + "healthz").status, 0) << "it ends with the proxy";
+}
+
+TEST_F(WebApi, MemoryOfACompilationIsNotTheServers) {
+  serve();
+  const auto explain = [&] {
+    return world_.post("/api/explain", R"({"request":"GET http://shop.example:8080/cart"})");
+  };
+  ASSERT_EQ(explain().status, 200);
+  const auto child = [&] { return run_command({"pgrep", "-P", std::to_string(world_.process().pid())}).out; };
+  const int compiler = std::atoi(child().c_str());
+  ASSERT_GT(compiler, 1);
+  ASSERT_EQ(::kill(compiler, SIGKILL), 0);
+  const HttpReply again = explain();
+  EXPECT_EQ(again.status, 200) << again.body;
+  EXPECT_EQ(parse_json(again.body)["explanation"]["winner"]["route"], "default/cart");
+  EXPECT_NE(std::atoi(child().c_str()), compiler);
+  world_.process().send_signal(SIGTERM);
+  EXPECT_EQ(world_.process().wait_exit(), 0);
+  EXPECT_EQ(child(), "");
+}
+
+TEST_F(WebApi, RangesAreThoseOfTheServerAlone) {
+  serve();
+  EXPECT_EQ(json("/api/session")["ranges"], false);
+  EXPECT_EQ(world_.ask("/api/ranges/24h").status, 404);
+  // A server that answers every query with two points, and tells what it was asked.
+  world_.dir().put("prometheus.py",
+                   "import http.server, json, time\n"
+                   "class Handler(http.server.BaseHTTPRequestHandler):\n"
+                   "  def do_GET(self):\n"
+                   "    print(self.path, flush=True)\n"
+                   "    now = time.time()\n"
+                   "    values = [[now - 600, '3'], [now, '4.5']]\n"
+                   "    result = [{'metric': {}, 'values': values}]\n"
+                   "    body = json.dumps({'status': 'success', 'data': {'resultType': 'matrix', 'result': result}})\n"
+                   "    self.send_response(200); self.end_headers(); self.wfile.write(body.encode())\n"
+                   "  def log_message(self, *all): pass\n"
+                   "server = http.server.HTTPServer(('127.0.0.1', 0), Handler)\n"
+                   "print('port', server.server_address[1], flush=True)\n"
+                   "server.serve_forever()\n");
+  Process prometheus({"python3", world_.dir() / "prometheus.py"});
+  const auto line = prometheus.wait_out("port ");
+  ASSERT_TRUE(line);
+  serve({"--metrics-url", "http://127.0.0.1:" + line->substr(5)});
+  EXPECT_EQ(json("/api/session")["ranges"], true);
+  const Json range = json("/api/ranges/6h");
+  ASSERT_GE(range["points"].size(), 2U) << range.dump();
+  EXPECT_EQ(range["points"][0]["requests"], 3);
+  EXPECT_EQ(range["points"].back()["p99"], 4.5);
+  EXPECT_TRUE(prometheus.wait_out("query_range?query=sum"));
+  EXPECT_EQ(world_.ask("/api/ranges/1000d").status, 404);
+  EXPECT_EQ(world_.ask("/api/ranges/6h?query=up").body, world_.ask("/api/ranges/6h").body) << "nothing is passed on";
 }
 
 TEST(WebFlags, OtherThanLoopbackOnlyInSoManyWords) {

@@ -12,20 +12,20 @@
 namespace edge::edgectl::web {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-std::string text_of(const Json& object, const char* name) {
+std::string text_of(const OrderedJson& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 /// Removes the elements of a list for which `keep` is false. \returns how many.
 template <typename Keep>
-std::size_t keep_only(Json& object, const char* name, const Keep& keep) {
+std::size_t keep_only(OrderedJson& object, const char* name, const Keep& keep) {
   if (!object.is_object() || !object.contains(name) || !object[name].is_array()) return 0;
-  Json kept = Json::array();
+  OrderedJson kept = OrderedJson::array();
   std::size_t removed = 0;
-  for (Json& one : object[name]) {
+  for (OrderedJson& one : object[name]) {
     if (keep(one)) {
       kept.push_back(std::move(one));
     } else {
@@ -57,12 +57,12 @@ bool names_resource(const StoreView& view, std::string_view text) {
   return view.names(kind, text.substr(space + 1));
 }
 
-void hide_in_agent(Json& agent, const StoreView& view) {
-  const auto key = [](const Json& one) { return text_of(one, "namespace") + "/" + text_of(one, "name"); };
-  keep_only(agent, "backends", [&](const Json& one) { return view.names(backend_kinds(), key(one)); });
+void hide_in_agent(OrderedJson& agent, const StoreView& view) {
+  const auto key = [](const OrderedJson& one) { return text_of(one, "namespace") + "/" + text_of(one, "name"); };
+  keep_only(agent, "backends", [&](const OrderedJson& one) { return view.names(backend_kinds(), key(one)); });
   constexpr std::array<std::string_view, 1> kVip = {"ProxyVIP"};
-  keep_only(agent, "vips", [&](const Json& one) { return view.names(kVip, key(one)); });
-  keep_only(agent, "unboundListeners", [&](const Json& one) {
+  keep_only(agent, "vips", [&](const OrderedJson& one) { return view.names(kVip, key(one)); });
+  keep_only(agent, "unboundListeners", [&](const OrderedJson& one) {
     return view.names(gateway_kinds(), text_of(one, "namespace") + "/" + text_of(one, "gateway"));
   });
   // A sentence that may name anything.
@@ -73,12 +73,12 @@ void hide_in_agent(Json& agent, const StoreView& view) {
 
 std::string visible_explanation(std::string json, const StoreView& view) {
   if (view.visible().everything()) return json;
-  Json explanation = parse_ordered_json(json);
+  OrderedJson explanation = parse_ordered_json(json);
   if (!explanation.is_object()) return "null";
-  const auto visible_rule = [&](const Json& rule) { return view.names(route_kinds(), text_of(rule, "route")); };
+  const auto visible_rule = [&](const OrderedJson& rule) { return view.names(route_kinds(), text_of(rule, "route")); };
   std::size_t hidden = 0;
-  for (Json& host : explanation["hosts"]) hidden += keep_only(host, "rules", visible_rule);
-  keep_only(explanation, "hosts", [](const Json& host) { return !host["rules"].empty(); });
+  for (OrderedJson& host : explanation["hosts"]) hidden += keep_only(host, "rules", visible_rule);
+  keep_only(explanation, "hosts", [](const OrderedJson& host) { return !host["rules"].empty(); });
   const std::string gateway = text_of(explanation, "gateway");
   const bool sees_gateway = view.names(gateway_kinds(), gateway);
   if (!sees_gateway) {
@@ -94,11 +94,11 @@ std::string visible_explanation(std::string json, const StoreView& view) {
       explanation["winner"] = {{"verdict", "won"}, {"where", ""},     {"route", ""},  {"rule", 0},
                                {"match", 0},       {"condition", ""}, {"failed", ""}, {"actual", ""}};
     }
-    for (const char* list : {"limits", "filters", "backends"}) explanation[list] = Json::array();
+    for (const char* list : {"limits", "filters", "backends"}) explanation[list] = OrderedJson::array();
     explanation["redirect"] = nullptr;
   }
-  if (!sees_winner || !sees_policies(view, winner, gateway)) explanation["policies"] = Json::array();
-  for (Json& backend : explanation["backends"]) {
+  if (!sees_winner || !sees_policies(view, winner, gateway)) explanation["policies"] = OrderedJson::array();
+  for (OrderedJson& backend : explanation["backends"]) {
     if (!names_backend(view, text_of(backend, "name"))) backend["name"] = "";
   }
   explanation["hidden"] = hidden;
@@ -107,37 +107,38 @@ std::string visible_explanation(std::string json, const StoreView& view) {
 
 std::string visible_traffic(std::string json, const StoreView& view) {
   if (view.visible().everything()) return json;
-  Json traffic = parse_ordered_json(json);
+  OrderedJson traffic = parse_ordered_json(json);
   if (!traffic.is_object() || traffic.contains("error")) return json;
-  keep_only(traffic, "routes", [&](const Json& row) { return view.names(route_kinds(), text_of(row, "route")); });
-  for (Json& row : traffic["routes"]) {
+  keep_only(traffic, "routes",
+            [&](const OrderedJson& row) { return view.names(route_kinds(), text_of(row, "route")); });
+  for (OrderedJson& row : traffic["routes"]) {
     if (!view.names(gateway_kinds(), text_of(row, "gateway"))) row["gateway"] = "";
   }
-  keep_only(traffic, "backends", [&](const Json& row) { return names_backend(view, text_of(row, "backend")); });
+  keep_only(traffic, "backends", [&](const OrderedJson& row) { return names_backend(view, text_of(row, "backend")); });
   if (!view.visible().may_see_agents()) {
-    for (const char* list : {"agents", "line", "faults"}) traffic[list] = Json::array();
+    for (const char* list : {"agents", "line", "faults"}) traffic[list] = OrderedJson::array();
   }
   return json_line(traffic);
 }
 
 std::string visible_agents(std::string json, const StoreView& view) {
   if (view.visible().everything()) return json;
-  Json agents = parse_ordered_json(json);
+  OrderedJson agents = parse_ordered_json(json);
   if (!agents.is_object() || agents.contains("error")) return json;
   if (!agents.contains("agents")) {
     hide_in_agent(agents, view);
     return json_line(agents);
   }
-  for (Json& agent : agents["agents"]) hide_in_agent(agent, view);
+  for (OrderedJson& agent : agents["agents"]) hide_in_agent(agent, view);
   return json_line(agents);
 }
 
 std::string visible_history(std::string json, const StoreView& view) {
   if (view.visible().everything()) return json;
-  Json history = parse_ordered_json(json);
+  OrderedJson history = parse_ordered_json(json);
   if (!history.is_array()) return json;
-  for (Json& entry : history) {
-    const std::size_t hidden = keep_only(entry, "resources", [&](const Json& one) {
+  for (OrderedJson& entry : history) {
+    const std::size_t hidden = keep_only(entry, "resources", [&](const OrderedJson& one) {
       return one.is_string() && names_resource(view, one.get_ref<const std::string&>());
     });
     // The sentence names them too.

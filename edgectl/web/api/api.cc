@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/os/idle_memory.h"
 #include "base/text/json.h"
 #include "edgectl/web/access/reply_filter.h"
 #include "edgectl/web/api/object_reply.h"
@@ -19,8 +20,8 @@ using net::server::Request;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostWaiting = 16;
-constexpr net::Duration kPoll = std::chrono::seconds(2);
-/// Polls without a viewer only keep connections alive.
+constexpr net::Duration kPollAgents = std::chrono::milliseconds(200);
+constexpr net::Duration kPollTraffic = std::chrono::seconds(2);
 constexpr unsigned kPollsPerBeat = 7;
 constexpr net::Duration kCollect = std::chrono::milliseconds(150);
 constexpr net::Duration kFleetTime = std::chrono::seconds(25);
@@ -69,9 +70,13 @@ Api::Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> clie
       store_(*client_, [this](std::string_view plural) { changed(plural); }),
       viewers_(*client_, waiters_, [this] { return listable(); }),
       fleet_(options_.arguments),
+      ranges_(options_.metrics_url),
       fleet_jobs_(loop, kMostWaiting),
+      watched_fleet_(options_.arguments),
+      watch_jobs_(loop, /*most=*/2),
       compiler_(*client_, store_, waiters_, options_.controller_class),
       poll_(loop),
+      traffic_poll_(loop),
       soon_(loop) {}
 
 Api::~Api() = default;
@@ -79,6 +84,7 @@ Api::~Api() = default;
 void Api::start() {
   store_.start();
   poll_agents();
+  poll_traffic();
 }
 
 void Api::stop() {
@@ -86,8 +92,10 @@ void Api::stop() {
   store_.stop();
   hub_.close();
   fleet_jobs_.close();
+  watch_jobs_.close();
   compiler_.stop();
   poll_.cancel();
+  traffic_poll_.cancel();
   soon_.cancel();
   waiters_.stop();
 }
@@ -106,6 +114,7 @@ net::Task<Reply> Api::answer(const Request& request, const LoggedIn* login) {
   if (call.method != "GET" && !request.field("content-type").starts_with("application/json")) {
     co_return error_reply(415, "the body is to be application/json");
   }
+  ++answered_;
   Viewing viewing = co_await viewing_of(login);
   if (!viewing.fault.empty()) co_return error_reply(503, "what you may see is not known: " + viewing.fault);
   Reply reply = co_await answer_call(call, std::move(found.parameters), request.body, std::move(viewing));
@@ -178,6 +187,7 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
     case CallId::kAgent:
     case CallId::kDrain:
     case CallId::kUndrain:
+    case CallId::kRange:
     case CallId::kHistory:
       break;
   }
@@ -190,6 +200,8 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
       return of_fleet(std::move(viewing), [this] { return fleet_.agents(); }, visible_agents);
     case CallId::kAgent:
       return of_fleet(std::move(viewing), [this, name = at[0]] { return fleet_.agent(name); }, visible_agents);
+    case CallId::kRange:
+      return of_fleet(std::move(viewing), [this, range = at[0]] { return ranges_.read(range); }, nullptr);
     case CallId::kDrain:
     case CallId::kUndrain:
       return of_fleet(
@@ -216,6 +228,7 @@ Reply Api::session(const Viewing& viewing) const {
                                           {"login", viewing.viewer->logged_in()},
                                           {"user", identity.user},
                                           {"groups", identity.groups},
+                                          {"ranges", !options_.metrics_url.empty()},
                                           {"may",
                                            {{"seeAgents", viewing.visible->may_see_agents()},
                                             {"changeAgents", viewing.visible->may_change_agents()},
@@ -317,7 +330,10 @@ Reply Api::events(const Viewing& viewing) {
     return reply;
   }
   // The first viewer is not to wait for the next poll.
-  if (hub_.viewers() == 1) poll_.wake_later();
+  if (hub_.viewers() == 1) {
+    poll_.wake_later();
+    traffic_poll_.wake_later();
+  }
   return {.content_type = "text/event-stream", .fields = {{"Cache-Control", "no-store"}}, .stream = std::move(stream)};
 }
 
@@ -333,22 +349,45 @@ net::Task<bool> Api::refresh_watching() {
   co_return true;
 }
 
+/// Asks the controller, which has the agents' last words: agents themselves are not asked.
 net::Detached Api::poll_agents() {
-  const Jobs::Work ask_traffic = [this] { return fleet_.traffic(); };
-  const Jobs::Work ask_agents = [this] { return fleet_.agents(); };
-  for (unsigned polls = 1; !stopping_; ++polls) {
-    if (polls % kPollsPerBeat == 0) hub_.beat();
-    compiler_.rest();
+  const Jobs::Work ask = [this] { return watched_fleet_.agents(); };
+  std::string last;
+  while (!stopping_) {
     if (hub_.viewers() > 0) {
-      co_await refresh_watching();
-      const Jobs::Outcome traffic = co_await fleet_jobs_.run(ask_traffic, kFleetTime);
-      hub_.publish("traffic", text_of(traffic));
-      const Jobs::Outcome agents = co_await fleet_jobs_.run(ask_agents, kFleetTime);
-      hub_.publish("agents", text_of(agents));
+      const Jobs::Outcome agents = co_await watch_jobs_.run(ask, kFleetTime);
+      std::string said = text_of(agents);
+      if (said != last) hub_.publish("agents", said);
+      last = std::move(said);
     }
-    const net::Time until = loop_.now() + kPoll;
+    const net::Time until = loop_.now() + kPollAgents;
     co_await poll_.wait(until);
   }
+}
+
+net::Detached Api::poll_traffic() {
+  const Jobs::Work ask = [this] { return fleet_.traffic(); };
+  for (unsigned polls = 1; !stopping_; ++polls) {
+    // Polls without a viewer only keep connections alive.
+    if (polls % kPollsPerBeat == 0) hub_.beat();
+    compiler_.rest();
+    rest();
+    if (hub_.viewers() > 0) {
+      co_await refresh_watching();
+      const Jobs::Outcome traffic = co_await fleet_jobs_.run(ask, kFleetTime);
+      hub_.publish("traffic", text_of(traffic));
+    }
+    const net::Time until = loop_.now() + kPollTraffic;
+    co_await traffic_poll_.wait(until);
+  }
+}
+
+/// Between two polls nothing was asked and nothing has changed, after something had.
+void Api::rest() {
+  const std::uint64_t done = answered_ + store_.version();
+  if (std::exchange(done_before_, done) != done || released_ == done || !store_.synced()) return;
+  released_ = done;
+  release_idle_memory();
 }
 
 void Api::changed(std::string_view plural) {

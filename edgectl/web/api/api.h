@@ -22,6 +22,7 @@
 #include "edgectl/web/api/compiler_calls.h"
 #include "edgectl/web/api/fleet.h"
 #include "edgectl/web/api/object_store.h"
+#include "edgectl/web/api/ranges.h"
 #include "edgectl/web/server/event_hub.h"
 #include "edgectl/web/server/jobs.h"
 #include "net/server/message.h"
@@ -84,6 +85,8 @@ class Api {
 
   Listable listable() const;
   net::Detached poll_agents();
+  net::Detached poll_traffic();
+  void rest();
   net::Task<bool> refresh_watching();
   net::Detached publish_changes();
   void changed(std::string_view plural);
@@ -96,13 +99,20 @@ class Api {
   Viewers viewers_;
   EventHub hub_;
   Fleet fleet_;
-  Jobs fleet_jobs_;
+  Ranges ranges_;
+  Jobs fleet_jobs_;      ///< of both
+  Fleet watched_fleet_;  ///< for `agents` of the streams: not behind agents that take their time
+  Jobs watch_jobs_;
   CompilerCalls compiler_;
   net::Waiter poll_;
+  net::Waiter traffic_poll_;
   net::Waiter soon_;
   std::set<std::string, std::less<>> changed_;  ///< kinds, not published yet
   bool publishing_ = false;
   bool stopping_ = false;
+  std::uint64_t answered_ = 0;                ///< calls
+  std::uint64_t done_before_ = 0;             ///< calls and changes by the last poll
+  std::uint64_t released_ = 0;                ///< the same when memory was released
   std::set<std::string, std::less<>> ended_;  ///< sessions that were logged out; at most kMostEnded
   std::vector<std::weak_ptr<const std::shared_ptr<Viewer>>> watching_;  ///< one for each stream of who has logged in
 };

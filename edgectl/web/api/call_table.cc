@@ -52,6 +52,8 @@ constexpr Call kCalls[] = {
      true},
     {CallId::kTraffic, "GET", "/api/traffic", "getTraffic", "The traffic of the last seconds by route and backend",
      "Traffic"},
+    {CallId::kRange, "GET", "/api/ranges/{range}", "getRange",
+     "Requests, errors and latency of 6h, 24h, 7d or 30d, where there is a Prometheus server", "Range"},
     {CallId::kHistory, "GET", "/api/history", "listHistory", "The last programs with what changed them", "History"},
 };
 

@@ -28,6 +28,7 @@ enum class CallId : std::uint8_t {
   kDrain,
   kUndrain,
   kTraffic,
+  kRange,
   kHistory,
 };
 

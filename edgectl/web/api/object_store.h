@@ -62,6 +62,9 @@ class ObjectStore {
   /// Ends what is in progress. To be called before the loop ends.
   void stop();
 
+  /// Adds or replaces an object, as its informer does.
+  void put(StoredKind& kind, kube::Object object);
+
   const std::vector<std::unique_ptr<StoredKind>>& kinds() const { return kinds_; }
   /// nullptr: not a kind that is stored.
   const StoredKind* find(std::string_view plural) const;
@@ -84,7 +87,6 @@ class ObjectStore {
  private:
   net::Detached discover();
   void follow(StoredKind& kind, const kube::Resource& resource);
-  void put(StoredKind& kind, kube::Object object);
   void tell(const StoredKind& kind);
   void touch(const StoredKind& kind, const std::string& key);
 

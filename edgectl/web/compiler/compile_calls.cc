@@ -25,12 +25,12 @@ Result<std::string> explain(CompileState& state, const json& parameters) {
   return state.explainer.explain(asked);
 }
 
-constexpr CompileCall kCalls[] = {
+constexpr CompileCall kCompileCalls[] = {
     {"explain", explain},
 };
 
 }  // namespace
 
-std::span<const CompileCall> compile_calls() { return kCalls; }
+std::span<const CompileCall> compile_calls() { return kCompileCalls; }
 
 }  // namespace edge::edgectl::web

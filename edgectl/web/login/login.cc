@@ -131,7 +131,8 @@ Result<std::unique_ptr<Login>> Login::make(net::Loop& loop, LoginSettings settin
   }
   auto state = std::make_unique<State>(loop, std::move(settings));
   const LoginSettings& with = state->settings;
-  std::optional<std::string> secret = auth::random_bytes(kSecretBytes);
+  std::optional<std::string> secret =
+      with.session_secret.empty() ? auth::random_bytes(kSecretBytes) : std::optional<std::string>(with.session_secret);
   if (!secret) return Error{ErrorCode::kInternal, "the system has no random bytes"};
   auth::OidcSettings policy{.name = "edgectl web",
                             .issuer = with.issuer,
@@ -147,7 +148,7 @@ Result<std::unique_ptr<Login>> Login::make(net::Loop& loop, LoginSettings settin
     if (scope != "openid") policy.scopes.push_back(scope);
   }
   auto made = auth::Oidc::make(std::move(policy), state->stores);
-  if (!made) return Error{ErrorCode::kInvalidArgument, "--oidc-issuer: " + made.error().text};
+  if (!made) return Error{ErrorCode::kInvalidArgument, "the login cannot be made: " + made.error().text};
   state->policy = std::move(*made);
   return std::unique_ptr<Login>(new Login(std::move(state)));
 }

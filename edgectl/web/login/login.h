@@ -1,5 +1,5 @@
 // The dashboard's login: the data plane's OIDC (runtime/policy/auth/oidc) in front of the small server. Sessions are in
-// the viewers' cookies, sealed with a key of the process: they end with it.
+// the viewers' cookies, sealed with a key; without one in the settings it is the process's, and they end with it.
 //
 // For the loop's thread.
 #pragma once
@@ -21,6 +21,7 @@ struct LoginSettings {
   std::string issuer, client_id, client_secret;
   std::string redirect_url = "/oauth2/callback";  ///< a path alone means the host that the request is for
   std::vector<std::string> scopes{};              ///< in addition to `openid`
+  std::string session_secret{};                   ///< 32 bytes as for the policy; empty: random
   std::string authorities{};                      ///< PEM, in addition to the system's; for the provider
   /// As kube-apiserver's flags of these names, so that both name a user alike.
   std::string username_claim = "sub";

@@ -58,6 +58,30 @@ TEST(EventHub, BeatsAndEnd) {
   EXPECT_EQ(hub.watch(), nullptr);
 }
 
+TEST(EventHub, RulesDecideWhatAViewerIsSent) {
+  EventHub hub;
+  bool over = false;
+  ViewerRules rules;
+  rules.shown = [](std::string_view topic, const std::string& data) { return std::string(topic) + " of " + data; };
+  rules.told_of_kind = [](std::string_view kind) { return kind == "proxyroutes"; };
+  rules.over = [&] { return over; };
+  const auto viewer = hub.watch(std::move(rules));
+  const auto other = hub.watch();
+  next(*viewer);
+  next(*other);
+  hub.publish("traffic", "7");
+  hub.add_changes({"proxyroutes", "sites"});
+  EXPECT_EQ(next(*viewer),
+            "event: changed\ndata: {\"kinds\":[\"proxyroutes\"]}\n\n"
+            "event: traffic\ndata: traffic of 7\n\n");
+  EXPECT_EQ(next(*other),
+            "event: changed\ndata: {\"kinds\":[\"proxyroutes\",\"sites\"]}\n\n"
+            "event: traffic\ndata: 7\n\n");
+  over = true;
+  std::string out;
+  EXPECT_EQ(viewer->next(out), Next::kEnd);
+}
+
 TEST(EventHub, ViewersAreBoundedAndMayOutliveIt) {
   std::vector<std::unique_ptr<net::server::BodySource>> viewers;
   {

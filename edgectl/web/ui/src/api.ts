@@ -13,6 +13,11 @@ export interface Session {
   readOnly: boolean;
   synced: boolean;
   fault: string;
+  login: boolean;
+  user: string;
+  groups: string[];
+  ranges: boolean;
+  may: {seeAgents: boolean; changeAgents: boolean; kinds: string[]};
 }
 export interface Kind {
   kind: string;
@@ -217,6 +222,8 @@ export async function call<T>(path: string, body?: unknown, signal?: AbortSignal
     throw new ApiError(0, texts.unreachable);
   }
   if (response.ok) return (await response.json()) as T;
+  // The session has ended: a page that is loaded leads to the login, and back.
+  if (response.status === 401) location.reload();
   const text = (await response.json().catch((): null => null) as {error?: string} | null)?.error;
   throw new ApiError(response.status, text ?? `${response.status} ${response.statusText}`);
 }

@@ -29,7 +29,10 @@ class Live {
       this.connected = false;
       this.tell();
       // The browser gives up where it was refused.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.start(), 3000);
+      if (source.readyState !== EventSource.CLOSED) return;
+      setTimeout(() => this.start(), 3000);
+      // It does not tell why; where the session has ended, the page has to be loaded again.
+      void fetch('/api/session').then((reply) => reply.status === 401 && location.reload(), () => undefined);
     });
     source.addEventListener('changed', (event) => {
       for (const kind of (JSON.parse(event.data) as {kinds: string[]}).kinds) {

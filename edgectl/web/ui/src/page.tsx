@@ -32,7 +32,7 @@ function Content({path, session, kinds}: {path: string; session: Session | undef
   if (page === 'traffic' && rest.length === 0) return <TrafficPage />;
   if (page === 'explain' && rest.length === 0) return <ExplainPage />;
   if (page === 'agents' && rest.length === 0) return <AgentsPage />;
-  if (page === 'agents' && rest.length === 1) return <AgentPage key={path} name={rest[0]!} readOnly={session?.readOnly ?? true} />;
+  if (page === 'agents' && rest.length === 1) return <AgentPage key={path} name={rest[0]!} readOnly={session === undefined || session.readOnly || !session.may.changeAgents} />;
   if (page === 'find' && rest.length === 3) return <FindPage key={path} part={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
   if (page === 'objects' && rest.length === 1) return <ObjectsPage key={path} plural={rest[0]!} />;
   if (page === 'objects' && rest.length === 2) return <ObjectView key={path} plural={rest[0]!} namespace="" name={rest[1]!} />;
@@ -128,6 +128,11 @@ export function Page() {
           <div class="foot">
             {session && <p class="muted server" title={session.server}>{session.context !== '' ? session.context : session.server}</p>}
             <Connection session={session} />
+            {session?.login && (
+              <p class="muted server">
+                {texts.live.signedIn(session.user)} · <a href="/oauth2/logout" target="_self">{texts.live.logOut}</a>
+              </p>
+            )}
             <Choice<Theme> label={texts.theme.label} value={chosen}
               options={[['auto', texts.theme.auto], ['light', texts.theme.light], ['dark', texts.theme.dark]]}
               onChange={(next) => {

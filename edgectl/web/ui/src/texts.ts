@@ -27,6 +27,8 @@ export const texts = {
     lost: 'Reconnecting: what is shown may be out of date',
     apiLost: (why: string) => `The resource API cannot be read: ${why}`,
     readOnly: 'Read-only',
+    signedIn: (user: string) => `Signed in as ${user}`,
+    logOut: 'Log out',
   },
   theme: {label: 'Colours', auto: 'Auto', light: 'Light', dark: 'Dark'},
 
