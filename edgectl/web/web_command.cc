@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/log.h"
 #include "base/os/file.h"
 #include "base/text/ascii.h"
 #include "cli/terminal.h"
@@ -195,6 +196,11 @@ int serve_web(const cli::Arguments& arguments) {
   }
   if (settings->login && !settings->api.config.identity.impersonate.empty()) {
     return usage("viewers that log in are impersonated, and so is this kubeconfig's user (`as`): one is possible");
+  }
+  std::optional<Log> log;
+  if (settings->login) {
+    log.emplace(LogOptions{.program = std::string(kWeb)});
+    settings->login->log = log->logger();
   }
   const auto server = WebServer::start(std::move(*settings));
   if (!server) {

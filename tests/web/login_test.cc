@@ -40,7 +40,7 @@ class WebLogin : public testing::Test {
     ASSERT_EQ(world_.edgectl("apply -f shop.yaml").code, 0);
     flags.insert(flags.end(), {"--oidc-issuer", provider.issuer(), "--oidc-client-id", "shop",
                                "--oidc-client-secret-file", world_.dir() / "secret", "--oidc-username-claim", "email",
-                               "--oidc-scope", "email", "--oidc-scope", "roles", "--oidc-scope", "offline_access"});
+                               "--oidc-scope", "email", "--oidc-scope", "roles"});
     ASSERT_EQ(world_.serve(flags), "");
   }
   Page call(UserAgent& browser, const std::string& path) { return browser.get(world_.url() + path, kScript); }

@@ -23,6 +23,8 @@ constexpr std::size_t kMostWaiting = 16;
 constexpr net::Duration kPollAgents = std::chrono::milliseconds(200);
 constexpr net::Duration kPollTraffic = std::chrono::seconds(2);
 constexpr unsigned kPollsPerBeat = 7;
+/// Statuses may trickle in for minutes.
+constexpr net::Duration kReleaseEvery = std::chrono::seconds(5);
 constexpr net::Duration kCollect = std::chrono::milliseconds(150);
 constexpr net::Duration kFleetTime = std::chrono::seconds(25);
 constexpr std::size_t kMostEnded = 10'000;
@@ -382,11 +384,13 @@ net::Detached Api::poll_traffic() {
   }
 }
 
-/// Between two polls nothing was asked and nothing has changed, after something had.
+/// Between two polls nothing was asked, and something was asked or has changed since memory was released.
 void Api::rest() {
+  const bool asked = std::exchange(answered_before_, answered_) != answered_;
   const std::uint64_t done = answered_ + store_.version();
-  if (std::exchange(done_before_, done) != done || released_ == done || !store_.synced()) return;
+  if (asked || released_ == done || !store_.synced() || loop_.now() < release_after_) return;
   released_ = done;
+  release_after_ = loop_.now() + kReleaseEvery;
   release_idle_memory();
 }
 

@@ -110,9 +110,10 @@ class Api {
   std::set<std::string, std::less<>> changed_;  ///< kinds, not published yet
   bool publishing_ = false;
   bool stopping_ = false;
-  std::uint64_t answered_ = 0;                ///< calls
-  std::uint64_t done_before_ = 0;             ///< calls and changes by the last poll
-  std::uint64_t released_ = 0;                ///< the same when memory was released
+  std::uint64_t answered_ = 0;         ///< calls
+  std::uint64_t answered_before_ = 0;  ///< by the last poll
+  std::uint64_t released_ = 0;         ///< calls and changes by when memory was released
+  net::Time release_after_{};
   std::set<std::string, std::less<>> ended_;  ///< sessions that were logged out; at most kMostEnded
   std::vector<std::weak_ptr<const std::shared_ptr<Viewer>>> watching_;  ///< one for each stream of who has logged in
 };

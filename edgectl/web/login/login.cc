@@ -112,7 +112,10 @@ std::int64_t unix_now() {
 
 struct Login::State {
   State(net::Loop& on, LoginSettings with)
-      : settings(std::move(with)), loop(on), stores(settings.authorities), client(on, stores.resolver, records) {}
+      : settings(std::move(with)),
+        loop(on),
+        stores(settings.authorities, settings.log),
+        client(on, stores.resolver, records) {}
 
   LoginSettings settings;
   net::Loop& loop;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "edgectl/web/login/identity.h"
 #include "net/loop.h"
@@ -28,6 +29,7 @@ struct LoginSettings {
   std::optional<std::string> username_prefix{};  ///< nullopt: the issuer and `#`, none for `email`; `-`: none
   std::string groups_claim = "groups";           ///< `groups` or `roles`
   std::string groups_prefix{};
+  Logger log{};  ///< why logins fail
 };
 
 class Login {
