@@ -1,5 +1,6 @@
 #include "edgectl/web/api/api.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -22,6 +23,7 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::size_t kMostWaiting = 16;
 constexpr net::Duration kPollAgents = std::chrono::milliseconds(200);
 constexpr net::Duration kPollTraffic = std::chrono::seconds(2);
+constexpr std::size_t kMostAgentBytes = 200'000;
 constexpr unsigned kPollsPerBeat = 7;
 /// Statuses may trickle in for minutes.
 constexpr net::Duration kReleaseEvery = std::chrono::seconds(5);
@@ -259,7 +261,11 @@ Reply Api::kinds(const Viewing& viewing) const {
   return json_reply(json_line(list));
 }
 
-Reply Api::problems(const Viewing& viewing) const { return json_reply(json_line(problems_json(view_of(viewing)))); }
+Reply Api::problems(const Viewing& viewing) const {
+  OrderedJson problems = problems_json(view_of(viewing));
+  problems["synced"] = store_.synced();
+  return json_reply(json_line(problems));
+}
 
 Reply Api::objects(const Viewing& viewing, const std::string& plural) const {
   const StoreView view = view_of(viewing);
@@ -362,7 +368,9 @@ net::Detached Api::poll_agents() {
       if (said != last) hub_.publish("agents", said);
       last = std::move(said);
     }
-    const net::Time until = loop_.now() + kPollAgents;
+    // Of thousands of agents one has always something to say: the list costs a viewer so many bytes a second at most.
+    const net::Duration paced = std::chrono::microseconds(last.size() * 1'000'000 / kMostAgentBytes);
+    const net::Time until = loop_.now() + std::clamp<net::Duration>(paced, kPollAgents, kPollTraffic);
     co_await poll_.wait(until);
   }
 }

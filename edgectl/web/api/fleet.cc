@@ -1,5 +1,6 @@
 #include "edgectl/web/api/fleet.h"
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -65,7 +66,13 @@ Result<std::string> Fleet::agents() {
   if (!client) return client.error();
   const auto agents = (*client)->agents();
   if (!agents) return forgotten(agents.error());
-  return one_line(agents_json(*agents));
+  OrderedJson json = parse_ordered_json(agents_json(*agents));
+  // The list has neither backends nor addresses; this tells that an agent has something new to say of them.
+  for (std::size_t i = 0; i < agents->agents.size() && i < json["agents"].size(); ++i) {
+    const auto reported = agents->agents[i].last_seen.time_since_epoch();
+    json["agents"][i]["reported"] = std::chrono::duration_cast<std::chrono::milliseconds>(reported).count();
+  }
+  return json_line(json);
 }
 
 Result<std::string> Fleet::agent(const std::string& name) {

@@ -142,6 +142,7 @@ export interface Agent {
   backends: {namespace: string; name: string; circuit: string; connections: number;
              endpoints: {address: string; healthy: boolean; lastCheck: string; lastError: string}[]}[];
   vips: {namespace: string; name: string; address: string; held: boolean; interface: string; reason: string}[];
+  reported?: number;
 }
 export interface Agents {
   published: string;

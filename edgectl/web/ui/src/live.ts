@@ -5,6 +5,8 @@ import type {Agents, Traffic} from './api';
 type Maybe<T> = {value?: T; error?: string};
 
 const kRemembered = 60;
+/// With a name: the version of what that agent says of itself.
+export const kAgent = 'agent ';
 
 class Live {
   connected = false;
@@ -47,16 +49,21 @@ class Live {
       this.tell();
     });
     source.addEventListener('agents', (event) => {
+      const before = new Map(this.agents.value?.agents.map((agent) => [agent.name, agent.reported]));
       this.agents = read<Agents>(event.data, this.agents);
+      for (const agent of this.agents.value?.agents ?? []) {
+        const key = kAgent + agent.name;
+        if (before.get(agent.name) !== agent.reported) this.versions.set(key, (this.versions.get(key) ?? 0) + 1);
+      }
       this.tell();
     });
   }
 
-  /// Changes when one of the kinds has; `*`: any.
+  /// Changes when one of the kinds has; `*`: any kind. An agent is one by kAgent and its name.
   versionOf(kinds: readonly string[]): number {
     let sum = this.connections;
     if (kinds.includes('*')) {
-      for (const version of this.versions.values()) sum += version;
+      for (const [key, version] of this.versions) if (!key.startsWith(kAgent)) sum += version;
     } else {
       for (const kind of kinds) sum += this.versions.get(kind) ?? 0;
     }

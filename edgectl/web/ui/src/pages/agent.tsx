@@ -1,7 +1,7 @@
 import {useState} from 'preact/hooks';
 import {type Agent, type ApiError, call, useApi} from '../api';
 import {shortHash, whole} from '../format';
-import {live, useLive} from '../live';
+import {kAgent} from '../live';
 import {Ask, Empty, Fault, HealthMark, Heading, Section, Time, Waiting} from '../parts/basics';
 import {type Column, Table} from '../parts/table';
 import {objectPath} from '../router';
@@ -85,9 +85,7 @@ function Body({agent}: {agent: Agent}) {
 }
 
 export function AgentPage({name, readOnly}: {name: string; readOnly: boolean}) {
-  // What the poll pushed is another object each time.
-  useLive(() => live.agents);
-  const loaded = useApi<Agent>(`/api${agentPath(name)}`, []);
+  const loaded = useApi<Agent>(`/api${agentPath(name)}`, [kAgent + name]);
   const [asked, ask] = useState<'drain' | 'undrain' | ''>('');
   const [said, say] = useState('');
   const [fault, setFault] = useState('');

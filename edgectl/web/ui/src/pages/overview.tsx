@@ -47,11 +47,11 @@ function Tiles() {
 }
 
 function Problems() {
-  const loaded = useApi<{total: number; items: Problem[]}>('/api/problems', ['*']);
+  const loaded = useApi<{total: number; synced: boolean; items: Problem[]}>('/api/problems', ['*']);
   return (
     <Section title={t.problems}>
       <Waiting loaded={loaded}>
-        {({total, items}) => items.length === 0 ? <Empty text={t.noProblems} /> : (
+        {({total, synced, items}) => items.length === 0 ? <Empty text={synced ? t.noProblems : texts.loading} /> : (
           <ul class="rows">
             {items.slice(0, 12).map((one) => (
               <li key={`${one.plural}/${one.namespace}/${one.name}`}>
