@@ -11,6 +11,7 @@
 #include "base/owned.h"
 #include "base/text/ascii.h"
 #include "base/text/pem.h"
+#include "net/tls/certificate_facts.h"
 #include "net/tls/openssl.h"
 
 namespace edge::net::tls {
@@ -109,6 +110,31 @@ std::vector<std::string> names_of(X509* certificate) {
   return names;
 }
 
+/// The common name, else all of it as RFC 2253 writes it.
+std::string text_of(const X509_NAME* name) {
+  const int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
+  if (at >= 0) {
+    const ASN1_STRING* text = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
+    return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+            static_cast<std::size_t>(ASN1_STRING_length(text))};
+  }
+  const BioPtr out(BIO_new(BIO_s_mem()));
+  X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253);
+  char* bytes = nullptr;
+  const long length = BIO_get_mem_data(out.get(), &bytes);
+  return length > 0 ? std::string(bytes, static_cast<std::size_t>(length)) : std::string();
+}
+
+std::string key_text(X509* certificate) {
+  EVP_PKEY* const key = X509_get0_pubkey(certificate);
+  if (key == nullptr) {
+    ERR_clear_error();
+    return {};
+  }
+  const char* const name = EVP_PKEY_get0_type_name(key);
+  return std::string(name == nullptr ? "" : name) + " " + std::to_string(EVP_PKEY_get_bits(key));
+}
+
 }  // namespace
 
 void Release::operator()(x509_st* object) const { X509_free(object); }
@@ -138,6 +164,22 @@ Result<std::shared_ptr<const Certificate>> Certificate::read(std::string_view ch
   made->names_ = names_of(made->leaf_.get());
   made->not_after_ = seconds_of(X509_get0_notAfter(made->leaf_.get()));
   return std::shared_ptr<const Certificate>(std::move(made));
+}
+
+Result<CertificateFacts> certificate_facts(std::string_view chain) {
+  const auto certificates = read_certificates(chain, kMaxChain);
+  if (!certificates) return certificates.error();
+  X509* const leaf = certificates->front().get();
+  const X509_NAME* const subject = X509_get_subject_name(leaf);
+  const X509_NAME* const issuer = X509_get_issuer_name(leaf);
+  return CertificateFacts{.names = names_of(leaf),
+                          .subject = text_of(subject),
+                          .issuer = text_of(issuer),
+                          .not_before = seconds_of(X509_get0_notBefore(leaf)),
+                          .not_after = seconds_of(X509_get0_notAfter(leaf)),
+                          .key_type = key_text(leaf),
+                          .intermediates = certificates->size() - 1,
+                          .self_signed = X509_NAME_cmp(subject, issuer) == 0};
 }
 
 // ---- Staple -------------------------------------------------------------------------------------------------------
