@@ -9,15 +9,13 @@
 #include "base/text/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
-#include "edgectl/agents/web_client.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/agents.h"
-#include "edgectl/resources/client_config.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/resources/target.h"
 #include "edgectl/shared_flags.h"
+#include "edgectl/traces/find_source.h"
 #include "edgectl/traces/trace_source.h"
 #include "edgectl/traces/trace_tree.h"
 
@@ -28,49 +26,12 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 1'000;
 constexpr std::size_t kMostToken = 4096;
-constexpr const char* kLocalTraces = "http://127.0.0.1:16686";
-constexpr std::string_view kNoStore = "it keeps no traces, or is older than this";
 constexpr std::int64_t kMicrosInSecond = 1'000'000;
 
 int told_of_traces(std::string_view command, const Error& error) {
   cli::print_error(command, error.text);
   if (error.code == ErrorCode::kInvalidArgument) return cli::kExitUsage;
   return error.code == ErrorCode::kNotFound ? cli::kExitFindings : cli::kExitUnreachable;
-}
-
-/// An endpoint without a scheme is http's; a path stands before that of the API, as behind a proxy.
-Result<TraceSource> source_at(std::string base, const std::string& token) {
-  if (base.find("://") == std::string::npos) base.insert(0, "http://");
-  while (base.ends_with('/')) base.pop_back();
-  const Fetch fetch = [base, token](const std::string& target, const std::string& accept) -> Result<Fetched> {
-    auto answer = web_get(base + target, {.accept = accept, .token = token});
-    if (!answer) return answer.error();
-    if (answer->status == 401) {
-      return Error{ErrorCode::kUnavailable,
-                   base + ": " + (token.empty() ? "needs a token: --trace-token-file" : "does not take this token")};
-    }
-    return Fetched{answer->status, std::move(answer->content_type), std::move(answer->body)};
-  };
-  auto source = TraceSource::recognise(fetch);
-  if (!source && source.error().code == ErrorCode::kUnavailable && !source.error().text.starts_with(base)) {
-    return Error{source.error().code, base + ": " + source.error().text};
-  }
-  return source;
-}
-
-/// The controller's own store, by the way that administrators have to it.
-Result<TraceSource> source_behind(std::shared_ptr<controller::InspectClient> controller) {
-  return TraceSource::recognise([controller = std::move(controller)](const std::string& target,
-                                                                     const std::string&) -> Result<Fetched> {
-    auto answer = controller->ask("", {.method = "GET", .target = "/traces" + target});
-    if (!answer) return Error{ErrorCode::kUnavailable, answer.error().text};
-    if (!answer->content_type.starts_with("text/plain")) {
-      return Fetched{answer->status, std::move(answer->content_type), std::move(answer->body)};
-    }
-    // It speaks for the store.
-    const std::string words = answer->body.substr(0, answer->body.find('\n'));
-    return Error{ErrorCode::kUnavailable, "the controller: " + (answer->status == 404 ? std::string(kNoStore) : words)};
-  });
 }
 
 Result<std::string> token_of(const cli::Arguments& arguments) {
@@ -85,25 +46,10 @@ Result<std::string> token_of(const cli::Arguments& arguments) {
   return text;
 }
 
-/// What stands closest to the command: an endpoint, the context's, the controller that there are credentials for, and
-/// on a machine without any of it the store that stands there.
 Result<TraceSource> source_of(const cli::Arguments& arguments) {
   const auto token = token_of(arguments);
   if (!token) return token.error();
-  std::string endpoint = arguments.one("trace-endpoint");
-  const bool named = arguments.has("controller") || arguments.has("credentials");
-  if (endpoint.empty() && !named) {
-    const auto config = ClientConfig::read(client_config_path());
-    if (!config) return config.error();
-    const auto target = target_of(arguments, *config);
-    if (!target) return target.error();
-    endpoint = target->traces;
-  }
-  if (!endpoint.empty()) return source_at(std::move(endpoint), *token);
-  auto controller = find_controller(arguments);
-  if (controller) return source_behind(std::move(*controller));
-  if (named || controller.error().code == ErrorCode::kInvalidArgument) return controller.error();
-  return source_at(kLocalTraces, *token);
+  return find_trace_source(arguments.one("trace-endpoint"), *token, arguments);
 }
 
 int print_trace(const cli::Arguments& arguments, const OrderedJson& json, const std::string& table) {
