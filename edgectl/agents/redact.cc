@@ -49,8 +49,23 @@ std::size_t redact_strings(Json& value) {
   return count;
 }
 
+/// `https://user:password@host/`: what stands before the `@` lets somebody in.
+std::size_t redact_user_information(std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
+    const std::size_t begin = at + 3;
+    const std::size_t end = text.find_first_of("/?# \t\"'", begin);
+    const std::size_t user = text.substr(begin, end - begin).rfind('@');
+    if (user == std::string::npos) continue;
+    text.replace(begin, user, kRedacted);
+    ++count;
+  }
+  return count;
+}
+
 std::size_t redact_fields(Json& value) {
   std::size_t count = 0;
+  if (value.is_string()) return redact_user_information(value.get_ref<std::string&>());
   if (value.is_object()) {
     // `{name: Authorization, value: ...}`, as header modifiers and matches have them.
     const auto name = value.find("name");
