@@ -148,4 +148,35 @@ std::string visible_history(std::string json, const StoreView& view) {
   return json_line(history);
 }
 
+std::string visible_endpoints(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  OrderedJson endpoints = parse_ordered_json(json);
+  keep_only(endpoints, "items", [&](const OrderedJson& one) { return names_backend(view, text_of(one, "backend")); });
+  return json_line(endpoints);
+}
+
+std::string visible_traces(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  return R"({"services":[],"traces":[]})";
+}
+
+std::string visible_trace(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  OrderedJson trace = parse_ordered_json(json);
+  bool any = false;
+  bool all = true;
+  for (const OrderedJson& span : trace["spans"]) {
+    for (const OrderedJson& tag : span["tags"]) {
+      if (text_of(tag, "name") != "edge.route") continue;
+      any = true;
+      all = all && view.names(route_kinds(), text_of(tag, "value"));
+    }
+  }
+  if (any && all) return json;
+  trace["leftOut"] = trace["spans"].size();
+  trace["incomplete"] = true;
+  trace["spans"] = OrderedJson::array();
+  return json_line(trace);
+}
+
 }  // namespace edge::edgectl::web

@@ -14,5 +14,10 @@ std::string visible_traffic(std::string json, const StoreView& view);
 /// One agent, or the list of them.
 std::string visible_agents(std::string json, const StoreView& view);
 std::string visible_history(std::string json, const StoreView& view);
+std::string visible_endpoints(std::string json, const StoreView& view);
+/// Traces do not say whose they are until they are read whole: those who may not list everything see none in lists, and
+/// a trace alone whose routes they may list.
+std::string visible_traces(std::string json, const StoreView& view);
+std::string visible_trace(std::string json, const StoreView& view);
 
 }  // namespace edge::edgectl::web

@@ -9,7 +9,9 @@
 #include "base/os/idle_memory.h"
 #include "base/text/json.h"
 #include "edgectl/web/access/reply_filter.h"
+#include "edgectl/web/api/address_list.h"
 #include "edgectl/web/api/object_reply.h"
+#include "edgectl/web/api/policy_cover.h"
 #include "edgectl/web/api/replies.h"
 #include "edgectl/web/server/guard.h"
 
@@ -75,6 +77,8 @@ Api::Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> clie
       viewers_(*client_, waiters_, [this] { return listable(); }),
       fleet_(options_.arguments),
       ranges_(options_.metrics_url),
+      request_log_(options_.arguments),
+      traces_(options_.arguments),
       fleet_jobs_(loop, kMostWaiting),
       watched_fleet_(options_.arguments),
       watch_jobs_(loop, /*most=*/2),
@@ -119,6 +123,7 @@ net::Task<Reply> Api::answer(const Request& request, const LoggedIn* login) {
     co_return error_reply(415, "the body is to be application/json");
   }
   ++answered_;
+  if (!call.query.empty()) found.parameters.push_back(request.query);
   Viewing viewing = co_await viewing_of(login);
   if (!viewing.fault.empty()) co_return error_reply(503, "what you may see is not known: " + viewing.fault);
   Reply reply = co_await answer_call(call, std::move(found.parameters), request.body, std::move(viewing));
@@ -187,6 +192,18 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
       return explain(std::move(viewing), std::move(body));
     case CallId::kTraffic:
       return of_fleet(std::move(viewing), [this] { return fleet_.traffic(); }, visible_traffic);
+    case CallId::kTopology:
+      return topology(viewing, at[0]);
+    case CallId::kPolicyCover:
+      return json_reply(json_line(policy_cover_json(view_of(viewing))));
+    case CallId::kAddresses:
+      return json_reply(json_line(addresses_json(view_of(viewing))));
+    case CallId::kCertificates:
+      return certificates(std::move(viewing));
+    case CallId::kEndpoints:
+    case CallId::kAccessLog:
+    case CallId::kTraces:
+    case CallId::kTrace:
     case CallId::kAgents:
     case CallId::kAgent:
     case CallId::kDrain:
@@ -200,6 +217,14 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
                                 " agents in the API group " + std::string(kAgentsGroup));
   }
   switch (call.id) {
+    case CallId::kEndpoints:
+      return of_fleet(std::move(viewing), [this] { return fleet_.endpoints(); }, visible_endpoints);
+    case CallId::kAccessLog:
+      return access_log(std::move(viewing), std::move(at[0]));
+    case CallId::kTraces:
+      return traces(std::move(viewing), std::move(at[0]));
+    case CallId::kTrace:
+      return of_fleet(std::move(viewing), [this, id = at[0]] { return traces_.trace(id); }, visible_trace);
     case CallId::kAgents:
       return of_fleet(std::move(viewing), [this] { return fleet_.agents(); }, visible_agents);
     case CallId::kAgent:

@@ -23,6 +23,8 @@
 #include "edgectl/web/api/fleet.h"
 #include "edgectl/web/api/object_store.h"
 #include "edgectl/web/api/ranges.h"
+#include "edgectl/web/api/request_log.h"
+#include "edgectl/web/api/traces.h"
 #include "edgectl/web/server/event_hub.h"
 #include "edgectl/web/server/jobs.h"
 #include "net/server/message.h"
@@ -82,6 +84,10 @@ class Api {
   net::Task<Reply> explain(Viewing viewing, std::string body);
   net::Task<Reply> of_fleet(Viewing viewing, std::function<Result<std::string>()> ask, Filter filter);
   Reply events(const Viewing& viewing);
+  Reply topology(const Viewing& viewing, const std::string& query) const;
+  net::Task<Reply> certificates(Viewing viewing);
+  net::Task<Reply> access_log(Viewing viewing, std::string query);
+  net::Task<Reply> traces(Viewing viewing, std::string query);
 
   Listable listable() const;
   net::Detached poll_agents();
@@ -100,7 +106,9 @@ class Api {
   EventHub hub_;
   Fleet fleet_;
   Ranges ranges_;
-  Jobs fleet_jobs_;      ///< of both
+  RequestLog request_log_;  ///< fetched by fleet_jobs_
+  Traces traces_;           ///< of fleet_jobs_
+  Jobs fleet_jobs_;      ///< of these four
   Fleet watched_fleet_;  ///< for `agents` of the streams: not behind agents that take their time
   Jobs watch_jobs_;
   CompilerCalls compiler_;

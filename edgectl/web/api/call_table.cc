@@ -55,6 +55,42 @@ constexpr Call kCalls[] = {
     {CallId::kRange, "GET", "/api/ranges/{range}", "getRange",
      "Requests, errors and latency of 6h, 24h, 7d or 30d, where there is a Prometheus server", "Range"},
     {CallId::kHistory, "GET", "/api/history", "listHistory", "The last programs with what changed them", "History"},
+    {CallId::kTopology,
+     "GET",
+     "/api/topology",
+     "getTopology",
+     "Addresses, gateways, hosts, routes, backends and endpoints as a graph",
+     "Topology",
+     {},
+     false,
+     "namespace search"},
+    {CallId::kPolicyCover, "GET", "/api/policies", "listPolicyCover",
+     "Policies with their targets, and routes with the policies that apply", "PolicyCover"},
+    {CallId::kAddresses, "GET", "/api/addresses", "listAddresses",
+     "Virtual addresses with the nodes that hold or announce them", "Addresses"},
+    {CallId::kEndpoints, "GET", "/api/endpoints", "listEndpoints", "Endpoints of backends with their health on agents",
+     "Endpoints"},
+    {CallId::kCertificates, "GET", "/api/certificates", "listCertificates",
+     "Certificates of listeners, those that end first before others, without keys", "Certificates"},
+    {CallId::kAccessLog,
+     "GET",
+     "/api/access-log",
+     "listRequests",
+     "The latest requests of all agents",
+     "AccessLog",
+     {},
+     false,
+     "host route gateway backend method path status client minDuration after limit"},
+    {CallId::kTraces,
+     "GET",
+     "/api/traces",
+     "listTraces",
+     "Traces of the last hour, or of another time",
+     "Traces",
+     {},
+     false,
+     "service operation minDuration maxDuration lookback tag limit"},
+    {CallId::kTrace, "GET", "/api/traces/{id}", "getTrace", "A trace with its spans", "Trace"},
 };
 
 std::vector<std::string_view> parts_of(std::string_view path) {
@@ -102,6 +138,12 @@ OrderedJson operation_of(const Call& call) {
                                        {"in", "path"},
                                        {"required", true},
                                        {"schema", {{"type", "string"}}}});
+  }
+  for (std::string_view rest = call.query; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    operation["parameters"].push_back(
+        {{"name", name}, {"in", "query"}, {"required", false}, {"schema", {{"type", "string"}}}});
   }
   if (!call.body.empty()) operation["requestBody"] = {{"required", true}, {"content", content_of(call.body)}};
   operation["responses"] = {{"200", {{"description", "Done"}, {"content", content_of(call.reply)}}},

@@ -30,6 +30,14 @@ enum class CallId : std::uint8_t {
   kTraffic,
   kRange,
   kHistory,
+  kTopology,
+  kPolicyCover,
+  kAddresses,
+  kEndpoints,
+  kCertificates,
+  kAccessLog,
+  kTraces,
+  kTrace,
 };
 
 struct Call {
@@ -38,9 +46,10 @@ struct Call {
   std::string_view path;  ///< `/api/objects/{plural}`
   std::string_view name;  ///< operationId
   std::string_view summary;
-  std::string_view reply;      ///< schema of a 200
-  std::string_view body = {};  ///< schema of the request's body; empty: none
-  bool changes = false;        ///< refused in read-only mode
+  std::string_view reply;       ///< schema of a 200
+  std::string_view body = {};   ///< schema of the request's body; empty: none
+  bool changes = false;         ///< refused in read-only mode
+  std::string_view query = {};  ///< names of optional parameters of the query, separated by blanks
 };
 
 std::span<const Call> calls();

@@ -1,7 +1,9 @@
 #include "edgectl/web/api/fleet.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,8 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr const char* kWindow = "15s";
 constexpr const char* kLine = "5m&points=60";
 constexpr std::size_t kMostRows = 500;
+constexpr std::size_t kMostAskedForEndpoints = 8;
+constexpr std::size_t kMostEndpoints = 8'000;
 
 std::string one_line(const std::string& json) { return json_line(parse_ordered_json(json)); }
 
@@ -40,6 +44,32 @@ OrderedJson rows_json(const MetricTable& table, const std::vector<AgentHour>& ag
   std::vector<MetricRow> rows = hour_rows(table, agents);
   keep_top(rows, 0, kMostRows);
   return parse_ordered_json(metric_json(table, rows));
+}
+
+struct EndpointHealth {
+  std::size_t agents = 0, healthy = 0;
+  std::string last_error;
+};
+/// By `namespace/name` of the backend and address.
+using EndpointTable = std::map<std::pair<std::string, std::string>, EndpointHealth>;
+
+/// \returns how many were left out.
+std::size_t add_endpoints(const controller::AgentState& agent, EndpointTable& table) {
+  std::size_t left_out = 0;
+  for (const auto& backend : agent.backends) {
+    for (const auto& endpoint : backend.endpoints) {
+      std::pair<std::string, std::string> key(backend.name_space + "/" + backend.name, endpoint.address);
+      if (table.size() >= kMostEndpoints && !table.contains(key)) {
+        ++left_out;
+        continue;
+      }
+      EndpointHealth& health = table[std::move(key)];
+      ++health.agents;
+      health.healthy += endpoint.healthy ? 1U : 0U;
+      if (!endpoint.healthy) health.last_error = endpoint.last_error;
+    }
+  }
+  return left_out;
 }
 
 }  // namespace
@@ -89,6 +119,33 @@ Result<std::string> Fleet::history() {
   const auto history = (*client)->history();
   if (!history) return forgotten(history.error());
   return one_line(history_json(*history));
+}
+
+Result<std::string> Fleet::endpoints() {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto agents = (*client)->agents();
+  if (!agents) return forgotten(agents.error());
+  EndpointTable table;
+  std::size_t asked = 0;
+  std::size_t left_out = 0;
+  for (const controller::AgentState& listed : agents->agents) {
+    if (!listed.connected || asked == kMostAskedForEndpoints) continue;
+    // One that leaves meanwhile is left out.
+    const auto agent = (*client)->agent(listed.name);
+    if (!agent) continue;
+    ++asked;
+    left_out = std::max(left_out, add_endpoints(*agent, table));
+  }
+  OrderedJson items = OrderedJson::array();
+  for (const auto& [key, health] : table) {
+    items.push_back({{"backend", key.first},
+                     {"address", key.second},
+                     {"agents", health.agents},
+                     {"healthy", health.healthy},
+                     {"lastError", health.last_error}});
+  }
+  return json_line(OrderedJson{{"asked", asked}, {"leftOut", left_out}, {"items", std::move(items)}});
 }
 
 Result<std::string> Fleet::set_drained(const std::string& agent, bool drained) {

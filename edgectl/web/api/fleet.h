@@ -22,6 +22,9 @@ class Fleet {
   /// With backends and virtual addresses. kNotFound.
   Result<std::string> agent(const std::string& name);
   Result<std::string> history();
+  /// Returns the endpoints that agents know, with the number of agents that take each for healthy; of a few agents, as
+  /// they check the same.
+  Result<std::string> endpoints();
   /// Has an agent give its virtual addresses away, or allows it to hold some again.
   Result<std::string> set_drained(const std::string& agent, bool drained);
   /// Returns the traffic of the last seconds by route and backend, and of the last five minutes as a line.
