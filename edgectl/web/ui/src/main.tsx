@@ -3,6 +3,7 @@ import {live} from './live';
 import {Page} from './page';
 import {followLinks} from './router';
 import {applyTheme} from './theme';
+import './views.css';
 
 applyTheme();
 followLinks();

@@ -3,21 +3,40 @@ import {useEffect, useState} from 'preact/hooks';
 import {type Kind, type Session, useApi} from './api';
 import {whole} from './format';
 import {live, useLive} from './live';
+import {AddressesPage} from './pages/addresses';
 import {AgentPage} from './pages/agent';
 import {AgentsPage} from './pages/agents';
+import {CertificatesPage} from './pages/certificates';
 import {ExplainPage} from './pages/explain';
 import {FindPage} from './pages/find';
 import {ObjectView} from './pages/object';
 import {ObjectsPage} from './pages/objects';
 import {OverviewPage} from './pages/overview';
+import {PoliciesPage} from './pages/policies';
+import {RequestsPage} from './pages/requests';
+import {SitesPage} from './pages/sites';
+import {TopologyPage} from './pages/topology';
+import {TracePage} from './pages/trace';
+import {TracesPage} from './pages/traces';
 import {TrafficPage} from './pages/traffic';
 import {Choice, Empty, Heading} from './parts/basics';
 import {useLocation} from './router';
 import {texts} from './texts';
 import {setTheme, type Theme, theme} from './theme';
 
-const kPages = [['/', texts.pages.overview], ['/traffic', texts.pages.traffic], ['/explain', texts.pages.explain],
-                ['/agents', texts.pages.agents]] as const;
+const kPages = [
+  ['/', texts.pages.overview],
+  ['/topology', texts.pages.topology],
+  ['/traffic', texts.pages.traffic],
+  ['/requests', texts.pages.requests],
+  ['/traces', texts.pages.traces],
+  ['/explain', texts.pages.explain],
+  ['/policies', texts.pages.policies],
+  ['/certificates', texts.pages.certificates],
+  ['/addresses', texts.pages.addresses],
+  ['/sites', texts.pages.sites],
+  ['/agents', texts.pages.agents],
+] as const;
 
 function Content({path, session, kinds}: {path: string; session: Session | undefined; kinds: Kind[]}) {
   const parts = path.split('/').slice(1).map((part) => {
@@ -30,6 +49,14 @@ function Content({path, session, kinds}: {path: string; session: Session | undef
   const [page, ...rest] = parts;
   if (path === '/') return <OverviewPage kinds={kinds} />;
   if (page === 'traffic' && rest.length === 0) return <TrafficPage />;
+  if (page === 'topology' && rest.length === 0) return <TopologyPage />;
+  if (page === 'requests' && rest.length === 0) return <RequestsPage />;
+  if (page === 'traces' && rest.length === 0) return <TracesPage />;
+  if (page === 'traces' && rest.length === 1) return <TracePage key={path} id={rest[0]!} />;
+  if (page === 'policies' && rest.length === 0) return <PoliciesPage />;
+  if (page === 'certificates' && rest.length === 0) return <CertificatesPage />;
+  if (page === 'addresses' && rest.length === 0) return <AddressesPage />;
+  if (page === 'sites' && rest.length === 0) return <SitesPage kinds={kinds} />;
   if (page === 'explain' && rest.length === 0) return <ExplainPage />;
   if (page === 'agents' && rest.length === 0) return <AgentsPage />;
   if (page === 'agents' && rest.length === 1) return <AgentPage key={path} name={rest[0]!} readOnly={session === undefined || session.readOnly || !session.may.changeAgents} />;

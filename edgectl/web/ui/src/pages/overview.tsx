@@ -5,7 +5,9 @@ import {Empty, HealthMark, Heading, Section, Time, Waiting} from '../parts/basic
 import {Spark} from '../parts/chart';
 import {objectPath} from '../router';
 import {texts} from '../texts';
+import {type Certificates, certificateHealth, kSoonDays, secondsLeft} from '../views';
 import {stateOf} from './agents';
+import {DaysLeft, kCertificateKinds} from './certificates';
 
 const t = texts.overview;
 
@@ -117,6 +119,34 @@ function Changes() {
   );
 }
 
+/// What ends within a month, or cannot be served with.
+function EndingCertificates() {
+  const loaded = useApi<Certificates>('/api/certificates', kCertificateKinds);
+  const now = Date.now();
+  const served = (loaded.data?.items ?? []).filter((one) => one.usedBy.length > 0);
+  const soon = served.filter((one) => one.fault !== '' || (secondsLeft(one, now) ?? Infinity) <= kSoonDays * 86_400);
+  return (
+    <Section title={texts.certificates.endSoon} aside={<a href="/certificates">{texts.pages.certificates}</a>}>
+      <Waiting loaded={loaded}>
+        {() => soon.length === 0 ? <Empty text={served.length === 0 ? texts.certificates.none : texts.certificates.noneSoon(kSoonDays)} /> : (
+          <ul class="rows ends-soon">
+            {soon.slice(0, 6).map((one) => (
+              <li key={`${one.namespace}/${one.name}`}>
+                <HealthMark health={certificateHealth(one, now)} label={one.fault !== '' ? texts.certificates.faulty : texts.certificates.soon} />
+                <div>
+                  <a href={`/certificates?filter=${encodeURIComponent(one.name)}`}>{one.namespace === '' ? one.name : `${one.namespace}/${one.name}`}</a>
+                  <p class="muted">{one.fault !== '' ? one.fault : <DaysLeft certificate={one} />} {one.names.slice(0, 2).join(', ')}</p>
+                </div>
+              </li>
+            ))}
+            {soon.length > 6 && <li class="muted">{t.moreProblems(soon.length - 6)}</li>}
+          </ul>
+        )}
+      </Waiting>
+    </Section>
+  );
+}
+
 function Kinds({kinds}: {kinds: Kind[]}) {
   return (
     <Section title={t.configuration}>
@@ -147,6 +177,7 @@ export function OverviewPage({kinds}: {kinds: Kind[]}) {
         </div>
         <div>
           <Groups />
+          <EndingCertificates />
           <Kinds kinds={kinds} />
         </div>
       </div>
