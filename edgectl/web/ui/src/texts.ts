@@ -199,6 +199,7 @@ export const texts = {
     lead: 'What a request passes: addresses, gateways, hosts, routes, backends and endpoints.',
     layers: ['Address', 'Gateway', 'Host', 'Route', 'Backend', 'Endpoint'],
     layer: 'Layer', from: 'Comes from', to: 'Leads to',
+    anyAddress: 'every address', anyHost: 'every host',
     view: 'Shown as', graph: 'Graph', table: 'Table',
     openAll: 'Open all groups', closeGroups: 'Close groups',
     count: (hits: number, all: number) => (hits === all ? plural(all, 'node', 'nodes') : `${hits.toLocaleString('en')} of ${plural(all, 'node', 'nodes')} match`),

@@ -8,7 +8,8 @@ import {texts} from '../texts';
 
 const t = texts.sites;
 const head = (text: string) => text.charAt(0) + text.slice(1).toLowerCase();
-const kLeftOut = new Set(['AGE']);
+/// Told by the page itself.
+const kLeftOut = new Set(['AGE', 'SITE', 'HEALTHY', 'READY']);
 
 /// A cell by the head of its column; empty: it has none.
 function cell(objects: Objects, row: Row, name: string): string {

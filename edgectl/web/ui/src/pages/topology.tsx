@@ -80,21 +80,30 @@ function Drawn({topology, shown, open, all}: {topology: Topology; shown: boolean
   return <GraphView picture={picture} rates={rates} onExpand={expand} />;
 }
 
-function Shown({topology, endpoints, searched}: {topology: Topology; endpoints: Endpoints | undefined; searched: boolean}) {
+function Shown({topology, endpoints, searched, namespaces}: {topology: Topology; endpoints: Endpoints | undefined; searched: boolean; namespaces: string[]}) {
   const {query} = useLocation();
   const filter = query.get('filter') ?? '';
+  const namespace = query.get('namespace') ?? '';
   const health = (query.get('health') ?? 'all') as Health | 'all';
   const view = query.get('view') === 'table' ? 'table' : 'graph';
   const all = query.get('groups') === 'open';
   const open = query.get('open') ?? '';
-  const whole_ = useMemo(() => withEndpoints(topology, endpoints?.items ?? []), [topology, endpoints]);
-  const {shown, hits} = useMemo(() => matching(whole_, {words: searched ? [] : filter.toLowerCase().split(/\s+/).filter((word) => word !== ''), health}),
-                                [whole_, filter, health, searched]);
-  const present = kHealths.filter((one) => one === health || whole_.nodes.some((node) => node.health === one));
-  const many = whole_.nodes.length > 250;
+  const everything = useMemo(() => withEndpoints(topology, endpoints?.items ?? []), [topology, endpoints]);
+  const {shown, hits} = useMemo(() => matching(everything, {words: searched ? [] : filter.toLowerCase().split(/\s+/).filter((word) => word !== ''), health}),
+                                [everything, filter, health, searched]);
+  const present = kHealths.filter((one) => one === health || everything.nodes.some((node) => node.health === one));
+  const many = everything.nodes.length > 250;
   return (
     <>
       <div class="bar">
+        <input type="search" data-search value={filter} placeholder={texts.searchHint} aria-label={texts.search}
+               onInput={(event) => setQuery({filter: event.currentTarget.value})} />
+        {namespaces.length > 1 && (
+          <select aria-label={texts.objects.namespace} value={namespace} onChange={(event) => setQuery({namespace: event.currentTarget.value})}>
+            <option value="">{texts.objects.allNamespaces}</option>
+            {namespaces.map((one) => <option key={one} value={one}>{one}</option>)}
+          </select>
+        )}
         {present.length > 1 && (
           <Choice<Health | 'all'> label={texts.objects.state} value={health} onChange={(next) => setQuery({health: next === 'all' ? '' : next})}
             options={[['all', texts.objects.all], ...present.map((one): [Health, string] => [one, texts.health[one]])]} />
@@ -105,15 +114,15 @@ function Shown({topology, endpoints, searched}: {topology: Topology; endpoints: 
           <label class="check"><input type="checkbox" checked={all} onChange={(event) => setQuery({groups: event.currentTarget.checked ? 'open' : '', open: ''})} /> {t.openAll}</label>
         )}
         {view === 'graph' && !all && open !== '' && <button type="button" onClick={() => setQuery({open: ''})}>{t.closeGroups}</button>}
-        <p class="muted" role="status">{t.count(hits, whole_.nodes.length)}</p>
+        <p class="muted" role="status">{t.count(hits, everything.nodes.length)}</p>
       </div>
-      {whole_.leftOut > 0 && <p class="muted note">{t.leftOut(whole(whole_.leftOut))}</p>}
-      {whole_.nodes.length === 0 ? <Empty text={t.empty} hint={t.emptyHint}><a href="/objects/proxygateways">{t.emptyLink}</a></Empty>
+      {everything.leftOut > 0 && <p class="muted note">{t.leftOut(whole(everything.leftOut))}</p>}
+      {everything.nodes.length === 0 ? <Empty text={t.empty} hint={t.emptyHint}><a href="/objects/proxygateways">{t.emptyLink}</a></Empty>
         : hits === 0 ? (
           <Empty text={texts.objects.nothingFound}>
             <button type="button" onClick={() => setQuery({filter: '', namespace: '', health: ''})}>{texts.objects.clear}</button>
           </Empty>
-        ) : view === 'table' ? <TextView topology={whole_} shown={shown} /> : <Drawn topology={whole_} shown={shown} open={open} all={all} />}
+        ) : view === 'table' ? <TextView topology={everything} shown={shown} /> : <Drawn topology={everything} shown={shown} open={open} all={all} />}
     </>
   );
 }
@@ -136,18 +145,8 @@ export function TopologyPage() {
   return (
     <>
       <Heading title={texts.pages.topology}><p class="lead">{t.lead}</p></Heading>
-      <div class="bar">
-        <input type="search" data-search value={filter} placeholder={texts.searchHint} aria-label={texts.search}
-               onInput={(event) => setQuery({filter: event.currentTarget.value})} />
-        {namespaces.length > 1 && (
-          <select aria-label={texts.objects.namespace} value={namespace} onChange={(event) => setQuery({namespace: event.currentTarget.value})}>
-            <option value="">{texts.objects.allNamespaces}</option>
-            {namespaces.map((one) => <option key={one} value={one}>{one}</option>)}
-          </select>
-        )}
-      </div>
       <Waiting loaded={narrowed ? part : everything}>
-        {(topology) => <Shown topology={topology} endpoints={endpoints.data} searched={asked.has('search')} />}
+        {(topology) => <Shown topology={topology} endpoints={endpoints.data} searched={asked.has('search')} namespaces={namespaces} />}
       </Waiting>
     </>
   );

@@ -69,6 +69,14 @@ function Details({span}: {span: Span}) {
   );
 }
 
+/// Behind the bar; where there is no room, before it or within.
+function Took({from, wide, text}: {from: number; wide: number; text: string}) {
+  const end = Math.min(from + wide, 100);
+  if (end <= 80) return <span class="took" style={{left: `${end}%`}}>{text}</span>;
+  if (from >= 20) return <span class="took" style={{right: `${100 - from}%`}}>{text}</span>;
+  return <span class="took inside" style={{right: `${100 - end}%`}}>{text}</span>;
+}
+
 function Waterfall({trace}: {trace: Trace}) {
   const {query} = useLocation();
   const open = query.get('span') ?? '';
@@ -103,7 +111,7 @@ function Waterfall({trace}: {trace: Trace}) {
                 </span>
                 <span class="track">
                   <span class="bar-of" style={{left: `${Math.min(from, 99.7)}%`, width: `${Math.min(wide, 100 - Math.min(from, 99.7))}%`}} />
-                  <span class={from > 60 ? 'took before' : 'took'} style={from > 60 ? {right: `${100 - from}%`} : {left: `${Math.min(from + wide, 100)}%`}}>{duration(span.durationMicros / 1e6)}</span>
+                  <Took from={from} wide={wide} text={duration(span.durationMicros / 1e6)} />
                 </span>
               </button>
               {shown && <Details span={span} />}

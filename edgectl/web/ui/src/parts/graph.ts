@@ -28,10 +28,10 @@ export interface Placed extends Graph {
   columns: number[][];
 }
 
-export const kNodeWidth = 200;
-export const kNodeHeight = 38;
-const kRow = 48;
-const kColumn = 290;
+export const kNodeWidth = 196;
+export const kNodeHeight = 42;
+const kRow = 54;
+const kColumn = 252;
 /// From so many nodes on, long layers are grouped.
 const kGroupFrom = 250;
 const kLongLayer = 40;

@@ -23,12 +23,15 @@ interface View {
 const short = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
 
 function Mark({health}: {health: Health}) {
-  if (health === 'good') return <circle cx="14" cy="19" r="4.5" />;
-  if (health === 'pending') return <circle cx="14" cy="19" r="4" class="hollow" />;
-  if (health === 'warning') return <path d="M14 13.5 19 23.5H9z" />;
-  if (health === 'bad') return <path d="M9.5 14.5h9v9h-9z" />;
-  return <path d="M9.5 19h9" class="hollow" />;
+  if (health === 'good') return <circle cx="14" cy="21" r="5" />;
+  if (health === 'pending') return <circle cx="14" cy="21" r="4.5" class="hollow" />;
+  if (health === 'warning') return <path d="M14 15.5 19.5 26.5H8.5z" />;
+  if (health === 'bad') return <path d="M9 16h10v10H9z" />;
+  return <path d="M9 21h10" class="hollow" />;
 }
+
+/// `*` is any address, or any host.
+const shownName = (node: GraphNode) => (node.label === '*' ? (node.layer === 0 ? t.anyAddress : t.anyHost) : node.label);
 
 const nameOf = (node: GraphNode) => (node.of ? `${node.of.kind} ${node.of.namespace === '' ? '' : `${node.of.namespace}/`}${node.of.name}` : t.group(t.layers[node.layer] ?? '', node.label, node.members.length));
 
@@ -244,8 +247,8 @@ export function GraphView({picture, rates, onExpand}: {picture: Placed; rates: M
                   <rect class="plate" width={kNodeWidth} height={kNodeHeight} rx="6" />
                   <Mark health={node.health} />
                   {text && <title>{[nameOf(node), node.problem].filter((one) => one !== '').join(': ')}</title>}
-                  {text && <text x="27" y="16">{short(node.label, 25)}</text>}
-                  {text && <text x="27" y="30" class="below">{short(below, 29)}</text>}
+                  {text && <text x="28" y="18">{short(shownName(node), 23)}</text>}
+                  {text && <text x="28" y="34" class="below">{short(below, 28)}</text>}
                 </g>
               );
             })}
