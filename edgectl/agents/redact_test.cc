@@ -37,6 +37,19 @@ TEST(Redact, CredentialsInSpecsAreTakenOutAndCounted) {
   }
 }
 
+TEST(Redact, UserInformationOfUrls) {
+  Json object = {{"spec",
+                  {{"url", "https://ann:secret@api.example/x@y"},
+                   {"address", "http://token@auth.example:8080"},
+                   {"issuerURL", "https://issuer.example/realm"},
+                   {"note", "see https://a:b@one.example and https://two.example/c@d"}}}};
+  EXPECT_EQ(redact(object), 3u);
+  EXPECT_EQ(object["spec"]["url"], "https://<redacted>@api.example/x@y");
+  EXPECT_EQ(object["spec"]["address"], "http://<redacted>@auth.example:8080");
+  EXPECT_EQ(object["spec"]["issuerURL"], "https://issuer.example/realm");
+  EXPECT_EQ(object["spec"]["note"], "see https://<redacted>@one.example and https://two.example/c@d");
+}
+
 TEST(Redact, WhatIsNoObjectStays) {
   Json text = "text";
   EXPECT_EQ(redact(text), 0u);

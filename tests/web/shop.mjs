@@ -40,7 +40,7 @@ export function shopObjects(folder, ports, planted) {
     secret('edge-system', 'shop-example', certificate(folder, 'shop', ['shop.example', '*.shop.example'], 81), 'kubernetes.io/tls'),
     secret('edge-system', 'api-example', certificate(folder, 'api', ['api.example'], 12), 'kubernetes.io/tls'),
     secret('edge-system', 'media-example', certificate(folder, 'media', ['media.example', 'img.media.example'], 3), 'kubernetes.io/tls'),
-    secret('shop', 'staff', {htpasswd: base64(`ann:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\n#${planted}`)}),
+    secret('shop', 'staff', {htpasswd: base64('ann:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\n'), note: base64(planted)}),
     {apiVersion: 'gateway.networking.k8s.io/v1beta1', kind: 'ReferenceGrant', metadata: {namespace: 'edge-system', name: 'routes'},
      spec: {from: ['shop', 'api', 'media'].map((namespace) => ({group: 'edgeproxy.io', kind: 'ProxyRoute', namespace})), to: [{group: 'edgeproxy.io', kind: 'ProxyGateway'}]}},
     {apiVersion: api, kind: 'ProxyVIP', metadata: {namespace: 'edge-system', name: 'public', annotations: {note: planted}},
@@ -104,6 +104,11 @@ function lineOf(child, stream, pattern) {
     });
     child.on('exit', (code) => reject(new Error(`${child.spawnargs[0]} ended with ${code}: ${text}`)));
   });
+}
+
+/// A ProxyRoute to `shop/front` by each path of one host, in JSON.
+export function manyRoutes(count) {
+  return Array.from({length: count}, (_, index) => route(`team-${index % 7}`, `r${index}`, `h${index % 50}.many.example`, [{matches: [pathMatch(`/p${index}`)], backendRef: {name: `b${index % 300}`}}]));
 }
 
 const kVisits = [

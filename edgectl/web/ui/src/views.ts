@@ -47,7 +47,7 @@ export interface Policy {
   type: string;
   health: Health;
   problem: string;
-  target: Use & {known: boolean};
+  target: Use & {known: boolean | null};
   routes: number;
 }
 export interface PolicyCover {
