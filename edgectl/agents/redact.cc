@@ -103,4 +103,62 @@ std::size_t redact(Json& object) {
   return spec == object.end() ? 0 : redact_fields(*spec);
 }
 
+std::string redact_sentence(std::string text) {
+  // `add response header x-token: value`
+  constexpr std::string_view kHeader = " header ";
+  const bool edits = text.starts_with("set ") || text.starts_with("add ");
+  if (const std::size_t at = text.find(kHeader); edits && at != std::string::npos) {
+    const std::size_t begin = at + kHeader.size();
+    const std::size_t colon = text.find(": ", begin);
+    if (colon != std::string::npos && carries_credential(text.substr(begin, colon - begin))) {
+      return text.substr(0, colon + 2) + kRedacted;
+    }
+  }
+  // `header:x-token == "value" AND …`: the quoted texts up to what another name begins.
+  std::string out;
+  bool secret = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '"') {
+      for (const std::string_view kind : {"header:", "cookie:", "query:"}) {
+        if (text.compare(at, kind.size(), kind) != 0) continue;
+        const std::size_t begin = at + kind.size();
+        const std::string name = text.substr(begin, text.find_first_of(" )", begin) - begin);
+        secret = kind == "cookie:" || carries_credential(name);
+      }
+      if (text.compare(at, 5, " AND ") == 0 || text.compare(at, 4, " OR ") == 0) secret = false;
+      out += text[at++];
+      continue;
+    }
+    std::size_t end = at + 1;
+    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2U : 1U;
+    end = std::min(end + 1, text.size());
+    out += secret ? '"' + std::string(kRedacted) + '"' : text.substr(at, end - at);
+    at = end;
+  }
+  return out;
+}
+
+void redact_explanation(nlohmann::ordered_json& explanation) {
+  if (!explanation.is_structured()) return;
+  if (explanation.is_array()) {
+    for (auto& inner : explanation) {
+      if (inner.is_string()) {
+        inner = redact_sentence(inner.get<std::string>());
+      } else {
+        redact_explanation(inner);
+      }
+    }
+    return;
+  }
+  for (const auto& [name, inner] : explanation.items()) {
+    // What the viewer has typed.
+    if (name == "request" || name == "actual") continue;
+    if (inner.is_string()) {
+      inner = redact_sentence(inner.get<std::string>());
+    } else {
+      redact_explanation(inner);
+    }
+  }
+}
+
 }  // namespace edge::edgectl

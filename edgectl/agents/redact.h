@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -14,5 +15,11 @@ inline constexpr const char* kRedacted = "<redacted>";
 /// passwords, tokens and keys, and of header fields that carry credentials. \returns how many values were removed from
 /// the spec, which programs may contain too.
 std::size_t redact(nlohmann::json& object);
+
+/// Replaces values of such header fields, cookies and parameters in what explanations say of conditions and filters:
+/// `header:authorization == "…"`, `set request header cookie: …`.
+std::string redact_sentence(std::string text);
+/// Applies redact_sentence to every text but those of the explained request itself.
+void redact_explanation(nlohmann::ordered_json& explanation);
 
 }  // namespace edge::edgectl

@@ -50,6 +50,25 @@ TEST(Redact, UserInformationOfUrls) {
   EXPECT_EQ(object["spec"]["note"], "see https://<redacted>@one.example and https://two.example/c@d");
 }
 
+TEST(Redact, SentencesOfExplanations) {
+  EXPECT_EQ(redact_sentence("set request header authorization: Bearer secret"),
+            "set request header authorization: <redacted>");
+  EXPECT_EQ(redact_sentence("add response header x-ok: a: b"), "add response header x-ok: a: b");
+  EXPECT_EQ(redact_sentence(R"(header:authorization == "Bearer \"secret\"" AND header:x-env == "preview")"),
+            R"(header:authorization == "<redacted>" AND header:x-env == "preview")");
+  EXPECT_EQ(redact_sentence(R"((header:x-api-key matches "secret.*" OR query:page == "2"))"),
+            R"((header:x-api-key matches "<redacted>" OR query:page == "2"))");
+  EXPECT_EQ(redact_sentence(R"(cookie:session == "secret")"), R"(cookie:session == "<redacted>")");
+  EXPECT_EQ(redact_sentence(R"(header:authorization == "secret)"), R"(header:authorization == "<redacted>")");
+  nlohmann::ordered_json explanation = {
+      {"request", "GET http://a/?x=header:authorization \"mine\""},
+      {"filters", {"set request header cookie: secret"}},
+      {"hosts", {{{"rules", {{{"condition", "header:cookie == \"secret\""}, {"actual", "mine"}}}}}}}};
+  redact_explanation(explanation);
+  EXPECT_EQ(explanation.dump().find("secret"), std::string::npos);
+  EXPECT_NE(explanation["request"].get<std::string>().find("mine"), std::string::npos);
+}
+
 TEST(Redact, WhatIsNoObjectStays) {
   Json text = "text";
   EXPECT_EQ(redact(text), 0u);

@@ -31,9 +31,10 @@ kube::Object secret(const std::string& name, const test::IssuedCertificate& issu
 class Certificates : public testing::Test {
  protected:
   Certificates() {
-    store_.add(R"({"kind":"ProxyGateway","metadata":{"namespace":"edge","name":"web"},"spec":{"listeners":[)"
-               R"({"name":"a","tls":{"certificateRefs":[{"name":"late"},{"name":"missing"}]}},)"
-               R"({"name":"b","tls":{"secretRef":{"name":"early"}}},{"name":"c","tls":{"certFile":"/etc/tls/c.crt"}}]}})");
+    store_.add(
+        R"({"kind":"ProxyGateway","metadata":{"namespace":"edge","name":"web"},"spec":{"listeners":[)"
+        R"({"name":"a","tls":{"certificateRefs":[{"name":"late"},{"name":"missing"}]}},)"
+        R"({"name":"b","tls":{"secretRef":{"name":"early"}}},{"name":"c","tls":{"certFile":"/etc/tls/c.crt"}}]}})");
   }
   std::vector<std::string> names(const Json& reply) {
     std::vector<std::string> names;
@@ -48,8 +49,8 @@ class Certificates : public testing::Test {
 TEST_F(Certificates, WhatEndsFirstComesFirstAndNoKeyIsTold) {
   const auto late = authority_.issue({.names = {"late.example"}, .lifetime = std::chrono::hours(2000)});
   const auto early = authority_.issue({.names = {"early.example", "*.early.example"}});
-  const std::vector<kube::Object> secrets = {secret("late", late), secret("early", early),
-                                             secret("idle", late), secret("other", late, "Opaque")};
+  const std::vector<kube::Object> secrets = {secret("late", late), secret("early", early), secret("idle", late),
+                                             secret("other", late, "Opaque")};
   const Json reply = certificates_json(certificate_uses(store_.view()), secrets, {});
   EXPECT_THAT(names(reply), ElementsAre("missing", "/etc/tls/c.crt", "early", "idle", "late"));
   const Json& first = reply["items"][2];
@@ -65,7 +66,8 @@ TEST_F(Certificates, WhatEndsFirstComesFirstAndNoKeyIsTold) {
 }
 
 TEST_F(Certificates, WhatCannotBeReadSaysWhy) {
-  kube::Object broken = secret("early", {"-----BEGIN CERTIFICATE-----\nplanted\n-----END CERTIFICATE-----\n", "planted"});
+  kube::Object broken =
+      secret("early", {"-----BEGIN CERTIFICATE-----\nplanted\n-----END CERTIFICATE-----\n", "planted"});
   const Json reply = certificates_json(certificate_uses(store_.view()), {broken}, {});
   for (const Json& one : reply["items"]) {
     if (one["name"] == "early") EXPECT_THAT(one["fault"].get<std::string>(), HasSubstr("tls.crt: not a certificate"));

@@ -14,8 +14,9 @@ using Json = nlohmann::ordered_json;
 
 std::string policy(const std::string& name, const std::string& type, const std::string& kind, const std::string& target,
                    const std::string& created = "2026-01-01T00:00:00Z") {
-  return R"({"kind":"ProxyPolicy","metadata":{"namespace":"shop","name":")" + name + R"(","creationTimestamp":")" + created +
-         R"("},"spec":{"type":")" + type + R"(","targetRef":{"kind":")" + kind + R"(","name":")" + target + R"("}}})";
+  return R"({"kind":"ProxyPolicy","metadata":{"namespace":"shop","name":")" + name + R"(","creationTimestamp":")" +
+         created + R"("},"spec":{"type":")" + type + R"(","targetRef":{"kind":")" + kind + R"(","name":")" + target +
+         R"("}}})";
 }
 
 std::string route(const std::string& name, const std::string& gateways) {

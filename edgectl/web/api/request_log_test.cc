@@ -16,13 +16,19 @@ using Json = nlohmann::json;
 class Requests : public testing::Test {
  protected:
   Requests() {
-    log_.add("one", R"({"seq":1,"time":"a","client":"10.0.0.1","method":"GET","host":"shop.example","path":"/cart","status":200,"gateway":"edge/web","listener":"http","route":"shop/cart","backend":"shop/cart","total_ms":12.5})");
-    log_.add("two", R"({"seq":7,"time":"b","client":"10.0.1.1","method":"POST","host":"api.example","path":"/v1","status":503,"gateway":"edge/web","listener":"http","route":"api/orders","total_ms":300.0})");
-    log_.add("one", R"({"seq":2,"time":"c","client":"::1","method":"GET","host":"other.example","path":"/","status":404})");
+    log_.add(
+        "one",
+        R"({"seq":1,"time":"a","client":"10.0.0.1","method":"GET","host":"shop.example","path":"/cart","status":200,"gateway":"edge/web","listener":"http","route":"shop/cart","backend":"shop/cart","total_ms":12.5})");
+    log_.add(
+        "two",
+        R"({"seq":7,"time":"b","client":"10.0.1.1","method":"POST","host":"api.example","path":"/v1","status":503,"gateway":"edge/web","listener":"http","route":"api/orders","total_ms":300.0})");
+    log_.add("one",
+             R"({"seq":2,"time":"c","client":"::1","method":"GET","host":"other.example","path":"/","status":404})");
     log_.add("one", "no object");
     log_.add("one", "{}");
   }
-  std::vector<int> found(const std::string& text, const RequestLog::MaySee& may_see = [](const auto&) { return true; }) {
+  std::vector<int> found(
+      const std::string& text, const RequestLog::MaySee& may_see = [](const auto&) { return true; }) {
     const auto query = read_request_query(text);
     if (!query) return {-1};
     last_ = parse_json(log_.find(*query, [](const auto&, const auto&) { return 8080U; }, may_see));
@@ -81,8 +87,8 @@ TEST_F(Requests, OfOthersRoutesAreNotTold) {
 }
 
 TEST_F(Requests, ParametersThatAreWrongAreTold) {
-  for (const char* wrong : {"status=6xx", "status=0", "status=abc", "client=10.0.0", "minDuration=5", "after=-1", "limit=0",
-                            "limit=1001", "nothing=1", "host=%zz"}) {
+  for (const char* wrong : {"status=6xx", "status=0", "status=abc", "client=10.0.0", "minDuration=5", "after=-1",
+                            "limit=0", "limit=1001", "nothing=1", "host=%zz"}) {
     const auto query = read_request_query(wrong);
     ASSERT_FALSE(query.ok()) << wrong;
     EXPECT_EQ(query.error().code, ErrorCode::kInvalidArgument) << wrong;

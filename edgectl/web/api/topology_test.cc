@@ -47,7 +47,8 @@ class Topology : public testing::Test {
  protected:
   Topology() {
     store_.add(kGateway);
-    store_.add(R"({"kind":"ProxyVIP","metadata":{"namespace":"edge","name":"public"},"spec":{"address":"203.0.113.1/32"}})");
+    store_.add(
+        R"({"kind":"ProxyVIP","metadata":{"namespace":"edge","name":"public"},"spec":{"address":"203.0.113.1/32"}})");
     store_.add(route("cart", R"(["shop.example","www.example"])", "cart"));
     store_.add(route("any", "[]", "none"));
     store_.add(backend("cart", R"({"endpoints":[{"address":"10.0.0.1:80"},{"address":"10.0.0.2:80"}]})"));
@@ -58,15 +59,16 @@ class Topology : public testing::Test {
 
 TEST_F(Topology, FollowsTheWayOfARequest) {
   const Json graph = topology_json(store_.view(), {});
-  EXPECT_THAT(lines_of(graph),
-              testing::UnorderedElementsAre(
-                  "ProxyVIP edge/public -> ProxyGateway edge/web", "ProxyGateway edge/web -> Host /shop.example",
-                  "ProxyGateway edge/web -> Host /www.example", "Host /shop.example -> ProxyRoute shop/cart",
-                  "Host /www.example -> ProxyRoute shop/cart",
-                  // A route without hosts serves those of the listeners.
-                  "Host /shop.example -> ProxyRoute shop/any", "ProxyRoute shop/cart -> ProxyBackend shop/cart",
-                  "ProxyRoute shop/any -> ProxyBackend shop/none", "ProxyBackend shop/cart -> Endpoint shop/10.0.0.1:80",
-                  "ProxyBackend shop/cart -> Endpoint shop/10.0.0.2:80"));
+  EXPECT_THAT(
+      lines_of(graph),
+      testing::UnorderedElementsAre(
+          "ProxyVIP edge/public -> ProxyGateway edge/web", "ProxyGateway edge/web -> Host /shop.example",
+          "ProxyGateway edge/web -> Host /www.example", "Host /shop.example -> ProxyRoute shop/cart",
+          "Host /www.example -> ProxyRoute shop/cart",
+          // A route without hosts serves those of the listeners.
+          "Host /shop.example -> ProxyRoute shop/any", "ProxyRoute shop/cart -> ProxyBackend shop/cart",
+          "ProxyRoute shop/any -> ProxyBackend shop/none", "ProxyBackend shop/cart -> Endpoint shop/10.0.0.1:80",
+          "ProxyBackend shop/cart -> Endpoint shop/10.0.0.2:80"));
   const auto missing = std::ranges::find_if(graph["nodes"], [](const Json& node) { return node["name"] == "none"; });
   ASSERT_NE(missing, graph["nodes"].end());
   EXPECT_EQ((*missing)["health"], "bad");
@@ -74,7 +76,8 @@ TEST_F(Topology, FollowsTheWayOfARequest) {
 }
 
 TEST_F(Topology, ListenersWithoutAddressAreServedOnAll) {
-  store_.add(R"({"kind":"ProxyGateway","metadata":{"namespace":"edge","name":"web"},"spec":{"listeners":[{"name":"a","port":80}]}})");
+  store_.add(
+      R"({"kind":"ProxyGateway","metadata":{"namespace":"edge","name":"web"},"spec":{"listeners":[{"name":"a","port":80}]}})");
   EXPECT_THAT(lines_of(topology_json(store_.view(), {})),
               AllOf(Contains("Address /* -> ProxyGateway edge/web"), Contains("Host /* -> ProxyRoute shop/any")));
 }

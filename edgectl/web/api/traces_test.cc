@@ -26,7 +26,8 @@ TEST(TraceSearches, AreRead) {
 
 TEST(TraceReplies, CountFromTheStartAndLeaveOutSecrets) {
   Trace trace{.id = "1"};
-  trace.spans.push_back({.id = "b", .parent = "a", .service = "s", .operation = "try", .start_us = 1'500, .duration_us = 200});
+  trace.spans.push_back(
+      {.id = "b", .parent = "a", .service = "s", .operation = "try", .start_us = 1'500, .duration_us = 200});
   trace.spans.push_back({.id = "a", .service = "s", .operation = "GET", .start_us = 1'000, .duration_us = 900});
   trace.spans.back().tags = {{"http.request.header.authorization", "Bearer planted"},
                              {"session_token", "planted"},

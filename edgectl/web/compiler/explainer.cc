@@ -8,6 +8,7 @@
 #include "compiler/analyze/explain/explain.h"
 #include "compiler/analyze/explain/passage.h"
 #include "compiler/analyze/space/witness.h"
+#include "edgectl/agents/redact.h"
 #include "edgectl/reports/explain_report.h"
 #include "edgectl/reports/request_line.h"
 
@@ -39,7 +40,9 @@ Result<std::string> Explainer::explain(const ExplainRequest& request) const {
   const auto bind = analyze::bind_of_port(*program_, port, written);
   if (!bind) return Error{ErrorCode::kInvalidArgument, bind.error().text};
   const analyze::WitnessView view(typed->request);
-  return json_line(explanation_json(analyze::explain(*program_, *bind, view.view())));
+  nlohmann::ordered_json explanation = explanation_json(analyze::explain(*program_, *bind, view.view()));
+  redact_explanation(explanation);
+  return json_line(explanation);
 }
 
 }  // namespace edge::edgectl::web

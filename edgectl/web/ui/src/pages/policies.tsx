@@ -17,7 +17,7 @@ const kPolicies: Column<Policy>[] = [
   {id: 'type', head: t.type, value: (one) => one.type, cell: (one) => one.type},
   {id: 'state', head: texts.objects.state, value: (one) => one.health, cell: (one) => <span title={one.problem}><HealthMark health={one.health} /></span>},
   {id: 'target', head: t.target, value: (one) => fullName(one.target),
-   cell: (one) => <>{one.target.kind} <UseLink of={one.target} />{one.target.known === false && <span class="bad-text"> {texts.object.missing}</span>}</>},
+   cell: (one) => <><UseLink of={one.target} label={`${one.target.kind} ${fullName(one.target)}`} />{one.target.known === false && <span class="bad-text"> {texts.object.missing}</span>}</>},
   {id: 'routes', head: t.routes, numeric: true, value: (one) => one.routes,
    cell: (one) => (one.routes === 0 ? <span class="bad-text">{t.protectsNothing}</span> : <a href={`/policies?by=route&filter=${encodeURIComponent(fullName(one))}`}>{one.routes}</a>)},
 ];
