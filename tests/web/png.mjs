@@ -2,6 +2,8 @@
 // that only the edges of letters change, by what nobody sees.
 import {crc32 as zlibCrc, deflateSync, inflateSync} from 'node:zlib';
 
+const kFrequent = 96;
+
 const table = Array.from({length: 256}, (_, n) => {
   let c = n;
   for (let k = 0; k < 8; ++k) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
@@ -66,9 +68,19 @@ export function smallPng(png) {
     const colour = (out[at] << 16) | (out[at + 1] << 8) | out[at + 2];
     counts.set(colour, (counts.get(colour) ?? 0) + 1);
   }
-  const palette = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 256).map(([colour]) => colour);
-  const nearest = new Map(palette.map((colour, index) => [colour, index]));
   const distance = (a, b) => ((a >> 16) - (b >> 16)) ** 2 + (((a >> 8) & 255) - ((b >> 8) & 255)) ** 2 + ((a & 255) - (b & 255)) ** 2;
+  // The most frequent ones, then those that these would be furthest from: a red mark is few pixels, and is what people look for.
+  const ranked = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([colour]) => colour);
+  const palette = ranked.slice(0, kFrequent);
+  const rest = ranked.slice(kFrequent).map((colour) => ({colour, off: Math.min(...palette.map((one) => distance(one, colour)))}));
+  while (palette.length < 256 && rest.length > 0) {
+    const worth = (one) => one.off * Math.sqrt(counts.get(one.colour));
+    const best = rest.reduce((most, one) => (worth(one) > worth(most) ? one : most));
+    if (best.off === 0) break;
+    palette.push(best.colour);
+    for (const one of rest) one.off = Math.min(one.off, distance(best.colour, one.colour));
+  }
+  const nearest = new Map(palette.map((colour, index) => [colour, index]));
   for (const colour of counts.keys()) {
     if (nearest.has(colour)) continue;
     let best = 0;

@@ -40,7 +40,7 @@ export function shopObjects(folder, ports, planted) {
     secret('edge-system', 'shop-example', certificate(folder, 'shop', ['shop.example', '*.shop.example'], 81), 'kubernetes.io/tls'),
     secret('edge-system', 'api-example', certificate(folder, 'api', ['api.example'], 12), 'kubernetes.io/tls'),
     secret('edge-system', 'media-example', certificate(folder, 'media', ['media.example', 'img.media.example'], 3), 'kubernetes.io/tls'),
-    secret('shop', 'staff', {htpasswd: base64('ann:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\n'), note: base64(planted)}),
+    secret('shop', 'staff', {htpasswd: base64('ann:{SHA256}K7gNU3sdo+OL0wNhqoVWhr3g6s1xYv72ol/pe/Unols=\n'), note: base64(planted)}),
     {apiVersion: 'gateway.networking.k8s.io/v1beta1', kind: 'ReferenceGrant', metadata: {namespace: 'edge-system', name: 'routes'},
      spec: {from: ['shop', 'api', 'media'].map((namespace) => ({group: 'edgeproxy.io', kind: 'ProxyRoute', namespace})), to: [{group: 'edgeproxy.io', kind: 'ProxyGateway'}]}},
     {apiVersion: api, kind: 'ProxyVIP', metadata: {namespace: 'edge-system', name: 'public', annotations: {note: planted}},
@@ -113,7 +113,7 @@ export function manyRoutes(count) {
 
 const kVisits = [
   ['shop.example', '/', 6], ['www.shop.example', '/offers', 2], ['shop.example', '/cart?item=7', 4], ['shop.example', '/search?q=lamp', 3],
-  ['shop.example', '/checkout', 1], ['staff.shop.example', '/', 1], ['other.example', '/', 1],
+  ['shop.example', '/checkout', 1], ['staff.shop.example', '/', 1, 'Basic YW5uOnNlY3JldA=='], ['other.example', '/', 1],
 ];
 
 export class Shop {
@@ -161,9 +161,9 @@ export class Shop {
 
   /// One round of requests.
   visit() {
-    for (const [host, path, count] of kVisits) {
+    for (const [host, path, count, authorization] of kVisits) {
       for (let i = 0; i < count; ++i) {
-        http.get({host: '127.0.0.1', port: this.port, path, headers: {Host: host}}, (response) => response.resume()).on('error', () => {});
+        http.get({host: '127.0.0.1', port: this.port, path, headers: {Host: host, ...(authorization ? {Authorization: authorization} : {})}}, (response) => response.resume()).on('error', () => {});
       }
     }
   }

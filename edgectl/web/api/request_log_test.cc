@@ -11,7 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using Json = nlohmann::json;
 
 class Requests : public testing::Test {
  protected:
@@ -33,12 +32,12 @@ class Requests : public testing::Test {
     if (!query) return {-1};
     last_ = parse_json(log_.find(*query, [](const auto&, const auto&) { return 8080U; }, may_see));
     std::vector<int> ids;
-    for (const Json& line : last_["lines"]) ids.push_back(line["id"].get<int>());
+    for (const nlohmann::json& line : last_["lines"]) ids.push_back(line["id"].get<int>());
     return ids;
   }
 
   RequestLog log_{cli::Arguments()};
-  Json last_;
+  nlohmann::json last_;
 };
 
 TEST_F(Requests, AreFoundByWhatTheyWere) {

@@ -17,7 +17,7 @@ namespace edge::edgectl::web {
 
 class TestStore {
  public:
-  TestStore() : client_(std::move(*kube::Client::make(loop_, config()))), store_(*client_, [](std::string_view) {}) {
+  TestStore() : client_(client(loop_)), store_(*client_, [](std::string_view) {}) {
     for (const auto& kind : store_.kinds()) kind->synced = true;
   }
 
@@ -45,10 +45,11 @@ class TestStore {
   StoreView view(const Visible& visible) const { return {store_, visible}; }
 
  private:
-  static kube::Config config() {
+  static std::unique_ptr<kube::Client> client(net::Loop& loop) {
     kube::Config config;
     config.cluster.server = *net::client::parse_url("http://127.0.0.1:1");
-    return config;
+    auto made = kube::Client::make(loop, std::move(config));
+    return std::move(*made);
   }
 
   net::Loop loop_;

@@ -90,7 +90,7 @@ function bounded(view: View, picture: Placed, size: {width: number; height: numb
 }
 
 function fitted(picture: Placed, size: {width: number; height: number}, least: number): View {
-  const zoom = Math.min(1, Math.max(least, Math.min((size.width - 40) / Math.max(picture.width, 1), (size.height - 40) / Math.max(picture.height, 1))));
+  const zoom = Math.min(1.3, Math.max(least, Math.min((size.width - 40) / Math.max(picture.width, 1), (size.height - 40) / Math.max(picture.height, 1))));
   return {zoom, x: Math.max(20, (size.width - picture.width * zoom) / 2), y: Math.max(20, (size.height - picture.height * zoom) / 2)};
 }
 
@@ -118,8 +118,8 @@ export function GraphView({picture, rates, onExpand}: {picture: Placed; rates: M
   useLayoutEffect(() => {
     // As much as can be read; the rest by moving or zooming.
     if (known && view === null) {
-      const first = fitted(picture, size, 0.55);
-      look(chosen >= 0 ? centred(first, chosen) : first);
+      const first = fitted(picture, size, size.width < 600 ? 0.8 : 0.55);
+      look(chosen >= 0 && !isSeen(first, chosen) ? centred(first, chosen) : first);
     }
   }, [known]);
   useEffect(() => {
@@ -141,6 +141,11 @@ export function GraphView({picture, rates, onExpand}: {picture: Placed; rates: M
   });
 
   const now = view ?? {x: 20, y: 20, zoom: 1};
+  function isSeen(of: View, index: number): boolean {
+    const left = picture.x[index]! * of.zoom + of.x;
+    const top = picture.y[index]! * of.zoom + of.y;
+    return left > 0 && top > 0 && left + kNodeWidth * of.zoom < size.width && top + kNodeHeight * of.zoom < size.height;
+  }
   function centred(of: View, index: number): View {
     return bounded({...of, x: size.width / 2 - (picture.x[index]! + kNodeWidth / 2) * of.zoom, y: size.height / 2 - (picture.y[index]! + kNodeHeight / 2) * of.zoom}, picture, size);
   }
@@ -159,10 +164,7 @@ export function GraphView({picture, rates, onExpand}: {picture: Placed; rates: M
     else if (node.of && node.of.plural !== '') navigate(objectPath(node.of.plural, node.of.namespace, node.of.name));
   };
   const goTo = (index: number) => {
-    const left = picture.x[index]! * now.zoom + now.x;
-    const top = picture.y[index]! * now.zoom + now.y;
-    const seen = left > 0 && top > 0 && left + kNodeWidth * now.zoom < size.width && top + kNodeHeight * now.zoom < size.height;
-    if (!seen) look(centred(now, index));
+    if (!isSeen(now, index)) look(centred(now, index));
     toFocus.current = index;
     setQuery({at: picture.nodes[index]!.key});
   };
