@@ -108,8 +108,8 @@ class Api {
   Ranges ranges_;
   RequestLog request_log_;  ///< fetched by fleet_jobs_
   Traces traces_;           ///< of fleet_jobs_
-  Jobs fleet_jobs_;      ///< of these four
-  Fleet watched_fleet_;  ///< for `agents` of the streams: not behind agents that take their time
+  Jobs fleet_jobs_;         ///< of these four
+  Fleet watched_fleet_;     ///< for `agents` of the streams: not behind agents that take their time
   Jobs watch_jobs_;
   CompilerCalls compiler_;
   net::Waiter poll_;

@@ -1,5 +1,5 @@
 /// What the server sends by itself: changes, traffic, agents. One connection for all pages.
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import type {Agents, Traffic} from './api';
 
 type Maybe<T> = {value?: T; error?: string};
@@ -136,4 +136,14 @@ export function useNow(): number {
     return () => clearInterval(timer);
   }, []);
   return now;
+}
+
+/// Calls what was given last, each so many milliseconds while the page is seen.
+export function useEvery(milliseconds: number, what: () => void): void {
+  const last = useRef(what);
+  last.current = what;
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && last.current(), milliseconds);
+    return () => clearInterval(timer);
+  }, [milliseconds]);
 }

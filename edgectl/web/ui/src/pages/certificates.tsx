@@ -1,8 +1,8 @@
 /// Certificates of listeners, those that end first before others; and the agents' own.
-import {useEffect, useMemo} from 'preact/hooks';
+import {useMemo} from 'preact/hooks';
 import {type Agent, useApi} from '../api';
 import {absolute} from '../format';
-import {live, useLive, useNow} from '../live';
+import {live, useEvery, useLive, useNow} from '../live';
 import {Empty, Fault, HealthMark, Heading, Section, Time, Waiting} from '../parts/basics';
 import {Few, UseLink} from '../parts/links';
 import {type Column, readSort, Table, writeSort} from '../parts/table';
@@ -92,10 +92,7 @@ export function CertificatesPage() {
   const agents = useLive(() => live.agents.value?.agents ?? []);
   const own = agents.filter((agent) => agent.certificateUntil !== '');
   // Secrets are not watched.
-  useEffect(() => {
-    const timer = setInterval(loaded.reload, 60_000);
-    return () => clearInterval(timer);
-  });
+  useEvery(60_000, loaded.reload);
   return (
     <>
       <Heading title={texts.pages.certificates}><p class="lead">{t.lead}</p></Heading>

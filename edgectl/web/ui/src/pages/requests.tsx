@@ -73,6 +73,7 @@ function useTail(filters: Filters, follow: boolean): {tail: Tail | null; error: 
     set(null);
   }, [asked, turn]);
   useEffect(() => {
+    if (!follow && next.current !== null) return;
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = async () => {

@@ -2,7 +2,7 @@
 import {useMemo} from 'preact/hooks';
 import {type Health, useApi} from '../api';
 import {whole} from '../format';
-import {live, useLive} from '../live';
+import {live, useEvery, useLive} from '../live';
 import {Choice, Empty, HealthMark, Heading, Waiting} from '../parts/basics';
 import {GraphView} from '../parts/graph_view';
 import {type Graph, grouped, matching, nodeKey, placed, withEndpoints} from '../parts/graph';
@@ -137,6 +137,8 @@ export function TopologyPage() {
   const asked = new URLSearchParams({...(namespace !== '' ? {namespace} : {}), ...(narrowed && filter !== '' && (everything.data?.leftOut ?? 0) > 0 ? {search: filter} : {})});
   const part = useApi<Topology>(narrowed ? `/api/topology?${asked.toString()}` : null, ['*']);
   const endpoints = useApi<Endpoints>('/api/endpoints', ['*']);
+  // What agents find out changes no object.
+  useEvery(10_000, endpoints.reload);
   const namespaces = useMemo(() => {
     const names = new Set((everything.data?.nodes ?? []).filter((node) => node.layer === 3).map((node) => node.namespace));
     if (namespace !== '') names.add(namespace);
