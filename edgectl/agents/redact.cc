@@ -49,20 +49,6 @@ std::size_t redact_strings(Json& value) {
   return count;
 }
 
-/// `https://user:password@host/`: what stands before the `@` lets somebody in.
-std::size_t redact_user_information(std::string& text) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
-    const std::size_t begin = at + 3;
-    const std::size_t end = text.find_first_of("/?# \t\"'", begin);
-    const std::size_t user = text.substr(begin, end - begin).rfind('@');
-    if (user == std::string::npos) continue;
-    text.replace(begin, user, kRedacted);
-    ++count;
-  }
-  return count;
-}
-
 std::size_t redact_fields(Json& value) {
   std::size_t count = 0;
   if (value.is_string()) return redact_user_information(value.get_ref<std::string&>());
@@ -89,6 +75,31 @@ std::size_t redact_fields(Json& value) {
 
 }  // namespace
 
+std::size_t redact_user_information(std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
+    const std::size_t begin = at + 3;
+    const std::size_t end = text.find_first_of("/?# \t\"'", begin);
+    const std::size_t user = text.substr(begin, end - begin).rfind('@');
+    if (user == std::string::npos) continue;
+    text.replace(begin, user, kRedacted);
+    ++count;
+  }
+  return count;
+}
+
+namespace {
+
+void redact_urls(Json& value) {
+  if (value.is_string()) {
+    redact_user_information(value.get_ref<std::string&>());
+  } else if (value.is_structured()) {
+    for (Json& inner : value) redact_urls(inner);
+  }
+}
+
+}  // namespace
+
 std::size_t redact(Json& object) {
   if (!object.is_object()) return 0;
   if (const auto metadata = object.find("metadata"); metadata != object.end() && metadata->is_object()) {
@@ -99,6 +110,8 @@ std::size_t redact(Json& object) {
   for (const char* part : {"data", "stringData", "binaryData"}) {
     if (const auto found = object.find(part); found != object.end()) redact_strings(*found);
   }
+  // Its messages quote values that were refused.
+  if (const auto status = object.find("status"); status != object.end()) redact_urls(*status);
   const auto spec = object.find("spec");
   return spec == object.end() ? 0 : redact_fields(*spec);
 }

@@ -16,6 +16,9 @@ inline constexpr const char* kRedacted = "<redacted>";
 /// the spec, which programs may contain too.
 std::size_t redact(nlohmann::json& object);
 
+/// Replaces what stands before the `@` of URLs within a text: `https://user:password@host/`. \returns how many.
+std::size_t redact_user_information(std::string& text);
+
 /// Replaces values of such header fields, cookies and parameters in what explanations say of conditions and filters:
 /// `header:authorization == "…"`, `set request header cookie: …`.
 std::string redact_sentence(std::string text);

@@ -43,7 +43,9 @@ TEST(Redact, UserInformationOfUrls) {
                    {"address", "http://token@auth.example:8080"},
                    {"issuerURL", "https://issuer.example/realm"},
                    {"note", "see https://a:b@one.example and https://two.example/c@d"}}}};
+  object["status"]["conditions"][0]["message"] = "`https://ann:secret@api.example` is no URL";
   EXPECT_EQ(redact(object), 3u);
+  EXPECT_EQ(object["status"]["conditions"][0]["message"], "`https://<redacted>@api.example` is no URL");
   EXPECT_EQ(object["spec"]["url"], "https://<redacted>@api.example/x@y");
   EXPECT_EQ(object["spec"]["address"], "http://<redacted>@auth.example:8080");
   EXPECT_EQ(object["spec"]["issuerURL"], "https://issuer.example/realm");

@@ -273,6 +273,11 @@ const parts = {
   /// What was planted is in no reply of any call, with whatever there is to ask for.
   async secrets() {
     await known();
+    // Refused by the compiler, whose words quote it.
+    writeFileSync(`${folder}/urls.json`, JSON.stringify({apiVersion: 'edgeproxy.io/v1alpha1', kind: 'ProxyBackend', metadata: {namespace: 'shop', name: 'urls', annotations: {token: planted}},
+                                                         spec: {url: `https://ann:${planted}@api.example`}}));
+    shop.edgectl('apply', '-f', `${folder}/urls.json`);
+    await until('/api/objects/proxybackends', (reply) => reply.rows?.some((one) => one.name === 'urls' && one.health === 'bad'));
     await until('/api/traces', (reply) => reply.traces?.length > 0);
     const document = await (await fetch(`${shop.url}/api/openapi.json`)).json();
     const kinds = (await (await fetch(`${shop.url}/api/kinds`)).json()).filter((kind) => kind.count > 0);

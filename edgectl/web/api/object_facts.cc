@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "edgectl/agents/redact.h"
 
 namespace edge::edgectl::web {
 namespace {
@@ -32,6 +33,8 @@ void add_list(const Json& conditions, const std::string& of, std::vector<Conditi
                    .reason = text_in(one, "reason"),
                    .message = text_in(one, "message"),
                    .since = text_in(one, "lastTransitionTime")});
+    // Messages quote values that were refused.
+    redact_user_information(out.back().message);
   }
 }
 

@@ -153,10 +153,12 @@ OrderedJson events_json(const std::vector<kube::Object>& events, const std::stri
     if (!of.empty() && of != uid) continue;
     std::string from = text_in(member_in(event, "source"), "component");
     if (from.empty()) from = text_in(event, "reportingComponent");
+    std::string message = text_in(event, "message");
+    redact_user_information(message);
     const std::int64_t count = std::max(integer_in(event, "count"), integer_in(member_in(event, "series"), "count"));
     list.push_back({{"type", text_in(event, "type")},
                     {"reason", text_in(event, "reason")},
-                    {"message", text_in(event, "message")},
+                    {"message", std::move(message)},
                     {"count", std::max<std::int64_t>(count, 1)},
                     {"last", last_of(event)},
                     {"from", std::move(from)}});

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "edgectl/agents/redact.h"
 #include "edgectl/resources/output.h"
 
 namespace edge::edgectl::web {
@@ -124,6 +125,7 @@ void ObjectStore::put(StoredKind& kind, kube::Object object) {
                       .verdict = verdict_of(conditions_of(json)),
                       .references = references_of(json)};
   stored.cells.erase(stored.cells.begin(), stored.cells.begin() + 2);
+  for (std::string& cell : stored.cells) redact_user_information(cell);
   for (std::size_t i = 0; i < kind.heads.size(); ++i) {
     if (kind.heads[i] == kAge) stored.cells[i] = stored.created;
   }
