@@ -1,25 +1,15 @@
 // The page in a real browser: every page and action by role and name (page.mjs).
 #include <cstdlib>
-#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "edgectl/web/server/asset.h"
+#include "tests/web/browser.h"
 #include "tests/web/world.h"
 
 namespace edge::test {
 namespace {
-
-constexpr const char* kChromium = "/usr/bin/chromium";
-
-/// Why nothing can be seen of the page; empty: it can.
-std::string missing() {
-  if (!std::filesystem::exists("tests/web/node_modules/playwright-core/package.json"))
-    return "playwright-core is not installed: npm ci --prefix tests/web";
-  if (!std::filesystem::exists(kChromium)) return "chromium is not installed";
-  return edgectl::web::assets().size() < 2 ? "edgectl was built without the page" : "";
-}
 
 Finished look(WebWorld& world, const std::string& part) {
   const char* pictures = std::getenv("EDGE_KEEP_SCREENSHOTS");
@@ -33,7 +23,7 @@ Finished look(WebWorld& world, const std::string& part) {
 class WebPage : public testing::TestWithParam<const char*> {};
 
 TEST_P(WebPage, IsUsedByRoleAndName) {
-  if (const std::string why = missing(); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string why = why_no_browser(); !why.empty()) GTEST_SKIP() << why;
   const std::string part = GetParam();
   WebWorld world;
   ASSERT_EQ(part == "read-only" ? world.serve({"--read-only"}) : world.serve(), "");
