@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
+constexpr std::int64_t kNotKnown = std::numeric_limits<std::int64_t>::max();
 constexpr std::string_view kTlsType = "kubernetes.io/tls";
 
 std::string utc_text(std::int64_t seconds) {
@@ -58,7 +60,7 @@ OrderedJson uses_json(const std::vector<CertificateUse>& uses) {
 }
 
 struct Entry {
-  std::int64_t not_after = 0;  ///< 0: not known
+  std::int64_t not_after = 0;  ///< 0: it cannot be read
   std::string key;
   OrderedJson json;
 };
@@ -159,7 +161,12 @@ OrderedJson certificates_json(const CertificateUses& uses, const std::vector<kub
     known->second.json["fault"] = "";
     read_secret(secret, known->second);
   }
-  for (const auto& [path, used] : uses.files) found.emplace("file " + path, entry_of("file", path, used, {}));
+  for (const auto& [path, used] : uses.files) {
+    Entry entry = entry_of("file", path, used, {});
+    // Agents alone read it.
+    entry.not_after = kNotKnown;
+    found.emplace("file " + path, std::move(entry));
+  }
   std::vector<Entry> entries;
   for (auto& [key, entry] : found) entries.push_back(std::move(entry));
   std::ranges::stable_sort(entries, {}, [](const Entry& entry) { return std::tie(entry.not_after, entry.key); });

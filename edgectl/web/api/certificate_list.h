@@ -29,7 +29,7 @@ CertificateUses certificate_uses(const StoreView& view);
 
 /// \param secrets  objects of kind Secret; of these `tls.crt` alone is read.
 /// \param fault  why they cannot be read; empty: they could.
-/// Those that end first come first; what cannot be read, or does not exist, before them.
+/// Those that end first come first; what cannot be read, or does not exist, before them, files of agents behind.
 nlohmann::ordered_json certificates_json(const CertificateUses& uses, const std::vector<kube::Object>& secrets,
                                          const std::string& fault);
 

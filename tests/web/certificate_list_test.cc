@@ -52,15 +52,15 @@ TEST_F(Certificates, WhatEndsFirstComesFirstAndNoKeyIsTold) {
   const std::vector<kube::Object> secrets = {secret("late", late), secret("early", early), secret("idle", late),
                                              secret("other", late, "Opaque")};
   const Json reply = certificates_json(certificate_uses(store_.view()), secrets, {});
-  EXPECT_THAT(names(reply), ElementsAre("missing", "/etc/tls/c.crt", "early", "idle", "late"));
-  const Json& first = reply["items"][2];
+  EXPECT_THAT(names(reply), ElementsAre("missing", "early", "idle", "late", "/etc/tls/c.crt"));
+  const Json& first = reply["items"][1];
   EXPECT_EQ(first["names"], Json({"early.example", "*.early.example"}));
   EXPECT_EQ(first["issuer"], "an authority");
   EXPECT_EQ(first["selfSigned"], false);
   EXPECT_EQ(first["usedBy"][0]["listener"], "b");
   EXPECT_THAT(first["notAfter"].get<std::string>(), testing::MatchesRegex("20..-..-..T..:..:..Z"));
   EXPECT_EQ(reply["items"][0]["fault"], "the Secret does not exist");
-  EXPECT_TRUE(reply["items"][3]["usedBy"].empty());
+  EXPECT_TRUE(reply["items"][2]["usedBy"].empty());
   const std::string text = json_line(reply);
   EXPECT_THAT(text, AllOf(Not(HasSubstr("PRIVATE")), Not(HasSubstr(to_base64(late.key).substr(0, 60)))));
 }
