@@ -137,19 +137,41 @@ Result<AgentState> InspectClient::agent(const std::string& name) {
   return read_agent(reply);
 }
 
+namespace {
+
+/// Reads a program in pieces.
+template <typename Reader>
+grpc::Status read_bytes(grpc::ClientContext& context, Reader& reader, std::vector<std::byte>& bytes) {
+  agent::v1::Bytes piece;
+  while (reader.Read(&piece)) {
+    if (bytes.size() + piece.bytes().size() > program::kMaxProgramBytes) context.TryCancel();
+    const auto* begin = reinterpret_cast<const std::byte*>(piece.bytes().data());
+    bytes.insert(bytes.end(), begin, begin + piece.bytes().size());
+  }
+  return reader.Finish();
+}
+
+}  // namespace
+
 Result<std::vector<std::byte>> InspectClient::program(const std::string& agent) {
   GetAgentRequest request;
   request.set_name(agent);
   std::vector<std::byte> bytes;
   const Status status = impl_->call([&](grpc::ClientContext& context) {
     const auto reader = impl_->stub->GetProgram(&context, request);
-    agent::v1::Bytes piece;
-    while (reader->Read(&piece)) {
-      if (bytes.size() + piece.bytes().size() > program::kMaxProgramBytes) context.TryCancel();
-      const auto* begin = reinterpret_cast<const std::byte*>(piece.bytes().data());
-      bytes.insert(bytes.end(), begin, begin + piece.bytes().size());
-    }
-    return reader->Finish();
+    return read_bytes(context, *reader, bytes);
+  });
+  if (!status) return status.error();
+  return bytes;
+}
+
+Result<std::vector<std::byte>> InspectClient::kept_program(const std::string& hash) {
+  agent::v1::KeptProgramRequest request;
+  request.set_program(hash);
+  std::vector<std::byte> bytes;
+  const Status status = impl_->call([&](grpc::ClientContext& context) {
+    const auto reader = impl_->stub->GetKeptProgram(&context, request);
+    return read_bytes(context, *reader, bytes);
   });
   if (!status) return status.error();
   return bytes;

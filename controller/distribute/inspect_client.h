@@ -42,6 +42,8 @@ class InspectClient {
   /// Returns the bytes of the program that an agent runs: for `agent config` and `routes dump`, by program::read and
   /// program/dump/dump.h. kFailedPrecondition when the controller does not have that program any more.
   Result<std::vector<std::byte>> program(const std::string& agent);
+  /// Returns the bytes of a program of the history, by its hash. kNotFound; kUnimplemented: an older controller.
+  Result<std::vector<std::byte>> kept_program(const std::string& hash);
   /// Returns the progress of these changes, and what each connected agent runs. kUnimplemented: an older controller.
   Result<Progress> progress(const std::vector<ObjectVersion>& objects);
   /// Requests a page of an agent's admin port; of the controller's own when `agent` is empty. kUnavailable: the agent

@@ -114,6 +114,13 @@ class InspectService final : public Inspect::CallbackService {
     return new ProgramAnswer(std::move(*bytes), {});
   }
 
+  grpc::ServerWriteReactor<Bytes>* GetKeptProgram(grpc::CallbackServerContext* context,
+                                                  const KeptProgramRequest* request) override {
+    auto bytes = kept_program(*context, request->program());
+    if (!bytes) return new ProgramAnswer(nullptr, bytes.error());
+    return new ProgramAnswer(std::move(*bytes), {});
+  }
+
   grpc::ServerUnaryReactor* Ask(grpc::CallbackServerContext* context, const AskRequest* request,
                                 AskReply* reply) override {
     const auto reactor = std::make_shared<AskAnswer>(*reply);
@@ -239,6 +246,15 @@ class InspectService final : public Inspect::CallbackService {
     }
     return Error{ErrorCode::kFailedPrecondition,
                  "the agent runs program " + state->program + ", which this controller does not have any longer"};
+  }
+
+  Result<std::shared_ptr<const std::vector<std::byte>>> kept_program(const grpc::CallbackServerContext& context,
+                                                                     const std::string& program) {
+    if (Status status = check(context); !status) return status.error();
+    if (hub_.history().bytes) {
+      if (auto kept = hub_.history().bytes(program)) return kept;
+    }
+    return Error{ErrorCode::kNotFound, "this controller does not keep a program `" + printable(program, 64) + "`"};
   }
 
   Hub& hub_;
