@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "cli/terminal.h"
 #include "compiler/analyze/claims/claim.h"
 #include "compiler/analyze/explain/explain.h"
+#include "edgectl/claim_lines.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
@@ -25,30 +27,13 @@ namespace analyze = compiler::analyze;
 namespace expr = compiler::expr;
 
 constexpr std::string_view kAssert = "edgectl assert";
-/// A file of claims; more than anyone writes.
+/// More than anyone writes.
 constexpr std::size_t kMaxClaims = 1'000;
-constexpr std::size_t kMaxClaimFile = 1 << 20;
 
 struct Claim {
   std::string text;
   Span span;  ///< of the text in its source
 };
-
-/// One claim a line; `#` starts a line that is none.
-void add_lines(std::uint32_t source, std::string_view text, std::vector<Claim>& claims) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = text.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (first != std::string_view::npos && line[first] != '#') {
-      const auto at = static_cast<std::uint32_t>(begin + first);
-      line.remove_prefix(first);
-      claims.push_back({std::string(line), {source, at, static_cast<std::uint32_t>(at + line.size())}});
-    }
-    begin = end + 1;
-  }
-}
 
 Result<std::vector<Claim>> read_claims(const cli::Arguments& arguments, SourceMap& sources) {
   std::vector<Claim> claims;
@@ -62,7 +47,10 @@ Result<std::vector<Claim>> read_claims(const cli::Arguments& arguments, SourceMa
     auto text = read_file(path, kMaxClaimFile);
     if (!text) return text.error();
     const std::uint32_t source = sources.add(path, std::move(*text));
-    add_lines(source, sources[source].text(), claims);
+    for (ClaimLine& line : claim_lines(sources[source].text())) {
+      const auto end = static_cast<std::uint32_t>(line.begin + line.text.size());
+      claims.push_back({std::move(line.text), {source, line.begin, end}});
+    }
   }
   if (claims.empty())
     return Error{ErrorCode::kInvalidArgument, "there is no claim: write one, or name a file by --claims"};
