@@ -11,7 +11,7 @@
 #include "cli/terminal.h"
 #include "compiler/analyze/claims/claim.h"
 #include "compiler/analyze/explain/explain.h"
-#include "edgectl/claim_lines.h"
+#include "edgectl/reports/claim_lines.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"

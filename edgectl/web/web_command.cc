@@ -12,7 +12,10 @@
 #include "base/os/file.h"
 #include "base/text/ascii.h"
 #include "cli/terminal.h"
+#include "compiler/analyze/claims/claim.h"
+#include "compiler/expr/expression.h"
 #include "edgectl/agents/agent_pages.h"
+#include "edgectl/reports/claim_lines.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/target.h"
 #include "edgectl/web/server/certificate_files.h"
@@ -24,6 +27,8 @@ namespace {
 
 constexpr std::string_view kWeb = "edgectl web";
 constexpr std::size_t kMostSecret = 4096;
+/// The page may add as many.
+constexpr std::size_t kMostClaims = 50;
 constexpr std::chrono::seconds kLookAtFiles{10};
 
 /// Signals that end the server: blocked before it starts threads, so that only this one receives them.
@@ -79,6 +84,19 @@ Result<std::optional<LoginSettings>> login_of(const cli::Arguments& arguments) {
   return std::optional<LoginSettings>(std::move(login));
 }
 
+/// The claims of a file. kInvalidArgument: one of them is none.
+Status add_claims(const std::string& path, std::vector<std::string>& claims) {
+  const auto text = read_file(path, kMaxClaimFile);
+  if (!text) return text.error();
+  for (ClaimLine& line : claim_lines(*text)) {
+    const auto parsed = compiler::expr::parse_claim(line.text, compiler::analyze::policy_types());
+    if (parsed.fault) return wrong(path + ": `" + line.text + "`: " + parsed.fault->message);
+    claims.push_back(std::move(line.text));
+  }
+  if (claims.size() <= kMostClaims) return {};
+  return wrong("--claims: more than " + std::to_string(kMostClaims) + " claims");
+}
+
 /// kInvalidArgument: flags that do not go together.
 Result<ServerSettings> settings_of(const cli::Arguments& arguments) {
   auto login = login_of(arguments);
@@ -106,6 +124,9 @@ Result<ServerSettings> settings_of(const cli::Arguments& arguments) {
     settings.certificate = std::move(*pair);
   }
   for (const std::string& name : arguments.all("host-name")) settings.names.push_back(ascii_lower(name));
+  for (const std::string& path : arguments.all("claims")) {
+    if (Status status = add_claims(path, settings.api.claims); !status) return status.error();
+  }
   settings.api.arguments = arguments;
   settings.api.controller_class = arguments.one("controller-class");
   settings.api.read_only = arguments.has("read-only");
@@ -175,6 +196,11 @@ std::vector<cli::Flag> server_flags() {
        .value = "URL",
        .help = "Prometheus server for ranges of more than the last hour",
        .environment = "EDGECTL_METRICS_URL"},
+      {.name = "claims",
+       .value = "FILE",
+       .help = "File with one claim per line (as for `edgectl assert`), which every change that the page shows is held "
+               "against",
+       .repeatable = true},
       {.name = "read-only", .help = "Refuse every call that changes something"},
       {.name = "serve-without-login",
        .help = "Listen on other than loopback addresses, though whoever reaches them acts with the rights of this "

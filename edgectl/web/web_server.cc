@@ -17,7 +17,7 @@ namespace {
 using net::server::Reply;
 using net::server::Request;
 
-constexpr std::size_t kMostBody = std::size_t{64} << 10;
+constexpr std::size_t kMostBody = std::size_t{256} << 10;
 constexpr std::size_t kCompressFrom = 1024;
 constexpr std::string_view kApi = "/api/";
 constexpr std::string_view kHealth = "/healthz";

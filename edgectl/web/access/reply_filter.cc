@@ -69,6 +69,37 @@ void hide_in_agent(OrderedJson& agent, const StoreView& view) {
   if (agent.contains("refused")) agent["refused"]["reason"] = "";
 }
 
+/// `shop/cart rules[0].matches[0]`; none is visible.
+bool names_rule(const StoreView& view, std::string_view rule) {
+  return rule.empty() || view.names(route_kinds(), rule.substr(0, rule.find(' ')));
+}
+
+/// `backend shop/stable, requestTimeout`
+bool names_setting(const StoreView& view, std::string_view setting) {
+  constexpr std::string_view kBackend = "backend ";
+  if (!setting.starts_with(kBackend)) return false;
+  setting.remove_prefix(kBackend.size());
+  return view.names(backend_kinds(), setting.substr(0, setting.find(',')));
+}
+
+/// Treatments name backends and policies in sentences.
+bool sees_treatments(const StoreView& view, const OrderedJson& changed) {
+  for (const char* kind : {"ProxyPolicy", "ProxyBackend"}) {
+    const StoredKind* stored = view.find_kind(kind);
+    for (const char* side : {"before", "after"}) {
+      const std::string rule = text_of(changed[side], "rule");
+      const std::string space = rule.substr(0, rule.find('/'));
+      if (rule.empty()) continue;
+      if (stored == nullptr || !view.visible().may_list(stored->kind, space)) return false;
+    }
+  }
+  return true;
+}
+
+void hide_example(OrderedJson& outcome) {
+  for (const char* field : {"request", "backend", "reason"}) outcome[field] = "";
+}
+
 }  // namespace
 
 std::string visible_explanation(std::string json, const StoreView& view) {
@@ -177,6 +208,33 @@ std::string visible_trace(std::string json, const StoreView& view) {
   trace["incomplete"] = true;
   trace["spans"] = OrderedJson::array();
   return json_line(trace);
+}
+
+std::string visible_difference(std::string json, const StoreView& view) {
+  if (view.visible().everything()) return json;
+  OrderedJson reply = parse_ordered_json(json);
+  keep_only(reply, "classes", [&](const OrderedJson& one) {
+    return names_rule(view, text_of(one["before"], "rule")) && names_rule(view, text_of(one["after"], "rule"));
+  });
+  if (reply.contains("classes")) {
+    for (OrderedJson& one : reply["classes"]) {
+      if (sees_treatments(view, one)) continue;
+      for (const char* side : {"before", "after"}) one[side]["treatment"] = OrderedJson::array();
+    }
+  }
+  keep_only(reply, "settings", [&](const OrderedJson& one) { return names_setting(view, text_of(one, "setting")); });
+  if (reply.contains("undecided")) reply["undecided"] = OrderedJson::array();
+  for (const char* list : {"brought", "solved"}) {
+    keep_only(reply, list, [&](const OrderedJson& one) { return names_resource(view, text_of(one, "resource")); });
+  }
+  if (reply.contains("claims")) {
+    for (OrderedJson& claim : reply["claims"]) {
+      for (const char* outcome : {"before", "after", "outcome"}) {
+        if (claim.contains(outcome)) hide_example(claim[outcome]);
+      }
+    }
+  }
+  return json_line(reply);
 }
 
 }  // namespace edge::edgectl::web

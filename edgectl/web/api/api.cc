@@ -10,6 +10,7 @@
 #include "base/text/json.h"
 #include "edgectl/web/access/reply_filter.h"
 #include "edgectl/web/api/address_list.h"
+#include "edgectl/web/api/explain_request.h"
 #include "edgectl/web/api/object_reply.h"
 #include "edgectl/web/api/policy_cover.h"
 #include "edgectl/web/api/replies.h"
@@ -32,28 +33,9 @@ constexpr net::Duration kReleaseEvery = std::chrono::seconds(5);
 constexpr net::Duration kCollect = std::chrono::milliseconds(150);
 constexpr net::Duration kFleetTime = std::chrono::seconds(25);
 constexpr std::size_t kMostEnded = 10'000;
-constexpr std::size_t kMostExplainHeaders = 64;
 
 std::string text_of(const Jobs::Outcome& outcome) {
   return outcome.result ? *outcome.result : error_text(outcome.result.error().text);
-}
-
-/// Returns the parameters of the compiler's call; null: the body is not an ExplainRequest.
-nlohmann::json read_explain_request(const std::string& body) {
-  const nlohmann::json json = parse_json(body);
-  if (!json.is_object() || !member_in(json, "request").is_string()) return nullptr;
-  nlohmann::json headers = nlohmann::json::array();
-  for (const nlohmann::json& header : list_in(json, "headers")) {
-    if (!header.is_string() || headers.size() == kMostExplainHeaders) return nullptr;
-    headers.push_back(header);
-  }
-  const std::string& source = text_in(json, "source");
-  const std::int64_t port = integer_in(json, "port");
-  if (port < 0 || port > 65535) return nullptr;
-  return {{"request", text_in(json, "request")},
-          {"headers", std::move(headers)},
-          {"source", source.empty() ? "127.0.0.1" : source},
-          {"port", port}};
 }
 
 std::int64_t unix_now() {
@@ -83,6 +65,7 @@ Api::Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> clie
       watched_fleet_(options_.arguments),
       watch_jobs_(loop, /*most=*/2),
       compiler_(*client_, store_, waiters_, options_.controller_class),
+      desk_({store_, waiters_, compiler_, fleet_, fleet_jobs_}, options_.claims),
       poll_(loop),
       traffic_poll_(loop),
       soon_(loop) {}
@@ -200,6 +183,17 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
       return json_reply(json_line(addresses_json(view_of(viewing))));
     case CallId::kCertificates:
       return certificates(std::move(viewing));
+    case CallId::kFields:
+    case CallId::kEdit:
+    case CallId::kEditOfCluster:
+    case CallId::kCheck:
+    case CallId::kDifference:
+    case CallId::kApply:
+    case CallId::kDelete:
+    case CallId::kGivenClaims:
+    case CallId::kProve:
+    case CallId::kAnalysis:
+      return of_desk(call, std::move(at), std::move(body), {std::move(viewing.viewer), std::move(viewing.visible)});
     case CallId::kEndpoints:
     case CallId::kAccessLog:
     case CallId::kTraces:
@@ -210,6 +204,11 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
     case CallId::kUndrain:
     case CallId::kRange:
     case CallId::kHistory:
+    case CallId::kCompare:
+    case CallId::kExplainKept:
+    case CallId::kProgress:
+    case CallId::kRollback:
+    case CallId::kRelease:
       break;
   }
   if (!(call.changes ? viewing.visible->may_change_agents() : viewing.visible->may_see_agents())) {
@@ -237,8 +236,47 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
           std::move(viewing),
           [this, name = at[0], drained = call.id == CallId::kDrain] { return fleet_.set_drained(name, drained); },
           nullptr);
-    default:
+    case CallId::kHistory:
       return of_fleet(std::move(viewing), [this] { return fleet_.history(); }, visible_history);
+    default:
+      return of_desk(call, std::move(at), std::move(body), {std::move(viewing.viewer), std::move(viewing.visible)});
+  }
+}
+
+net::Task<Reply> Api::of_desk(const Call& call, std::vector<std::string> at, std::string body, Acting acting) {
+  switch (call.id) {
+    case CallId::kFields:
+      return desk_.fields(acting, at[0]);
+    case CallId::kEdit:
+      return desk_.edit(std::move(acting), std::move(at[0]), std::move(at[1]), std::move(at[2]));
+    case CallId::kEditOfCluster:
+      return desk_.edit(std::move(acting), std::move(at[0]), {}, std::move(at[1]));
+    case CallId::kCheck:
+      return desk_.check(std::move(acting), std::move(body));
+    case CallId::kDifference:
+      return desk_.difference(std::move(acting), std::move(body));
+    case CallId::kApply:
+      return desk_.apply(std::move(acting), std::move(body));
+    case CallId::kDelete:
+      return desk_.remove(std::move(acting), std::move(body));
+    case CallId::kGivenClaims:
+      return desk_.given_claims();
+    case CallId::kProve:
+      return desk_.prove(std::move(acting), std::move(body));
+    case CallId::kAnalysis:
+      return desk_.analyse(std::move(acting), std::move(at[0]), std::move(at[1]), std::move(at[2]));
+    case CallId::kCompare:
+      return desk_.compare(std::move(acting), std::move(body));
+    case CallId::kExplainKept:
+      return desk_.explain_kept(std::move(acting), std::move(at[0]), std::move(body));
+    case CallId::kProgress:
+      return desk_.progress(std::move(body));
+    case CallId::kRollback:
+      return desk_.roll_back(std::move(body));
+    case CallId::kRelease:
+      return desk_.release(std::move(body));
+    default:
+      return error_reply(404, "the API has no such call");
   }
 }
 

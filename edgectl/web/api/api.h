@@ -20,6 +20,7 @@
 #include "edgectl/web/api/call_table.h"
 #include "edgectl/web/api/call_waiters.h"
 #include "edgectl/web/api/compiler_calls.h"
+#include "edgectl/web/api/desk.h"
 #include "edgectl/web/api/fleet.h"
 #include "edgectl/web/api/object_store.h"
 #include "edgectl/web/api/ranges.h"
@@ -37,6 +38,7 @@ struct ApiOptions {
   std::string controller_class{};
   bool read_only = false;
   std::string metrics_url{};  ///< of a Prometheus server; empty: none
+  std::vector<std::string> claims{};  ///< that every difference is held against
 };
 
 class Api {
@@ -75,6 +77,8 @@ class Api {
   StoreView view_of(const Viewing& viewing) const { return {store_, *viewing.visible}; }
   net::Task<Reply> answer_call(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing);
 
+  net::Task<Reply> of_desk(const Call& call, std::vector<std::string> at, std::string body, Acting acting);
+
   Reply session(const Viewing& viewing) const;
   net::Task<Reply> rights(Viewing viewing, std::string plural, std::string name_space);
   Reply kinds(const Viewing& viewing) const;
@@ -112,6 +116,7 @@ class Api {
   Fleet watched_fleet_;     ///< for `agents` of the streams: not behind agents that take their time
   Jobs watch_jobs_;
   CompilerCalls compiler_;
+  Desk desk_;
   net::Waiter poll_;
   net::Waiter traffic_poll_;
   net::Waiter soon_;

@@ -38,6 +38,21 @@ enum class CallId : std::uint8_t {
   kAccessLog,
   kTraces,
   kTrace,
+  kFields,
+  kEdit,
+  kEditOfCluster,
+  kCheck,
+  kDifference,
+  kApply,
+  kDelete,
+  kProgress,
+  kGivenClaims,
+  kProve,
+  kCompare,
+  kAnalysis,
+  kExplainKept,
+  kRollback,
+  kRelease,
 };
 
 struct Call {

@@ -12,6 +12,7 @@
 #include "base/text/json.h"
 #include "edgectl/agents/agent_traffic.h"
 #include "edgectl/resources/agents.h"
+#include "edgectl/web/api/progress_json.h"
 
 namespace edge::edgectl::web {
 namespace {
@@ -146,6 +147,38 @@ Result<std::string> Fleet::endpoints() {
                      {"lastError", health.last_error}});
   }
   return json_line(OrderedJson{{"asked", asked}, {"leftOut", left_out}, {"items", std::move(items)}});
+}
+
+Result<std::string> Fleet::program(const std::string& hash) {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto bytes = (*client)->kept_program(hash);
+  if (!bytes) return forgotten(bytes.error());
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
+Result<std::string> Fleet::progress(const std::vector<controller::ObjectVersion>& objects) {
+  const auto client = controller();
+  if (!client) return client.error();
+  const auto progress = (*client)->progress(objects);
+  if (!progress) return forgotten(progress.error());
+  return json_line(progress_json(objects, *progress));
+}
+
+Result<std::string> Fleet::roll_back(const std::string& group, const std::string& program) {
+  const auto client = controller();
+  if (!client) return client.error();
+  const std::string of = group.empty() ? std::string(controller::kDefaultGroup) : group;
+  if (Status status = (*client)->rollback(of, program); !status) return forgotten(status.error());
+  return json_line(OrderedJson{{"group", of}, {"pinned", program}});
+}
+
+Result<std::string> Fleet::release(const std::string& group) {
+  const auto client = controller();
+  if (!client) return client.error();
+  const std::string of = group.empty() ? std::string(controller::kDefaultGroup) : group;
+  if (Status status = (*client)->release(of); !status) return forgotten(status.error());
+  return json_line(OrderedJson{{"group", of}, {"pinned", ""}});
 }
 
 Result<std::string> Fleet::set_drained(const std::string& agent, bool drained) {

@@ -25,6 +25,13 @@ class Fleet {
   /// Returns the endpoints that agents know, with the number of agents that take each for healthy; of a few agents, as
   /// they check the same.
   Result<std::string> endpoints();
+  /// Returns the bytes of a program of the history.
+  Result<std::string> program(const std::string& hash);
+  /// How far changes have come (progress_json).
+  Result<std::string> progress(const std::vector<controller::ObjectVersion>& objects);
+  /// Has a group's agents run a program of the history, or what the resources say again. An empty group: `default`.
+  Result<std::string> roll_back(const std::string& group, const std::string& program);
+  Result<std::string> release(const std::string& group);
   /// Has an agent give its virtual addresses away, or allows it to hold some again.
   Result<std::string> set_drained(const std::string& agent, bool drained);
   /// Returns the traffic of the last seconds by route and backend, and of the last five minutes as a line.

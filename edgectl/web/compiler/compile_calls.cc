@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "edgectl/web/compiler/work_calls.h"
 
 namespace edge::edgectl::web {
 namespace {
@@ -27,6 +28,11 @@ Result<std::string> explain(CompileState& state, const json& parameters) {
 
 constexpr CompileCall kCompileCalls[] = {
     {"explain", explain},
+    {"check", check_draft},
+    {"compare", compare_sides},
+    {"prove", prove_claims},
+    {"analyse", analyse_object},
+    {"try", explain_by_side},
 };
 
 }  // namespace

@@ -11,18 +11,20 @@
 #include "base/result.h"
 #include "edgectl/web/compiler/configuration.h"
 #include "edgectl/web/compiler/explainer.h"
+#include "edgectl/web/compiler/workbench.h"
 
 namespace edge::edgectl::web {
 
 /// What lasts from call to call.
 struct CompileState {
   explicit CompileState(std::string with_class)
-      : controller_class(std::move(with_class)), explainer(controller_class) {}
+      : controller_class(std::move(with_class)), explainer(controller_class), workbench(controller_class) {}
 
   std::string controller_class;
   Configuration configuration;
   Explainer explainer;
   std::size_t explained_version = 0;  ///< of the configuration that `explainer` has compiled
+  Workbench workbench;
 };
 
 struct CompileCall {

@@ -55,16 +55,17 @@ Status Configuration::update(const json& changes, std::string_view texts) {
   return {};
 }
 
-void Configuration::add_sources(SourceMap& sources) const {
+void Configuration::add_sources(SourceMap& sources, std::string_view except_plural,
+                                std::string_view except_key) const {
   for (const auto& [plural, objects] : kinds_) {
-    if (objects.empty()) continue;
     std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
     bool first = true;
     for (const auto& [key, object] : objects) {
+      if (plural == except_plural && key == except_key) continue;
       if (!std::exchange(first, false)) text += ",\n";
       text += object;
     }
-    sources.add("cluster: " + plural, text + "]}\n");
+    if (!first) sources.add("cluster: " + plural, text + "]}\n");
   }
 }
 

@@ -31,8 +31,8 @@ class Configuration {
   /// Counts changes of any object's text.
   std::size_t version() const { return version_; }
 
-  /// Adds a text for each kind, a List in JSON.
-  void add_sources(SourceMap& sources) const;
+  /// Adds a text for each kind, a List in JSON; without the object of these two.
+  void add_sources(SourceMap& sources, std::string_view except_plural = {}, std::string_view except_key = {}) const;
 
  private:
   bool put(std::string_view plural, std::string_view key, std::string_view text);

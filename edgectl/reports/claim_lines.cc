@@ -1,4 +1,4 @@
-#include "edgectl/claim_lines.h"
+#include "edgectl/reports/claim_lines.h"
 
 #include <algorithm>
 
