@@ -203,7 +203,8 @@ export interface Traffic {
 }
 
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string) {
+  /// `body`: the reply's, where it says more than why.
+  constructor(readonly status: number, message: string, readonly body?: unknown) {
     super(message);
   }
 }
@@ -225,8 +226,8 @@ export async function call<T>(path: string, body?: unknown, signal?: AbortSignal
   if (response.ok) return (await response.json()) as T;
   // The session has ended: a page that is loaded leads to the login, and back.
   if (response.status === 401) location.reload();
-  const text = (await response.json().catch((): null => null) as {error?: string} | null)?.error;
-  throw new ApiError(response.status, text ?? `${response.status} ${response.statusText}`);
+  const reply = await response.json().catch((): null => null) as {error?: string} | null;
+  throw new ApiError(response.status, reply?.error ?? `${response.status} ${response.statusText}`, reply);
 }
 
 export interface Loaded<T> {

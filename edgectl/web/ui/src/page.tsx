@@ -7,8 +7,11 @@ import {AddressesPage} from './pages/addresses';
 import {AgentPage} from './pages/agent';
 import {AgentsPage} from './pages/agents';
 import {CertificatesPage} from './pages/certificates';
+import {ClaimsPage} from './pages/claims';
+import {CreatePage, DeletePage, EditPage} from './pages/edit';
 import {ExplainPage} from './pages/explain';
 import {FindPage} from './pages/find';
+import {HistoryPage} from './pages/history';
 import {ObjectView} from './pages/object';
 import {ObjectsPage} from './pages/objects';
 import {OverviewPage} from './pages/overview';
@@ -36,6 +39,8 @@ const kPages = [
   ['/addresses', texts.pages.addresses],
   ['/sites', texts.pages.sites],
   ['/agents', texts.pages.agents],
+  ['/history', texts.pages.history],
+  ['/claims', texts.pages.claims],
 ] as const;
 
 function Content({path, session, kinds}: {path: string; session: Session | undefined; kinds: Kind[]}) {
@@ -60,10 +65,17 @@ function Content({path, session, kinds}: {path: string; session: Session | undef
   if (page === 'explain' && rest.length === 0) return <ExplainPage />;
   if (page === 'agents' && rest.length === 0) return <AgentsPage />;
   if (page === 'agents' && rest.length === 1) return <AgentPage key={path} name={rest[0]!} readOnly={session === undefined || session.readOnly || !session.may.changeAgents} />;
+  if (page === 'history' && rest.length === 0) return <HistoryPage session={session} />;
+  if (page === 'claims' && rest.length === 0) return <ClaimsPage />;
+  if (page === 'create' && rest.length === 1) return <CreatePage key={path} plural={rest[0]!} namespace={session?.namespace || 'default'} readOnly={session?.readOnly ?? true} />;
+  if ((page === 'edit' || page === 'delete') && (rest.length === 2 || rest.length === 3)) {
+    const Chosen = page === 'edit' ? EditPage : DeletePage;
+    return <Chosen key={path} plural={rest[0]!} namespace={rest.length === 3 ? rest[1]! : ''} name={rest.at(-1)!} readOnly={session?.readOnly ?? true} />;
+  }
   if (page === 'find' && rest.length === 3) return <FindPage key={path} part={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
-  if (page === 'objects' && rest.length === 1) return <ObjectsPage key={path} plural={rest[0]!} />;
-  if (page === 'objects' && rest.length === 2) return <ObjectView key={path} plural={rest[0]!} namespace="" name={rest[1]!} />;
-  if (page === 'objects' && rest.length === 3) return <ObjectView key={path} plural={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
+  if (page === 'objects' && rest.length === 1) return <ObjectsPage key={path} plural={rest[0]!} readOnly={session?.readOnly ?? true} />;
+  if (page === 'objects' && rest.length === 2) return <ObjectView key={path} plural={rest[0]!} namespace="" name={rest[1]!} readOnly={session?.readOnly ?? true} />;
+  if (page === 'objects' && rest.length === 3) return <ObjectView key={path} plural={rest[0]!} namespace={rest[1]!} name={rest[2]!} readOnly={session?.readOnly ?? true} />;
   return (
     <>
       <Heading title={texts.notFound} />

@@ -70,3 +70,26 @@ export function objectPath(plural: string, namespace: string, name: string): str
   const parts = namespace === '' ? [plural, name] : [plural, namespace, name];
   return `/objects/${parts.map(encodeURIComponent).join('/')}`;
 }
+
+export function editPath(plural: string, namespace: string, name: string, what: 'edit' | 'delete' = 'edit'): string {
+  return objectPath(plural, namespace, name).replace('/objects/', `/${what}/`);
+}
+
+/// A request to be explained.
+export interface Asked {
+  request: string;
+  headers?: string[];
+  source?: string;
+  port?: string;
+  program?: string;
+}
+
+export function explainPath(asked: Asked): string {
+  const query = new URLSearchParams({request: asked.request});
+  for (const header of asked.headers ?? []) query.append('header', header);
+  for (const name of ['source', 'port', 'program'] as const) {
+    const value = asked[name] ?? '';
+    if (value !== '') query.set(name, value);
+  }
+  return `/explain?${query}`;
+}

@@ -4,7 +4,8 @@ import {ApiError, call, type Explanation, type Health, type Rule} from '../api';
 import {readCurl} from '../curl';
 import {Empty, Fault, HealthMark, Heading, Section} from '../parts/basics';
 import {type Column, Table} from '../parts/table';
-import {navigate, partPath, useLocation} from '../router';
+import {shortHash} from '../format';
+import {explainPath, navigate, partPath, useLocation} from '../router';
 import {texts} from '../texts';
 
 const t = texts.explain;
@@ -14,6 +15,7 @@ interface Form {
   headers: string;
   source: string;
   port: string;
+  program: string;  ///< of the history; empty: the configuration as it is now
 }
 
 interface Reply {
@@ -119,16 +121,15 @@ function Result({reply}: {reply: Reply}) {
 }
 
 function formOf(query: URLSearchParams): Form {
-  return {request: query.get('request') ?? '', headers: query.getAll('header').join('\n'), source: query.get('source') ?? '', port: query.get('port') ?? ''};
+  return {request: query.get('request') ?? '', headers: query.getAll('header').join('\n'), source: query.get('source') ?? '', port: query.get('port') ?? '',
+          program: query.get('program') ?? ''};
 }
 
-function queryOf(form: Form): string {
-  const query = new URLSearchParams();
-  query.set('request', form.request.trim());
-  for (const header of form.headers.split('\n')) if (header.trim() !== '') query.append('header', header.trim());
-  if (form.source.trim() !== '') query.set('source', form.source.trim());
-  if (form.port.trim() !== '') query.set('port', form.port.trim());
-  return query.toString();
+function pathOf(form: Form): string {
+  return explainPath({
+    request: form.request.trim(), headers: form.headers.split('\n').map((line) => line.trim()).filter((line) => line !== ''),
+    source: form.source.trim(), port: form.port.trim(), program: form.program,
+  });
 }
 
 export function ExplainPage() {
@@ -153,7 +154,8 @@ export function ExplainPage() {
     setBusy(true);
     const body = {request: next.request, headers: next.headers.split('\n').filter((line) => line !== ''), source: next.source,
                   port: next.port === '' ? 0 : Number(next.port)};
-    call<Reply>('/api/explain', body, controller.signal).then(
+    const path = next.program === '' ? '/api/explain' : `/api/history/${encodeURIComponent(next.program)}/explain`;
+    call<Reply>(path, body, controller.signal).then(
       (got) => {
         setReply(got);
         setBusy(false);
@@ -173,9 +175,9 @@ export function ExplainPage() {
     const curl = readCurl(form.request);
     setIgnored(curl ? curl.ignored : null);
     const next = curl ? {...form, request: curl.request, headers: curl.headers.join('\n')} : form;
-    const text = queryOf(next);
-    if (text === asked) again(turn + 1);
-    else navigate(`/explain?${text}`);
+    const to = pathOf(next);
+    if (to === `/explain?${asked}`) again(turn + 1);
+    else navigate(to);
   };
   const set = (name: keyof Form) => (event: {currentTarget: {value: string}}) => edit({...form, [name]: event.currentTarget.value});
   const submitByKey = (event: KeyboardEvent) => {
@@ -204,6 +206,10 @@ export function ExplainPage() {
           </div>
         </details>
       </form>
+      {form.program !== '' && (
+        <p class="bar"><HealthMark health="pending" label={t.under(shortHash(form.program))} />
+          <a href={pathOf({...form, program: ''})}>{t.underNow}</a></p>
+      )}
       {busy && <p class="muted" role="status">{t.working}</p>}
       {fault !== '' && <Fault text={fault} />}
       {reply && <Result reply={reply} />}

@@ -3,7 +3,9 @@ import {type Condition, type Happening, type Health, type Json, type ObjectPage,
 import {Choice, Copy, Empty, HealthMark, Heading, Section, Time, Waiting} from '../parts/basics';
 import {type Column, Table} from '../parts/table';
 import {Value} from '../parts/value';
-import {objectPath, setQuery, useLocation} from '../router';
+import {AnalysisView, kAnalysed} from '../parts/analysis';
+import {Prose} from '../parts/request';
+import {editPath, objectPath, setQuery, useLocation} from '../router';
 import {texts} from '../texts';
 
 const t = texts.object;
@@ -25,7 +27,7 @@ function Conditions({conditions}: {conditions: Condition[]}) {
     {id: 'status', head: t.status, value: (one) => one.status, cell: (one) => one.status},
     {id: 'reason', head: t.reason, value: (one) => one.reason, cell: (one) => one.reason},
     {id: 'since', head: t.since, value: (one) => one.since, cell: (one) => <Time at={one.since} />},
-    {id: 'message', head: t.message, grow: true, value: (one) => one.message, cell: (one) => <span class="wrap">{one.message}</span>},
+    {id: 'message', head: t.message, grow: true, value: (one) => one.message, cell: (one) => <span class="wrap"><Prose text={one.message} /></span>},
   ];
   if (conditions.some((one) => one.of !== '')) {
     columns.unshift({id: 'of', head: t.about, value: (one) => one.of, cell: (one) => one.of === '' ? <span class="muted">–</span> : one.of});
@@ -110,6 +112,7 @@ function Body({page}: {page: ObjectPage}) {
           <Relations title={t.usedBy} relations={page.usedBy} />
         </div>
       </div>
+      {kAnalysed.has(page.kind) && <AnalysisView plural={page.plural} kind={page.kind} namespace={page.namespace} name={page.name} />}
       <section class="card" aria-label={t.views}>
         <div class="card-head">
           <Choice<View> label={t.views} value={view} options={[['spec', t.spec], ['status', t.statusTab], ['yaml', t.yaml]]}
@@ -124,7 +127,7 @@ function Body({page}: {page: ObjectPage}) {
   );
 }
 
-export function ObjectView({plural, namespace, name}: {plural: string; namespace: string; name: string}) {
+export function ObjectView({plural, namespace, name, readOnly}: {plural: string; namespace: string; name: string; readOnly: boolean}) {
   const path = `/api${objectPath(plural, namespace, name)}`;
   const loaded = useApi<ObjectPage>(path, [plural]);
   return (
@@ -133,7 +136,14 @@ export function ObjectView({plural, namespace, name}: {plural: string; namespace
         <a href={`/objects/${plural}`}>{loaded.data?.kind ?? plural}</a>
         {namespace !== '' && <a href={`/objects/${plural}?namespace=${encodeURIComponent(namespace)}`}>{namespace}</a>}
       </nav>
-      <Heading title={name} />
+      <Heading title={name}>
+        {loaded.data && (
+          <p class="buttons">
+            <a class="button" href={editPath(plural, namespace, name)}>{texts.edit.edit}</a>
+            {!readOnly && <a class="button" href={editPath(plural, namespace, name, 'delete')}>{texts.edit.remove}</a>}
+          </p>
+        )}
+      </Heading>
       {loaded.error?.status === 404 ? <Empty text={t.gone}><a href={`/objects/${plural}`}>{plural}</a></Empty>
         : <Waiting loaded={loaded}>{(page) => <Body page={page} />}</Waiting>}
     </>

@@ -86,11 +86,18 @@ function List({objects, plural}: {objects: Objects; plural: string}) {
   );
 }
 
-export function ObjectsPage({plural}: {plural: string}) {
+export function ObjectsPage({plural, readOnly}: {plural: string; readOnly: boolean}) {
+  const {query} = useLocation();
+  const namespace = query.get('namespace') ?? '';
   const loaded = useApi<Objects>(`/api/objects/${encodeURIComponent(plural)}`, [plural]);
   return (
     <>
       <Heading title={loaded.data?.kind.kind ?? plural}>
+        {!readOnly && loaded.data?.kind.served && (
+          <p class="buttons">
+            <a class="button" href={`/create/${plural}${namespace === '' ? '' : `?namespace=${encodeURIComponent(namespace)}`}`}>{texts.edit.create}</a>
+          </p>
+        )}
         {loaded.data && <p class="lead">{loaded.data.kind.text}</p>}
       </Heading>
       <Waiting loaded={loaded}>{(objects) => <List objects={objects} plural={plural} />}</Waiting>

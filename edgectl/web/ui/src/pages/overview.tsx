@@ -99,7 +99,7 @@ function Groups() {
 function Changes() {
   const loaded = useApi<Change[]>('/api/history', ['*']);
   return (
-    <Section title={t.changes}>
+    <Section title={t.changes} aside={<a href="/history">{texts.pages.history}</a>}>
       <Waiting loaded={loaded}>
         {(changes) => changes.length === 0 ? <Empty text={t.noChanges} hint={t.noChangesHint} /> : (
           <ol class="rows">
@@ -108,7 +108,7 @@ function Changes() {
                 <Time at={change.at} />
                 <div>
                   <p>{change.cause}{change.user !== '' && <span class="muted"> · {change.user}</span>}</p>
-                  <p class="muted"><code>{shortHash(change.program)}</code> {change.resources.slice(0, 3).join(', ')}{change.resources.length > 3 ? ' …' : ''}</p>
+                  <p class="muted"><a href={`/history?program=${change.program}`}><code>{shortHash(change.program)}</code></a> {change.resources.slice(0, 3).join(', ')}{change.resources.length > 3 ? ' …' : ''}</p>
                 </div>
               </li>
             ))}
