@@ -9,6 +9,7 @@ import {execFileSync} from 'node:child_process';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {chromium} from 'playwright-core';
+import {editParts} from './edit_parts.mjs';
 
 const [executablePath, base, part, planted] = process.argv.slice(2);
 const {EDGECTL, FOLDER, PICTURES, PROXY} = process.env;
@@ -28,7 +29,7 @@ page.on('request', (request) => {
   if (new URL(request.url()).origin !== base) faults.push(`foreign request: ${request.url()}`);
 });
 // The browser writes one line for each reply of 400 and above.
-page.on('console', (message) => message.type() === 'error' && !/status of (404|400)/.test(message.text()) && faults.push(`console: ${message.text()}`));
+page.on('console', (message) => message.type() === 'error' && !/status of (404|400|409)/.test(message.text()) && faults.push(`console: ${message.text()}`));
 page.on('pageerror', (error) => faults.push(`error: ${error.stack}`));
 page.on('response', (response) => {
   if (response.url().endsWith('/api/events')) return;
@@ -50,7 +51,12 @@ function apply(name, path) {
   execFileSync(EDGECTL, ['apply', '-f', file]);
 }
 
+const proxied = (path) => execFileSync('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', 'Host: shop.example', `http://127.0.0.1:${PROXY}${path}`], {encoding: 'utf8'});
+const patch = (name, change) => execFileSync(EDGECTL, ['patch', 'route', name, '--type', 'merge', '-p', JSON.stringify(change)]);
+
 const parts = {
+  ...editParts({page, heading, follow, query, patch, proxied}),
+
   async objects() {
     await page.goto('/');
     await heading('Overview');
@@ -198,7 +204,8 @@ const parts = {
     const request = encodeURIComponent('GET http://shop.example:8080/cart');
     const pages = {overview: '/', traffic: '/traffic', explain: `/explain?request=${request}`, agents: '/agents', agent: '/agents/standalone',
                    routes: '/objects/proxyroutes', route: '/objects/proxyroutes/default/broken', yaml: '/objects/proxyroutes/default/broken?view=yaml',
-                   empty: '/objects/proxypolicies', missing: '/nothing'};
+                   empty: '/objects/proxypolicies', edit: '/edit/proxyroutes/default/broken', create: '/create/proxyroutes',
+                   delete: '/delete/proxyroutes/default/cart', history: '/history', claims: '/claims', missing: '/nothing'};
     await page.goto('/');
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
@@ -211,6 +218,7 @@ const parts = {
         await page.goto(path);
         await page.getByRole('heading', {level: 1}).waitFor();
         await page.getByText('Live', {exact: true}).waitFor({state: 'attached'});
+        if (name === 'edit' || name === 'create') await page.getByRole('textbox', {name: 'YAML of the ProxyRoute'}).waitFor();
         if (name === 'explain') await page.getByRole('region', {name: 'Matching rule'}).waitFor();
         if (PICTURES) await page.screenshot({path: `${PICTURES}/${name}-${colorScheme}.png`});
         await page.evaluate(axe);

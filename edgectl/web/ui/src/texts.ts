@@ -335,6 +335,7 @@ export const texts = {
     lost: 'Links whose site does not exist',
     notServed: 'The cluster does not serve these kinds.',
     notServedHint: 'Install the CRDs of deploy/crds.',
+  },
 
   edit: {
     editTitle: (name: string) => `Edit ${name}`,
