@@ -31,12 +31,6 @@ bool names_credential(std::string_view field) {
          contains_any(name, {"password", "passwd", "secret", "token", "credential", "privatekey", "apikey"});
 }
 
-/// Header fields whose values let somebody in.
-bool carries_credential(std::string_view header) {
-  const std::string name = ascii_lower(header);
-  return contains_any(name, {"authorization", "cookie", "token", "secret", "api-key", "apikey", "password", "auth"});
-}
-
 std::size_t redact_strings(Json& value) {
   if (value.is_string()) {
     value = kRedacted;
@@ -99,6 +93,11 @@ void redact_urls(Json& value) {
 }
 
 }  // namespace
+
+bool carries_credential(std::string_view header) {
+  const std::string name = ascii_lower(header);
+  return contains_any(name, {"authorization", "cookie", "token", "secret", "api-key", "apikey", "password", "auth"});
+}
 
 std::size_t redact(Json& object) {
   if (!object.is_object()) return 0;

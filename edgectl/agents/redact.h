@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -18,6 +19,9 @@ std::size_t redact(nlohmann::json& object);
 
 /// Replaces what stands before the `@` of URLs within a text: `https://user:password@host/`. \returns how many.
 std::size_t redact_user_information(std::string& text);
+
+/// Returns whether values of header fields of this name let somebody in.
+bool carries_credential(std::string_view header);
 
 /// Replaces values of such header fields, cookies and parameters in what explanations say of conditions and filters:
 /// `header:authorization == "…"`, `set request header cookie: …`.

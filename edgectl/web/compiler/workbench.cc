@@ -15,6 +15,7 @@
 #include "compiler/analyze/explain/explain.h"
 #include "compiler/analyze/explain/passage.h"
 #include "compiler/analyze/space/witness.h"
+#include "edgectl/agents/redact.h"
 #include "edgectl/reports/explain_report.h"
 #include "edgectl/reports/request_line.h"
 #include "edgectl/web/compiler/route_cost.h"
@@ -32,6 +33,20 @@ constexpr std::string_view kLive = "live ";
 /// Drafts are compiled while somebody types: without native code and databases of patterns.
 compiler::CompileOptions quick_options() {
   return {.target = program::Target::kTablesOnly, .databases = compiler::DatabaseTime::kNever};
+}
+
+/// What a viewer is told: conditions, filters and messages without credentials.
+std::string told(OrderedJson json) {
+  redact_explanation(json);
+  return json_line(json);
+}
+
+/// A constructed request has what rules ask for, credentials too.
+std::string request_text(analyze::Witness request) {
+  for (auto& [name, value] : request.headers) {
+    if (carries_credential(name)) value = kRedacted;
+  }
+  return analyze::witness_text(request);
 }
 
 std::string_view word_of(Severity severity) {
@@ -82,7 +97,7 @@ OrderedJson diff_to_json(const analyze::Diff& diff) {
                        {"where", changed.where},
                        {"before", {{"rule", changed.rule_before}, {"treatment", changed.before}}},
                        {"after", {{"rule", changed.rule_after}, {"treatment", changed.after}}},
-                       {"request", analyze::witness_text(changed.request)}});
+                       {"request", request_text(changed.request)}});
   }
   OrderedJson settings = OrderedJson::array();
   for (const analyze::SettingChange& change : diff.settings) {
@@ -123,7 +138,7 @@ OrderedJson outcome_json(const ReadClaim& claim, analyze::ClaimCheck& check) {
   using State = analyze::ClaimResult::State;
   const char* word = result.state == State::kHolds ? "holds" : result.state == State::kFails ? "fails" : "notDecided";
   return {{"result", word},
-          {"request", result.request ? analyze::witness_text(*result.request) : std::string()},
+          {"request", result.request ? request_text(*result.request) : std::string()},
           {"backend", result.backend},
           {"reason", result.reason}};
 }
@@ -210,7 +225,7 @@ Result<std::string> Workbench::check(const WorkSide& live, const WorkSide& draft
   if (!before) return before.error();
   const auto after = make(draft);
   if (!after) return after.error();
-  return json_line(findings_json((*before)->diagnostics, (*after)->diagnostics, draft.resource));
+  return told(findings_json((*before)->diagnostics, (*after)->diagnostics, draft.resource));
 }
 
 Result<std::string> Workbench::compare(const WorkSide& before, const WorkSide& after,
@@ -238,7 +253,7 @@ Result<std::string> Workbench::compare(const WorkSide& before, const WorkSide& a
     }
   }
   json["claims"] = std::move(proven);
-  return json_line(json);
+  return told(std::move(json));
 }
 
 Result<std::string> Workbench::prove(const WorkSide& side, const std::vector<std::string>& claims) {
@@ -250,7 +265,7 @@ Result<std::string> Workbench::prove(const WorkSide& side, const std::vector<std
   for (const ReadClaim& claim : read_claims(claims)) {
     proven.push_back({{"claim", claim.text}, {"outcome", outcome_json(claim, check)}});
   }
-  return json_line(OrderedJson{{"claims", std::move(proven)}});
+  return told(OrderedJson{{"claims", std::move(proven)}});
 }
 
 Result<std::string> Workbench::analyse(const WorkSide& live, const std::string& kind, const std::string& name) {
@@ -263,7 +278,7 @@ Result<std::string> Workbench::analyse(const WorkSide& live, const std::string& 
   }
   OrderedJson cost = OrderedJson::array();
   if ((*made)->view) cost = cost_json(*(*made)->view, kind.ends_with("Gateway") ? CostOf::kGateway : CostOf::kRoute, name);
-  return json_line(OrderedJson{{"findings", std::move(findings)}, {"cost", std::move(cost)}});
+  return told(OrderedJson{{"findings", std::move(findings)}, {"cost", std::move(cost)}});
 }
 
 Result<std::string> Workbench::explain(const WorkSide& side, const ExplainRequest& request) {
@@ -277,7 +292,7 @@ Result<std::string> Workbench::explain(const WorkSide& side, const ExplainReques
   const auto bind = analyze::bind_of_port(program, request.port != 0 ? request.port : typed->request.port, written);
   if (!bind) return Error{ErrorCode::kInvalidArgument, bind.error().text};
   const analyze::WitnessView view(typed->request);
-  return json_line(explanation_json(analyze::explain(program, *bind, view.view())));
+  return told(explanation_json(analyze::explain(program, *bind, view.view())));
 }
 
 }  // namespace edge::edgectl::web
