@@ -22,6 +22,7 @@ endfunction()
 edge_packaged(edge-agent)
 edge_packaged(edge-controller)
 edge_packaged(edge-standalone)
+edge_packaged(edge-operator)
 edge_packaged(edgectl)
 install(TARGETS edge-regexc RUNTIME DESTINATION bin COMPONENT edge-common)
 install(FILES "${CMAKE_SOURCE_DIR}/packaging/debian/copyright" "${generated}/changelog.gz" DESTINATION share/doc/edge-common COMPONENT edge-common)
@@ -37,7 +38,7 @@ install(DIRECTORY "${CMAKE_SOURCE_DIR}/deploy/crds" DESTINATION share/edge COMPO
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/deploy/prometheus" "${CMAKE_SOURCE_DIR}/deploy/grafana" DESTINATION share/edge COMPONENT edge-common)
 
 set(CPACK_GENERATOR DEB)
-set(CPACK_COMPONENTS_ALL edge-agent edge-controller edge-standalone edgectl edge-common)
+set(CPACK_COMPONENTS_ALL edge-agent edge-controller edge-operator edge-standalone edgectl edge-common)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR OFF)
 set(CPACK_STRIP_FILES ON)
@@ -76,6 +77,9 @@ edge_described(edge-controller "${common}, init-system-helpers (>= 1.54)" "rever
   "Follows the resources of a Kubernetes API, compiles them to routing"
   "programs, and gives these to edge-agents.")
 set(CPACK_DEBIAN_EDGE-CONTROLLER_PACKAGE_SUGGESTS edgectl)
+edge_described(edge-operator "" "reverse proxy and load balancer, operator of a cluster"
+  "Keeps the controller and the agents of a Kubernetes cluster as an"
+  "EdgeCluster says, from outside of the cluster, with a kubeconfig.")
 edge_described(edge-standalone "${common}, init-system-helpers (>= 1.54)" "reverse proxy and load balancer of one machine"
   "Resource API, controller and data plane in one process, configured by"
   "files in /etc/edge/conf.d or through its API.")
