@@ -280,10 +280,7 @@ cli::Program table() {
       .examples = {"edge-agent --controller edge.example:9090 --name edge-1 --token-file join --data-dir /var/lib/edge",
                    "edge-agent --program site.edgeprog --endpoints endpoints.json --verify-key edge.key.pub"},
       .run = run};
-  command.flags.push_back(
-      {.name = daemon::kHandOverFlag,
-       .help = "With --upgrade-socket: take over, go on in the background, and return once the new process serves; for "
-               "ExecReload= of a systemd unit"});
+  command.flags.push_back(daemon::hand_over_flag());
   for (cli::Flag& flag : service_flags()) command.flags.push_back(std::move(flag));
   constexpr std::string_view kSummary = "edge-agent serves traffic by a compiled routing program.";
   command.summary = kSummary;

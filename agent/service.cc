@@ -190,6 +190,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
     auto predecessor = Predecessor::find(service->options_.upgrade_socket);
     if (!predecessor) return predecessor.error();
     service->predecessor_ = std::move(*predecessor);
+    service->takes_over_ = service->predecessor_.has_value();
   }
   if (!service->predecessor_) {
     if (Status status = service->start_admin(); !status) return status.error();
@@ -591,6 +592,7 @@ int Service::run() {
   message(drains);
   std::thread([] { ::_exit(128 + daemon::await_ending_signal_of_others()); }).detach();
   leave_addresses();
+  if (superseded_ && when_superseded_) when_superseded_();
   if (!server_->drain(options_.drain_timeout))
     log_.warn("the drain timeout has expired; the remaining connections are reset");
   // Now, as long as the process is sure to go on: who ends the rest of it may have to be left behind.

@@ -106,6 +106,11 @@ class Service {
   void addresses_moved();
   /// Sets the holder of virtual addresses, which gives them up when the process ends. null: none.
   void set_holder(std::shared_ptr<vip::Holder> holder);
+  /// Sets what is called when another process has taken over, before this one drains: it gives up what only one process
+  /// can have. On the thread of `run`; must not wait for connections.
+  void when_superseded(std::function<void()> give_up) { when_superseded_ = std::move(give_up); }
+  /// Whether this process takes over, or has taken over, from another one.
+  bool takes_over() const { return takes_over_; }
   /// Returns the metrics page, to add to. Lives as long as the service.
   MetricsPage& metrics() { return *metrics_; }
   /// Returns the hash of the running program, hex; empty while there is none. Any thread.
@@ -165,6 +170,8 @@ class Service {
   std::unique_ptr<Installer> installer_;
   std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins
   std::optional<Predecessor> predecessor_;
+  bool takes_over_ = false;                ///< there was a predecessor at the start
+  std::function<void()> when_superseded_;  ///< may be null
   std::atomic<bool> draining_ = false;
   std::atomic<bool> superseded_ = false;  ///< another process has taken over
   mutable std::mutex holder_mutex_;

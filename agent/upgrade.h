@@ -78,6 +78,12 @@ class Predecessor {
   /// nullopt: there is none. kUnavailable: it does not answer correctly.
   static Result<std::optional<Predecessor>> find(const std::string& path);
 
+  /// Whether a process listens there now. What it hands over is asked of `find`.
+  static bool exists(const std::string& path) {
+    const auto found = find(path);
+    return found && found->has_value();
+  }
+
   Result<std::vector<runtime::ListeningSockets>> sockets();
   /// Reports that this process serves. Returns when the predecessor does not serve its admin ports any more. \returns
   /// the sockets of these ports. Until `settled` the predecessor takes them back when this process exits.

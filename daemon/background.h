@@ -12,6 +12,7 @@ namespace edge::daemon {
 
 inline constexpr std::string_view kHandOverFlag = "hand-over";
 
+cli::Flag hand_over_flag();
 /// With the flag, go_to_background; an Fd that is not open without.
 Result<net::Fd> background_if_asked(const cli::Arguments& arguments);
 /// Forks before any thread is started. The child returns; the parent waits until the descriptor that the child gets is

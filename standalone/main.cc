@@ -2,6 +2,7 @@
 // files, which are watched and applied to it.
 #include <chrono>
 #include <future>
+#include <memory>
 #include <thread>
 
 #include <unistd.h>
@@ -12,9 +13,8 @@
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
-#include "controller/controller_metrics.h"
-#include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
+#include "daemon/background.h"
 #include "daemon/certificate_directories.h"
 #include "daemon/data_dir.h"
 #include "daemon/ending.h"
@@ -25,6 +25,7 @@
 #include "program/version.h"
 #include "standalone/check.h"
 #include "standalone/standalone.h"
+#include "standalone/trace_store.h"
 #include "standalone/web_process.h"
 
 namespace edge::standalone {
@@ -58,26 +59,12 @@ int run_check(const cli::Arguments& arguments) {
   return check_files(kName, arguments.all("config"), arguments.one("controller-class"), *directories);
 }
 
-int run(const cli::Arguments& arguments) {
-  if (arguments.has("check")) return run_check(arguments);
-  if (!arguments.has("data-dir")) {
-    cli::print_error(kName, "the flag `--data-dir DIR` is required");
-    return cli::kExitUsage;
-  }
-  agent::raise_capabilities();
-  daemon::block_ending_signals();
-  const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
-  const daemon::GrpcLog grpc_log(log->logger());
-  if (Status status = daemon::prepare_data_dir(arguments.one("data-dir")); !status) return failed(*log, status.error());
-  auto options = agent::service_options(log, arguments);
-  if (!options) return failed(*log, options.error());
-  options->first_must_serve = true;
-  options->ready_without_listeners = !arguments.has("config");
-  options->admin_token_file = arguments.one("data-dir") + "/admin-token";
+/// What the flags say of the parts but the data plane. kInvalidArgument names the flag.
+Result<StandaloneOptions> parts_of(const cli::Arguments& arguments) {
   const auto api = daemon::parse_listen_address(arguments.one("api-listen"));
   if (!api) {
-    return failed(*log, {ErrorCode::kInvalidArgument,
-                         "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"});
+    return Error{ErrorCode::kInvalidArgument,
+                 "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"};
   }
   // Agents of other machines are heard where they can reach the controller.
   const auto agents = daemon::parse_listen_address(arguments.one("agents-listen"));
@@ -87,8 +74,7 @@ int run(const cli::Arguments& arguments) {
                                                          : "0.0.0.0:9095";
   const auto peer_listen = daemon::parse_listen_address(peers);
   if (!peer_listen) {
-    return failed(*log,
-                  {ErrorCode::kInvalidArgument, "--peer-listen takes ADDRESS:PORT or :PORT, not `" + peers + "`"});
+    return Error{ErrorCode::kInvalidArgument, "--peer-listen takes ADDRESS:PORT or :PORT, not `" + peers + "`"};
   }
   StandaloneOptions parts;
   parts.peers = {peer_listen->address, peer_listen->port};
@@ -97,50 +83,85 @@ int run(const cli::Arguments& arguments) {
   parts.api = *api;
   parts.agents = arguments.one("agents-listen");
   parts.controller_class = arguments.one("controller-class");
-  if (Status status = read_labels(arguments, parts); !status) return failed(*log, status.error());
+  if (Status status = read_labels(arguments, parts); !status) return status.error();
   parts.published_addresses = arguments.all("published-address");
   auto certificate_directories = daemon::certificate_directories(arguments);
-  if (!certificate_directories) return failed(*log, certificate_directories.error());
+  if (!certificate_directories) return certificate_directories.error();
   parts.certificate_directories = std::move(*certificate_directories);
-  parts.colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
-  // Before the data plane, which sends its spans there.
-  auto trace_store = traces::start_trace_server(arguments, parts.data_dir, log->logger());
-  if (!trace_store) return failed(*log, trace_store.error());
-  if (*trace_store != nullptr && options->traces.endpoint.empty()) {
-    options->traces.endpoint = (*trace_store)->otlp_url();
-    const std::string& token = (*trace_store)->otlp_token();
-    if (!token.empty()) options->traces.fields.emplace_back("Authorization", "Bearer " + token);
-  }
-  parts.pages = [store = trace_store->get()](const controller::AgentQuestion& question) {
-    return controller::trace_page(store, question);
-  };
-  auto service = agent::Service::start(std::move(*options));
-  if (!service) return failed(*log, service.error());
-  auto whole = Standalone::start(std::move(parts), **service);
-  if (!whole) return failed(*log, whole.error());
-  if (*trace_store != nullptr) {
-    (*service)->metrics().add([traces = trace_store->get()](metrics::Exposition& out) {
-      controller::write_trace_counts(out, traces->counts());
-    });
-  }
-  std::unique_ptr<WebProcess> web;
-  if (auto words = web_command_line(arguments); !words.empty()) {
-    web = std::make_unique<WebProcess>(std::move(words), log->logger());
-  }
-  const int code = (*service)->run();
-  web.reset();
-  // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
+  return parts;
+}
+
+/// Runs until the end; the dashboard, the parts and the traces are given up before the connections are drained where another
+/// process has taken over, as it waits for them. `web`: null without a dashboard.
+int run_until_end(agent::Service& service, std::unique_ptr<WebProcess> web, std::unique_ptr<Standalone> parts,
+                  TraceStore& traces, Log& log) {
   std::promise<void> ended;
-  std::thread ending([&] {
-    whole->reset();
-    ended.set_value();
-  });
+  std::thread ending;
+  const auto end_parts = [&] {
+    ending = std::thread([&] {
+      web.reset();
+      traces.close();
+      parts.reset();
+      ended.set_value();
+    });
+  };
+  service.when_superseded(end_parts);
+  const int code = service.run();
+  if (!ending.joinable()) end_parts();
+  // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
   if (ended.get_future().wait_for(kPatience) != std::future_status::ready) {
-    log->flush(kPatience);
+    log.flush(kPatience);
     ::_exit(code);
   }
   ending.join();
   return code;
+}
+
+int run(const cli::Arguments& arguments) {
+  if (arguments.has("check")) return run_check(arguments);
+  if (!arguments.has("data-dir")) {
+    cli::print_error(kName, "the flag `--data-dir DIR` is required");
+    return cli::kExitUsage;
+  }
+  agent::raise_capabilities();
+  auto served = daemon::background_if_asked(arguments);
+  if (!served) {
+    cli::print_error(kName, served.error().text);
+    return cli::kExitFindings;
+  }
+  daemon::block_ending_signals();
+  const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
+  const daemon::GrpcLog grpc_log(log->logger());
+  if (Status status = daemon::prepare_data_dir(arguments.one("data-dir")); !status) return failed(*log, status.error());
+  auto options = agent::service_options(log, arguments);
+  if (!options) return failed(*log, options.error());
+  options->served = std::move(*served);
+  options->first_must_serve = true;
+  options->ready_without_listeners = !arguments.has("config");
+  options->admin_token_file = arguments.one("data-dir") + "/admin-token";
+  auto parts = parts_of(arguments);
+  if (!parts) return failed(*log, parts.error());
+  parts->colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
+  // Before the data plane, which sends its spans there.
+  const bool takes_over = !options->upgrade_socket.empty() && agent::Predecessor::exists(options->upgrade_socket);
+  auto traces = TraceStore::start(arguments, parts->data_dir, log->logger(),
+                                  takes_over ? TraceStore::When::kLater : TraceStore::When::kNow);
+  if (!traces) return failed(*log, traces.error());
+  parts->traces = traces->get();
+  if (options->traces.endpoint.empty() && !(*traces)->otlp_url().empty()) {
+    options->traces.endpoint = (*traces)->otlp_url();
+    const std::string& token = (*traces)->otlp_token();
+    if (!token.empty()) options->traces.fields.emplace_back("Authorization", "Bearer " + token);
+  }
+  auto service = agent::Service::start(std::move(*options));
+  if (!service) return failed(*log, service.error());
+  auto whole = Standalone::start(*std::move(parts), **service);
+  if (!whole) return failed(*log, whole.error());
+  std::unique_ptr<WebProcess> web;
+  if (auto words = web_command_line(arguments); !words.empty()) {
+    web = std::make_unique<WebProcess>(std::move(words), log->logger());
+  }
+  return run_until_end(**service, std::move(web), std::move(*whole), **traces, *log);
 }
 
 cli::Program table() {
@@ -198,6 +219,7 @@ cli::Program table() {
       .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
                    "edge-standalone --data-dir /var/lib/edge", "edge-standalone --check --config /etc/edge"},
       .run = run};
+  command.flags.push_back(daemon::hand_over_flag());
   for (cli::Flag& flag : web_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kAgentName = "standalone";
 constexpr auto kLookForSpace = std::chrono::seconds(2);
+constexpr auto kLookForStore = std::chrono::milliseconds(50);
 /// Beside the controller's own, which makes it.
 constexpr const char* kProgramKey = "/signing.key.pub";
 constexpr std::size_t kMaxKeyBytes = std::size_t{64} << 10;
@@ -44,9 +45,48 @@ Result<std::unique_ptr<Standalone>> Standalone::start(StandaloneOptions options,
   std::unique_ptr<Standalone> whole(new Standalone(std::move(options), service));
   const Status status = whole->start_all();
   if (status) return whole;
+  if (service.takes_over() && status.error().code == ErrorCode::kAborted) {
+    if (Status taken = whole->take_over(); !taken) return taken.error();
+    return whole;
+  }
   if (has_space(whole->options_.data_dir) || !whole->open_sync() || service.program().empty()) return status.error();
   whole->waiting_ = std::thread([parts = whole.get(), why = status.error()] { parts->start_when_there_is_space(why); });
   return whole;
+}
+
+// The process before has the store until this one serves, and a process that cannot is to end before: nothing changes
+// for the other one then.
+Status Standalone::take_over() {
+  if (!options_.files.empty()) {
+    if (Status found = compiler::yaml::find_sources(options_.files); !found) return found.error();
+  }
+  if (Status status = open_sync(); !status) return status;
+  if (service_.program().empty()) {
+    return Error{ErrorCode::kFailedPrecondition, "cannot take over: " + options_.data_dir +
+                                                     " has no program that this version can serve; stop the running "
+                                                     "process, and start this one anew"};
+  }
+  waiting_ = std::thread([this] { start_when_store_is_closed(); });
+  return {};
+}
+
+void Standalone::start_when_store_is_closed() {
+  service_.ask_behind([](const std::string&) { return "the process before has not closed the store yet"; });
+  std::string reported;
+  while (!ends_within(reported.empty() ? kLookForStore : kLookForSpace)) {
+    const Status status = start_all();
+    if (status) return;
+    // One of an older version closes it when it has drained.
+    if (status.error().code == ErrorCode::kAborted) continue;
+    if (status.error().text != reported) service_.log().error(status.error().text);
+    reported = status.error().text;
+    service_.ask_behind([reported](const std::string&) { return reported; });
+  }
+}
+
+bool Standalone::ends_within(std::chrono::milliseconds pause) {
+  std::unique_lock lock(ending_mutex_);
+  return ending_changed_.wait_for(lock, pause, [this] { return ending_; });
 }
 
 Standalone::~Standalone() {
@@ -77,7 +117,9 @@ Status Standalone::start_all() {
   metrics_ = service_.metrics().add([this](metrics::Exposition& out) {
     controller_->write_metrics(out);
     api_->write_metrics(out);
+    if (options_.traces != nullptr) options_.traces->write_metrics(out);
   });
+  if (options_.traces != nullptr) options_.traces->open();
   service_.ask_behind([this](const std::string& program) { return controller_->behind(kAgentName, program); });
   return {};
 }
@@ -88,11 +130,7 @@ void Standalone::start_when_there_is_space(const Error& why) {
   service_.log().error(text);
   service_.ask_behind([text](const std::string&) { return text; });
   std::string reported = why.text;
-  for (;;) {
-    {
-      std::unique_lock lock(ending_mutex_);
-      if (ending_changed_.wait_for(lock, kLookForSpace, [this] { return ending_; })) return;
-    }
+  while (!ends_within(kLookForSpace)) {
     if (!has_space(options_.data_dir)) continue;
     const Status status = start_all();
     if (status) return service_.log().info("there is space again: changes are accepted");
@@ -198,7 +236,7 @@ Status Standalone::start_controller() {
   options.loop = &api_->loop();
   options.status_rate = 1000;
   options.own_pages = [this](const controller::AgentQuestion& question) {
-    auto reported = options_.pages ? options_.pages(question) : std::nullopt;
+    auto reported = options_.traces != nullptr ? options_.traces->page(question) : std::nullopt;
     if (reported) return std::move(*reported);
     // One process: what the controller says of itself stands on the agent's pages.
     return answer_of(agent::reply_to(question.method, question.target,

@@ -4,12 +4,13 @@
 //   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
 //
 // The last served program is served at once, from disk, while the files are read and compared with it. On a full disk
-// the agent serves alone, and the other parts start once there is space.
+// the agent serves alone, and the other parts start once there is space. So it does after taking over from a process that
+// has the same data directory, until that one has closed its store.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "controller/follow.h"
 #include "controller/resource_api/http/resource_api_server.h"
 #include "standalone/applier.h"
+#include "standalone/trace_store.h"
 
 namespace edge::standalone {
 
@@ -40,8 +42,7 @@ struct StandaloneOptions {
   std::string group_label;  ///< as in ControllerOptions
   std::vector<std::string> published_addresses;
   Colour colour = Colour::kNo;
-  /// Further pages for administrators, in addition to the agent's; nullopt: not one of them.
-  std::function<std::optional<controller::AgentAnswer>(const controller::AgentQuestion&)> pages{};
+  TraceStore* traces = nullptr;  ///< outlives this object
 };
 
 class Standalone {
@@ -57,7 +58,12 @@ class Standalone {
  private:
   Standalone(StandaloneOptions options, agent::Service& service) : options_(std::move(options)), service_(service) {}
   Status start_all();
+  Status take_over();
+  /// On a thread: what the agent serves meanwhile is what served last.
   void start_when_there_is_space(const Error& why);
+  void start_when_store_is_closed();
+  /// Waits for `pause`. \returns whether this object ends.
+  bool ends_within(std::chrono::milliseconds pause);
   Status start_api();
   Status start_files();
   Status start_controller();
@@ -75,7 +81,7 @@ class Standalone {
   std::unique_ptr<controller::Controller> controller_;
   std::unique_ptr<agent::Sync> sync_;
   std::thread following_;
-  std::thread waiting_;  ///< waits for disk space
+  std::thread waiting_;  ///< waits for disk space, or for the process before
   std::mutex ending_mutex_;
   std::condition_variable ending_changed_;
   bool ending_ = false;                   ///< guarded by ending_mutex_

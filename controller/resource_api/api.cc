@@ -41,7 +41,7 @@ class Lock {
     if (file < 0) return Error{ErrorCode::kUnavailable, path + ": " + std::strerror(errno)};
     Lock lock(file);
     if (flock(file, LOCK_EX | LOCK_NB) == 0) return lock;
-    return Error{ErrorCode::kFailedPrecondition,
+    return Error{ErrorCode::kAborted,
                  path + ": another process serves from this directory; stop it, or name another --data-dir"};
   }
   Lock(Lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}

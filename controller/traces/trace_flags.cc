@@ -78,8 +78,8 @@ std::vector<cli::Flag> trace_flags() {
       {.name = kAge, .value = "DURATION", .help = "How long traces are stored", .fallback = "24h"}};
 }
 
-Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,
-                                                        const Logger& log) {
+Result<TraceServerOptions> trace_server_options(const cli::Arguments& arguments, const std::string& data_dir,
+                                                const Logger& log) {
   TraceServerOptions options;
   options.data_dir = data_dir;
   options.log = log;
@@ -95,16 +95,29 @@ Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& ar
   if (!age || *age < std::chrono::seconds(1)) return refusal(kAge, "a duration of at least 1s", arguments);
   options.limits.bytes = *size;
   options.limits.age_us = std::chrono::duration_cast<std::chrono::microseconds>(*age).count();
+  return options;
+}
+
+Result<std::unique_ptr<TraceServer>> open_trace_server(const TraceServerOptions& options) {
   if (!options.otlp && !options.queries) return std::unique_ptr<TraceServer>();
   std::error_code error;
   namespace fs = std::filesystem;
-  if (fs::create_directories(data_dir, error)) fs::permissions(data_dir, fs::perms::owner_all, error);
-  auto server = TraceServer::start(std::move(options));
-  if (server) {
-    if (!(*server)->otlp_url().empty()) log.info("receives traces on " + (*server)->otlp_url());
-    if (!(*server)->query_url().empty()) log.info("serves queries of traces on " + (*server)->query_url());
-    return server;
+  if (fs::create_directories(options.data_dir, error)) {
+    fs::permissions(options.data_dir, fs::perms::owner_all, error);
   }
+  auto server = TraceServer::start(options);
+  if (!server) return server;
+  if (!(*server)->otlp_url().empty()) options.log.info("receives traces on " + (*server)->otlp_url());
+  if (!(*server)->query_url().empty()) options.log.info("serves queries of traces on " + (*server)->query_url());
+  return server;
+}
+
+Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,
+                                                        const Logger& log) {
+  const auto options = trace_server_options(arguments, data_dir, log);
+  if (!options) return options.error();
+  auto server = open_trace_server(*options);
+  if (server) return server;
   const bool asked_for = arguments.has(kOtlp) || arguments.has(kQueries);
   const bool may_be_done_without = server.error().code == ErrorCode::kUnavailable && !asked_for;
   if (!may_be_done_without && has_space(data_dir)) return server.error();

@@ -14,6 +14,13 @@ namespace edge::traces {
 
 std::vector<cli::Flag> trace_flags();
 
+/// What the flags say. kInvalidArgument names the flag.
+Result<TraceServerOptions> trace_server_options(const cli::Arguments& arguments, const std::string& data_dir,
+                                                const Logger& log);
+
+/// null: neither spans nor queries are asked for. kUnavailable: an address is in use.
+Result<std::unique_ptr<TraceServer>> open_trace_server(const TraceServerOptions& options);
+
 /// Starts the store as the flags say; null: none is configured. kInvalidArgument names the flag. When a default address
 /// is in use, `log` gets a message and there is no store: the edge serves without traces.
 Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,

@@ -72,14 +72,6 @@ std::optional<Reply> refuse_stranger(const Request& request, const std::string& 
   return reply;
 }
 
-/// Where it is reached on this machine.
-std::string url_of(const TraceListen& listen, std::uint16_t port) {
-  const bool any = is_any(listen);
-  std::string host = any ? "127.0.0.1" : to_string(*listen.address);
-  if (!any && !listen.address->is_v4()) host = "[" + host + "]";
-  return "http://" + host + ":" + std::to_string(port);
-}
-
 /// kInvalidArgument: strangers would be let in. `doing` says to what.
 Result<net::server::ServerOptions> server_options(const TraceListen& listen, const std::string& token,
                                                   const char* doing) {
@@ -119,6 +111,13 @@ bool is_loopback(const TraceListen& listen) {
   if (!listen.address) return false;
   const std::string text = to_string(*listen.address);
   return text == "::1" || text.starts_with("127.");
+}
+
+std::string url_of(const TraceListen& listen, std::uint16_t port) {
+  const bool any = is_any(listen);
+  std::string host = any ? "127.0.0.1" : to_string(*listen.address);
+  if (!any && !listen.address->is_v4()) host = "[" + host + "]";
+  return "http://" + host + ":" + std::to_string(port);
 }
 
 struct TraceServer::Impl {

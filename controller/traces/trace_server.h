@@ -28,6 +28,8 @@ struct TraceListen {
 /// `127.0.0.1:4318`, `[::1]:4318`, `:4318`.
 std::optional<TraceListen> parse_trace_listen(std::string_view text);
 bool is_loopback(const TraceListen& listen);
+/// By which this machine's processes reach it: `http://127.0.0.1:4318`.
+std::string url_of(const TraceListen& listen, std::uint16_t port);
 
 struct TraceServerOptions {
   /// The directory of `traces.db`.

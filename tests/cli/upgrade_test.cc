@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -158,6 +159,52 @@ TEST_F(Upgrade, StandaloneTakesOverFromStandalone) {
   EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
   load.stop();
   EXPECT_THAT(load.failures(), testing::IsEmpty());
+}
+
+TEST_F(Upgrade, StandaloneTakesOverWithTheDirectoryOfTheOther) {
+  auto running = standalone("data");
+  ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
+  const int port = running->port;
+  std::vector<std::unique_ptr<Load>> loads;
+  loads.push_back(std::make_unique<Load>(port, Load::Kind::kConnectionEach));
+  loads.push_back(std::make_unique<Load>(port, Load::Kind::kKeepAlive));
+  for (int i = 0; i < 3; ++i) {
+    auto next = standalone("data");
+    ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+    EXPECT_EQ(next->port, port);
+    EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
+    running = std::move(next);
+    // It has the store, and follows the files.
+    const std::string path = "/of-" + std::to_string(i);
+    dir_.put("config.yaml", base_config(backend_.port) + "---\n" + route_config("a", "/a") + "---\n" +
+                                route_config("b", path));
+    ASSERT_NE(running->wait_programmed(), "") << running->process.err_text();
+    EXPECT_EQ(curl(port, path), "200 one got GET " + path);
+    const Finished listed =
+        run_command({"edgectl", "--kubeconfig", dir_ / "data/kubeconfig", "get", "routes", "-A", "-o", "name"});
+    EXPECT_THAT(listed.out, HasSubstr("/b")) << listed.err;
+  }
+  for (const auto& load : loads) {
+    load->stop();
+    EXPECT_THAT(load->failures(), testing::IsEmpty());
+    EXPECT_GT(load->answered(), 10);
+  }
+}
+
+TEST_F(Upgrade, AStandaloneThatCannotTakeOverChangesNothing) {
+  auto running = standalone("data");
+  ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
+  const std::vector<std::string> command = {"edge-standalone",  "--config",         dir_ / "none",       "--data-dir",
+                                            dir_ / "data",      "--upgrade-socket", dir_ / "upgrade.sock"};
+  ProxyProcess without_files(command);
+  EXPECT_EQ(without_files.process.wait_exit(), 1);
+  EXPECT_THAT(without_files.process.err_text(), HasSubstr("no such file or directory"));
+  std::filesystem::rename(dir_ / "data/agent", dir_ / "data/away");
+  auto without_program = standalone("data");
+  EXPECT_EQ(without_program->process.wait_exit(), 1);
+  EXPECT_THAT(without_program->process.err_text(), HasSubstr("has no program that this version can serve"));
+  EXPECT_EQ(curl(running->port, "/a"), "200 one got GET /a");
+  EXPECT_EQ(curl(running->health_port, "/readyz").substr(0, 9), "200 ready");
 }
 
 TEST_F(Upgrade, WhatIsInFlightEndsWithTheOldProcess) {
