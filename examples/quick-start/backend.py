@@ -43,7 +43,12 @@ class Server(ThreadingHTTPServer):
 
 
 def main():
-    server = Server(("127.0.0.1", int(sys.argv[2])), Handler)
+    if len(sys.argv) != 3 or not sys.argv[2].isdigit() or int(sys.argv[2]) > 65535:
+        raise SystemExit("usage: backend.py NAME PORT")
+    try:
+        server = Server(("127.0.0.1", int(sys.argv[2])), Handler)
+    except OSError as error:
+        raise SystemExit(f"backend.py: port {sys.argv[2]} of 127.0.0.1: {error.strerror}") from None
     server.name = sys.argv[1]
     print(f"backend {server.name} on 127.0.0.1:{server.server_port}", flush=True)
     try:

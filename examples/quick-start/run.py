@@ -11,6 +11,7 @@ import os
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 README = HERE.parents[1] / "README.md"
 READY_SECONDS = 60
 PROMETHEUS = "127.0.0.1:9093"
+# Of the gateway, the two backends, the resource API, metrics and health.
+PORTS = (8080, 9101, 9102, 6443, 9090, 9091)
 
 
 def samples():
@@ -137,6 +140,19 @@ def tell(binaries, data, config, metrics):
     print(f"\nrun: edit {config}/routes.yaml and it is live at once. Ctrl-C ends.", flush=True)
 
 
+def check_ports():
+    """Ends at once with the port that another process has; the programs would wait for it."""
+    for port in PORTS:
+        with socket.socket() as attempt:
+            # As the servers do: connections that ended a moment ago are not in the way.
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                attempt.bind(("127.0.0.1", port))
+            except OSError as error:
+                raise SystemExit(f"run: port {port}, which the quick start needs: {error.strerror}; "
+                                 f"`ss -ltnp 'sport = :{port}'` tells which process has it") from None
+
+
 def places(arguments, scratch):
     """(programs, data, configuration): as told, or those of the installed package, whose files are copied to be edited."""
     if len(arguments) == 2:
@@ -155,6 +171,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="edge-quick-start-") as scratch:
         binaries, data, config = places(arguments, scratch)
         Path(data).mkdir(parents=True, exist_ok=True)
+        check_ports()
         return run(binaries, data, config, len(arguments) != len(sys.argv) - 1)
 
 
