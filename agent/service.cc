@@ -476,7 +476,9 @@ std::string Service::serves_nothing() const {
   if (!server_->addresses().empty()) return {};
   const auto unbound = server_->unbound();
   if (!unbound.empty()) return "no listener is bound: " + unbound.front().reason;
-  return options_.ready_without_listeners ? std::string() : "no listener: the configuration that is served has none; a ProxyGateway makes one";
+  return options_.ready_without_listeners
+             ? std::string()
+             : "no listener: the configuration that is served has none; a ProxyGateway makes one";
 }
 
 // Whoever waits for `ready` sends requests then.

@@ -10,8 +10,9 @@ namespace edge::daemon {
 
 cli::Flag hand_over_flag() {
   return {.name = kHandOverFlag,
-          .help = "With --upgrade-socket: take over, go on in the background, and return once the new process serves; "
-                  "for ExecReload= of a systemd unit"};
+          .help =
+              "With --upgrade-socket: take over, go on in the background, and return once the new process serves; "
+              "for ExecReload= of a systemd unit"};
 }
 
 Result<net::Fd> background_if_asked(const cli::Arguments& arguments) {

@@ -4,8 +4,8 @@
 //   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
 //
 // The last served program is served at once, from disk, while the files are read and compared with it. On a full disk
-// the agent serves alone, and the other parts start once there is space. So it does after taking over from a process that
-// has the same data directory, until that one has closed its store.
+// the agent serves alone, and the other parts start once there is space. So it does after taking over from a process
+// that has the same data directory, until that one has closed its store.
 #pragma once
 
 #include <atomic>

@@ -176,8 +176,8 @@ TEST_F(Upgrade, StandaloneTakesOverWithTheDirectoryOfTheOther) {
     running = std::move(next);
     // It has the store, and follows the files.
     const std::string path = "/of-" + std::to_string(i);
-    dir_.put("config.yaml", base_config(backend_.port) + "---\n" + route_config("a", "/a") + "---\n" +
-                                route_config("b", path));
+    dir_.put("config.yaml",
+             base_config(backend_.port) + "---\n" + route_config("a", "/a") + "---\n" + route_config("b", path));
     ASSERT_NE(running->wait_programmed(), "") << running->process.err_text();
     EXPECT_EQ(curl(port, path), "200 one got GET " + path);
     const Finished listed =
@@ -194,8 +194,8 @@ TEST_F(Upgrade, StandaloneTakesOverWithTheDirectoryOfTheOther) {
 TEST_F(Upgrade, AStandaloneThatCannotTakeOverChangesNothing) {
   auto running = standalone("data");
   ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
-  const std::vector<std::string> command = {"edge-standalone",  "--config",         dir_ / "none",       "--data-dir",
-                                            dir_ / "data",      "--upgrade-socket", dir_ / "upgrade.sock"};
+  const std::vector<std::string> command = {"edge-standalone", "--config",         dir_ / "none",        "--data-dir",
+                                            dir_ / "data",     "--upgrade-socket", dir_ / "upgrade.sock"};
   ProxyProcess without_files(command);
   EXPECT_EQ(without_files.process.wait_exit(), 1);
   EXPECT_THAT(without_files.process.err_text(), HasSubstr("no such file or directory"));
