@@ -35,6 +35,11 @@ Result<kube::Config> config_of(resource_api::http::ResourceApiServer& api) {
   return config;
 }
 
+/// The lock of the store, or the port of the API.
+bool others_have_it(const Status& status) {
+  return status.error().code == ErrorCode::kAborted || status.error().code == ErrorCode::kUnavailable;
+}
+
 controller::AgentAnswer answer_of(daemon::AdminReply reply) {
   return {reply.status, std::move(reply.content_type), std::move(reply.body)};
 }
@@ -45,7 +50,7 @@ Result<std::unique_ptr<Standalone>> Standalone::start(StandaloneOptions options,
   std::unique_ptr<Standalone> whole(new Standalone(std::move(options), service));
   const Status status = whole->start_all();
   if (status) return whole;
-  if (service.takes_over() && status.error().code == ErrorCode::kAborted) {
+  if (service.takes_over() && others_have_it(status)) {
     if (Status taken = whole->take_over(); !taken) return taken.error();
     return whole;
   }
@@ -72,12 +77,13 @@ Status Standalone::take_over() {
 
 void Standalone::start_when_store_is_closed() {
   service_.ask_behind([](const std::string&) { return "the process before has not closed the store yet"; });
+  // One of an older version closes it when it has drained.
+  const auto patience = std::chrono::steady_clock::now() + service_.drain_timeout() + kLookForSpace;
   std::string reported;
   while (!ends_within(reported.empty() ? kLookForStore : kLookForSpace)) {
     const Status status = start_all();
     if (status) return;
-    // One of an older version closes it when it has drained.
-    if (status.error().code == ErrorCode::kAborted) continue;
+    if (others_have_it(status) && std::chrono::steady_clock::now() < patience) continue;
     if (status.error().text != reported) service_.log().error(status.error().text);
     reported = status.error().text;
     service_.ask_behind([reported](const std::string&) { return reported; });
