@@ -47,13 +47,12 @@ set(CPACK_PACKAGE_NAME edge)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DIRECTORY "${CMAKE_BINARY_DIR}/packages")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "Edge proxy maintainers <maintainers@edgeproxy.io>")
 set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "https://edgeproxy.io")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz CACHE STRING "Of packages; gzip is quicker")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 # edge_described(COMPONENT DEPENDS SUMMARY LINE...): the control fields of a package. A line that is `.` ends a paragraph.
@@ -67,7 +66,7 @@ function(edge_described name depends summary)
   file(GLOB scripts "${CMAKE_SOURCE_DIR}/packaging/debian/${name}/DEBIAN/*")
   set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${scripts}" PARENT_SCOPE)
 endfunction()
-set(common "edge-common (= ${PROJECT_VERSION}-1)")
+set(common "edge-common (= ${PROJECT_VERSION})")
 edge_described(edge-agent "${common}, init-system-helpers (>= 1.54)" "reverse proxy and load balancer, data plane"
   "Serves HTTP/1.1, HTTP/2, gRPC, WebSocket, TCP and TLS by the compiled"
   "programs of an edge-controller, or by one from a file.")
