@@ -1,6 +1,7 @@
 """Makes an OCI image (image-spec 1.1, as a layout) of a program, without a daemon and without fetching anything: its files are
 those that the program needs of this machine's Debian packages. What a package has besides is left out, and its entry in
 /var/lib/dpkg/status.d, where scanners look, stays."""
+import functools
 import gzip
 import hashlib
 import io
@@ -42,6 +43,7 @@ def libraries_of(program):
     return sorted(set(re.findall(r"(?:=> )?(/\S+) \(0x", text_of("ldd", program))))
 
 
+@functools.cache
 def owner_of(path):
     for name in (path, path.removeprefix("/usr"), os.path.realpath(path), os.path.realpath(path).removeprefix("/usr")):
         done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True, check=False)
