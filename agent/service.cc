@@ -472,15 +472,6 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
   return {};
 }
 
-std::string Service::serves_nothing() const {
-  if (!server_->addresses().empty()) return {};
-  const auto unbound = server_->unbound();
-  if (!unbound.empty()) return "no listener is bound: " + unbound.front().reason;
-  return options_.ready_without_listeners
-             ? std::string()
-             : "no listener: the configuration that is served has none; a ProxyGateway makes one";
-}
-
 // Whoever waits for `ready` sends requests then.
 void Service::tell_program(const std::string& hash) {
   if (const std::string why = ready_told_ ? std::string() : serves_nothing(); !why.empty()) {
@@ -597,6 +588,7 @@ int Service::run() {
   if (superseded_ && when_superseded_) when_superseded_();
   if (!server_->drain(options_.drain_timeout))
     log_.warn("the drain timeout has expired; the remaining connections are reset");
+  if (const auto own = holder()) own->finish_forwarding();
   // Now, as long as the process is sure to go on: who ends the rest of it may have to be left behind.
   if (exporter_) exporter_->stop();
   return exit_code_;

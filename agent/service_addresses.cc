@@ -19,6 +19,15 @@ std::vector<vip::ServedAddress> Service::served() const {
   return all;
 }
 
+std::string Service::serves_nothing() const {
+  if (!server_->addresses().empty()) return {};
+  const auto unbound = server_->unbound();
+  if (!unbound.empty()) return "no listener is bound: " + unbound.front().reason;
+  return options_.ready_without_listeners
+             ? std::string()
+             : "no listener: the configuration that is served has none; a ProxyGateway makes one";
+}
+
 void Service::set_zone(const std::string& zone) {
   if (!options_.server.zone.empty() || !server_->set_zone(zone)) return;
   log_.info(zone.empty() ? "the zone of this agent is not known any more" : "this agent is in zone " + zone);

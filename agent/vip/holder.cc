@@ -484,12 +484,20 @@ void Holder::leave() {
   std::unique_lock lock(impl_->mutex);
   if (impl_->quiet) return;
   impl_->leaving = true;
+  impl_->left_at = std::chrono::steady_clock::now();
   impl_->assignment.leave();
   impl_->next_beat = {};
   impl_->wake_up();
   const auto gone = [this] { return impl_->assignment.held().empty(); };
   const auto nobody = [this] { return impl_->assignment.live_nodes().size() < 2; };
-  impl_->stepped.wait_for(lock, kLeave, [&] { return (gone() || nobody()) && impl_->announcer.departed(); });
+  const auto quiet = [this] { return !impl_->connections.expects_connections(boot_time()); };
+  impl_->stepped.wait_for(lock, kLeave, [&] { return (gone() || nobody()) && quiet() && impl_->announcer.departed(); });
+}
+
+void Holder::finish_forwarding() {
+  std::unique_lock lock(impl_->mutex);
+  const auto until = impl_->left_at + impl_->options.drain_timeout;
+  impl_->stepped.wait_until(lock, until, [this] { return impl_->quiet || impl_->connections.sent_on() == 0; });
 }
 
 void Holder::hand_over() {

@@ -89,6 +89,7 @@ struct Holder::Impl {
   bool stopping = false;
   bool quiet = false;    ///< another process has taken over
   bool leaving = false;  ///< addresses stay, though listeners close
+  std::chrono::steady_clock::time_point left_at{};  ///< when `leaving` began
   std::string reported;
 
   void run();

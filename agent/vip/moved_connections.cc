@@ -1,5 +1,6 @@
 #include "agent/vip/moved_connections.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -71,6 +72,10 @@ void MovedConnections::end_keeping(std::uint64_t id, Netlink& netlink) {
   }
   if (nftables_ && found->second.address.is_v4()) nftables_->end_hush(id);
   kept_.erase(found);
+}
+
+bool MovedConnections::expects_connections(Time now) const {
+  return std::ranges::any_of(kept_, [now](const auto& entry) { return now - entry.second.since < kLeast; });
 }
 
 int MovedConnections::link(std::uint64_t id) const {

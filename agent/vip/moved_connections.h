@@ -29,6 +29,8 @@ class MovedConnections {
   /// Called when this node takes the address again, or must not have it any more.
   void end_keeping(std::uint64_t id, Netlink& netlink);
   bool keeps(std::uint64_t id) const { return kept_.contains(id); }
+  /// Whether an address left so recently that packets on their way may still open connections here.
+  bool expects_connections(Time now) const;
   std::size_t kept() const { return kept_.size(); }
   /// Returns the link of the kept address; 0: it is not kept.
   int link(std::uint64_t id) const;

@@ -1,6 +1,9 @@
 // Three agents' holders of virtual addresses on one bridge, and a client beside them.
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -124,10 +127,35 @@ TEST_F(VipNet, TheNodeThatKeepsConnectionsDoesNotAnswerForTheAddress) {
 TEST_F(VipNet, WhoLeavesGivesAwayFirstAndLeavesNothing) {
   ASSERT_TRUE(await([&] { return !holder().empty() && all_connect(); }));
   const std::string first = holder();
+  const auto began = std::chrono::steady_clock::now();
   holders_[first]->leave();
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::seconds(1))
+      << "listeners stay open for who has not heard of the move";
   EXPECT_FALSE(has_address(first, "192.0.2.100"));
   ASSERT_TRUE(await([&] { return !holder().empty() && holder() != first; }));
   EXPECT_EQ(holders_[holder()]->states()[0].cause, "Offered");
+}
+
+TEST_F(VipNet, WhoLeavesForwardsConnectionsOfTheNodeBeforeUntilTheyEnd) {
+  ASSERT_TRUE(await([&] { return !holder().empty() && all_connect(); }));
+  move_to("a", 0);
+  forget_connections("a", 0);
+  net::Fd client = dial(ips()[0]);
+  net::Fd server = accept_at("a", 0);
+  ASSERT_TRUE(client.valid() && server.valid());
+  move_to("b", 0);
+  holders_["b"]->leave();
+  ASSERT_TRUE(await([&] { return !holder().empty() && holder() != "b"; }));
+  std::atomic<bool> finished = false;
+  std::thread finishing([&] {
+    holders_["b"]->finish_forwarding();
+    finished = true;
+  });
+  EXPECT_TRUE(talks(client, server));
+  EXPECT_FALSE(finished);
+  client.reset();
+  server.reset();
+  finishing.join();
 }
 
 TEST_F(VipNet, AMachineThatHasTheAddressTooIsToldOf) {
