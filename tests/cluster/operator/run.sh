@@ -3,7 +3,8 @@
 # rest, goes on after it was killed, and leaves a namespace that ends. Called by script/check-cluster.
 #
 # The agents that are replaced first are those of $EDGE_PREVIOUS_PROGRAMS, a folder with edge-agent of the last release;
-# without it the same programs under another version. $EDGE_OPERATOR_RATE: requests a second, 500 without it.
+# without it the same programs under another version. $EDGE_OPERATOR_RATE: requests a second, 500 without it. Half of them
+# are sent on connections of their own, half on connections that stay open.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -52,14 +53,25 @@ set_version() { kubectl -n $namespace patch edgecluster main --type merge -p "{\
 serves() { [ "$(curl -s -m 2 -o "$scratch/answer" -w '%{http_code}' -H 'Host: shop.example.com' "http://$address:$port/")" = 200 ]; }
 
 start_load() {
-  "$here/load.py" $address $port $rate >"$scratch/load" &
+  "$programs/load" --host shop.example.com --rate "$rate" $address:$port >"$scratch/load" &
   load=$!
+  load_began=$(date -u +%H:%M:%S)
 }
+# What agents and the operator said meanwhile of addresses, ends and replacements, to be held against the failures.
+moments() {
+  grep -hE 'virtual address|draining|drain timeout|is replaced|ready program|listener |connections to' "$EDGE_BED_LOGS"/*.log | cut -c 1-240 |
+    awk -v from="$load_began" 'match($0, /[0-9][0-9]:[0-9][0-9]:[0-9][0-9]/) && substr($0, RSTART, 8) >= from' | sort | tail -200
+}
+loaded() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$scratch/load" "$1"; }
 end_load() { # end_load WHAT
   kill $load
   wait $load || true
-  say "$1: $(cat "$scratch/load")"
-  [ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["failed"])' "$scratch/load")" = 0 ] || fail "$1 lost requests"
+  say "$1, at load $(cut -d ' ' -f 1 /proc/loadavg): $(sed 's/,"told":.*/}/' "$scratch/load")"
+  [ "$(loaded notSent)" = 0 ] || fail "$1: the generator did not keep its rate"
+  [ "$(loaded failed)" = 0 ] && return
+  loaded told | sed 's/}, {/},\n{/g'
+  moments
+  fail "$1 lost requests"
 }
 agent_images() { kubectl -n $namespace get pods -l app.kubernetes.io/component=agent -o 'jsonpath={range .items[*]}{.spec.containers[0].image}{"\n"}{end}' | sort -u; }
 operator_metric() {
@@ -74,7 +86,7 @@ mkdir -p "$programs/previous" "$programs/broken"
 if [ -n "${EDGE_PREVIOUS_PROGRAMS:-}" ]; then ln -sf "$EDGE_PREVIOUS_PROGRAMS/edge-agent" "$programs/previous/edge-agent"; fi
 printf '#!/bin/sh\necho "this version does not start" >&2\nexit 1\n' >"$programs/broken/edge-agent"
 chmod +x "$programs/broken/edge-agent"
-"$here/load.py" --backend 8099 &
+"$programs/load" --backend :8099 &
 
 began=$(now)
 kubectl apply --server-side -f "$root/deploy/install.yaml" >/dev/null
