@@ -48,6 +48,7 @@ Json crd_of(const Kind& kind) {
   crd["apiVersion"] = "apiextensions.k8s.io/v1";
   crd["kind"] = "CustomResourceDefinition";
   crd["metadata"]["name"] = std::string(kind.plural) + "." + std::string(kApiGroup);
+  crd["metadata"]["annotations"][std::string(kDefinitionVersion)] = EDGE_VERSION;
   Json& spec = crd["spec"];
   spec["group"] = std::string(kApiGroup);
   spec["names"] = {{"kind", std::string(kind.kind)},

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "schemas/schema.h"
 
 namespace edge::schemas {
+
+/// Annotation of a definition: the version of this project that it is of.
+inline constexpr std::string_view kDefinitionVersion = EDGE_API_GROUP "/version";
 
 /// Returns the manifest of one own kind, in YAML. Precondition: kind.manifest != nullptr.
 std::string crd_manifest(const Kind& kind);

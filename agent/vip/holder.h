@@ -66,12 +66,12 @@ class Holder {
   /// Takes no address any more, and gives away those that other nodes serve. Persists across restarts.
   Status drain(bool drained);
   bool drained() const;
-  /// Called when the process shuts down: gives addresses to nodes that serve them, and waits up to two seconds: until they
-  /// are there, and for another second, as who has not heard of it connects here. Listeners are to stay open as long. The
-  /// rest stays as long as this object, so that connections can be drained.
+  /// Called when the process shuts down: gives addresses to nodes that serve them, and waits up to two seconds: until
+  /// they are there, and for another second, as who has not heard of it connects here. Listeners are to stay open as
+  /// long. The rest stays as long as this object, so that connections can be drained.
   void leave();
-  /// After `leave`: waits until no connections of other nodes are forwarded, which end with this object; at most until the
-  /// drain time is over.
+  /// After `leave`: waits until no connections of other nodes are forwarded, which end with this object; at most until
+  /// the drain time is over.
   void finish_forwarding();
   /// Called when another process of this node takes over: the addresses stay, and this object does nothing more.
   void hand_over();

@@ -87,8 +87,8 @@ struct Holder::Impl {
   std::vector<AddressWord> said;
   bool look = true;
   bool stopping = false;
-  bool quiet = false;    ///< another process has taken over
-  bool leaving = false;  ///< addresses stay, though listeners close
+  bool quiet = false;                               ///< another process has taken over
+  bool leaving = false;                             ///< addresses stay, though listeners close
   std::chrono::steady_clock::time_point left_at{};  ///< when `leaving` began
   std::string reported;
 

@@ -1,11 +1,13 @@
 #include "controller/operator/access.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "controller/rights/access.h"
+#include "schemas/schema.h"
 
 namespace edge::cluster_operator {
 namespace {
@@ -26,9 +28,34 @@ Json controller_rules() { return controller::rules_json(controller::cluster_acce
 
 Json lease_rules() { return controller::rules_json(controller::lease_access()); }
 
+Json web_rules() {
+  Words own;
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (kind.manifest != nullptr) own.emplace_back(kind.plural);
+  }
+  Json rules = Json::array({rule({EDGE_API_GROUP}, own, kRead), rule({"", "events.k8s.io"}, {"events"}, kRead)});
+  for (const controller::AccessRule& read : controller::cluster_access()) {
+    if (read.group == EDGE_API_GROUP || std::ranges::find(read.verbs, "list") == read.verbs.end()) continue;
+    Words resources = read.resources;
+    std::erase(resources, "secrets");
+    if (!resources.empty()) rules.push_back(rule({read.group}, resources, kRead));
+  }
+  return rules;
+}
+
 Json operator_cluster_rules() {
   Json rules = controller_rules();
+  // Nobody may give away what he has not.
+  for (const auto& read : web_rules()) rules.push_back(read);
   rules.push_back(rule({"rbac.authorization.k8s.io"}, {"clusterroles", "clusterrolebindings"}, kWrite));
+  // What is made anew has no name yet that a rule could be bound to.
+  rules.push_back(rule({"apiextensions.k8s.io"}, {"customresourcedefinitions"}, {"create"}));
+  Json definitions = rule({"apiextensions.k8s.io"}, {"customresourcedefinitions"}, {"get", "patch"});
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (kind.manifest == nullptr) continue;
+    definitions["resourceNames"].push_back(std::string(kind.plural) + "." EDGE_API_GROUP);
+  }
+  rules.push_back(std::move(definitions));
   return rules;
 }
 

@@ -10,6 +10,8 @@ namespace edge::cluster_operator {
 nlohmann::ordered_json controller_rules();
 /// Rules of a Role in the controller's namespace: its Lease.
 nlohmann::ordered_json lease_rules();
+/// Rules of a ClusterRole: what a dashboard shows. No Secrets.
+nlohmann::ordered_json web_rules();
 /// Of the operator itself: a ClusterRole. Nobody may give away what he has not, so it holds the controller's as well.
 nlohmann::ordered_json operator_cluster_rules();
 /// Of the operator itself, in the namespace of the EdgeClusters that it keeps.

@@ -49,7 +49,7 @@ Json deployment(const OperatorPlace& place) {
       {"imagePullPolicy", place.pull_policy},
       {"args",
        {"--namespace", place.name_space, "--lease-namespace", place.name_space, "--health-listen",
-        ":" + std::to_string(kPort)}},
+        ":" + std::to_string(kPort), "--upgrade-definitions", place.upgrade_definitions}},
       {"ports", Json::array({{{"name", "admin"}, {"containerPort", kPort}, {"protocol", "TCP"}}})},
       {"securityContext",
        {{"readOnlyRootFilesystem", true}, {"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}},
@@ -121,6 +121,8 @@ std::string values_yaml() {
          std::string(kRepository) + "/edge-operator:" EDGE_VERSION +
          "\n"
          "  imagePullPolicy: IfNotPresent\n"
+         "  # Whether it brings the kinds (CRDs) to its version.\n"
+         "  upgradeDefinitions: true\n"
          "# The spec of the EdgeCluster: every field of docs/reference/EdgeCluster.md. Empty: none is made.\n"
          "cluster:\n"
          "  version: " EDGE_VERSION
@@ -146,6 +148,7 @@ std::string values_schema() {
                            {"required", {"image", "imagePullPolicy"}},
                            {"properties",
                             {{"image", {{"type", "string"}, {"minLength", 1}}},
+                             {"upgradeDefinitions", {{"type", "boolean"}}},
                              {"imagePullPolicy", {{"enum", {"Always", "IfNotPresent", "Never"}}}}}}}},
                          {"cluster", {{"anyOf", Json::array({std::move(cluster), none})}}}}}};
   return indented_json(schema);
@@ -208,7 +211,8 @@ std::vector<Json> operator_objects(const OperatorPlace& place) {
 std::vector<std::pair<std::string, std::string>> deploy_files() {
   const OperatorPlace in_chart{.name_space = "{{ .Release.Namespace }}",
                                .image = "{{ .Values.operator.image }}",
-                               .pull_policy = "{{ .Values.operator.imagePullPolicy }}"};
+                               .pull_policy = "{{ .Values.operator.imagePullPolicy }}",
+                               .upgrade_definitions = "{{ .Values.operator.upgradeDefinitions }}"};
   const std::string edge = "deploy/charts/edge/";
   const std::string crds = "deploy/charts/edge-crds/";
   return {

@@ -16,6 +16,7 @@ struct OperatorPlace {
   std::string name_space;
   std::string image;
   std::string pull_policy;
+  std::string upgrade_definitions = "true";
 };
 
 /// ServiceAccount, rights and Deployment of the operator, in this order.

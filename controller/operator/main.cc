@@ -88,6 +88,7 @@ int run(const cli::Arguments& arguments) {
   options.config = std::move(*config);
   options.name_space = arguments.has("all-namespaces") ? std::string() : arguments.one("namespace");
   options.elect = arguments.one("leader-elect") == "true";
+  options.upgrade_definitions = arguments.one("upgrade-definitions") == "true";
   options.lease_namespace = arguments.one("lease-namespace");
   options.identity = host_name() + "_" + std::to_string(::getpid()) + "_" + std::to_string(std::random_device{}());
   options.log = lines;
@@ -137,6 +138,11 @@ cli::Program table() {
             .fallback = "true",
             .choices = {"true", "false"}},
            {.name = "lease-namespace", .value = "NAMESPACE", .help = "Where that Lease is", .fallback = "edge-system"},
+           {.name = "upgrade-definitions",
+            .value = "BOOL",
+            .help = "Brings the definitions of the kinds (CRDs) to this version; never to an older one",
+            .fallback = "true",
+            .choices = {"true", "false"}},
            {.name = "health-listen",
             .value = "ADDR",
             .help = "Where /healthz, /readyz and /metrics are served, or `off`",

@@ -4,14 +4,17 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
+#include "controller/operator/definitions.h"
 #include "controller/operator/followed.h"
 #include "controller/operator/reconcile.h"
 
@@ -22,6 +25,8 @@ using namespace std::chrono_literals;
 
 /// How soon kinds that were not served are looked for again: the CRDs are installed in a moment.
 constexpr net::Duration kLookAgain = 2s;
+/// How soon definitions that the API refused are tried again: whoever gives the right does not tell of it.
+constexpr net::Duration kDefinitionsAgain = 10min;
 /// For the Lease to be given back.
 constexpr net::Duration kFarewell = 2s;
 
@@ -39,6 +44,7 @@ class Operator::Impl {
     if (!client) return client.error();
     client_ = std::move(*client);
     discovery_ = std::make_unique<kube::Discovery>(*client_);
+    definitions_ = std::make_unique<Definitions>(*client_, options_.log);
     followed_ = std::make_unique<Followed>(
         *client_, options_.name_space, options_.log,
         FollowedEvents{.changed = [this](const std::string& key) { mark(key); }, .synced = [this] { wake(); }});
@@ -102,6 +108,9 @@ class Operator::Impl {
 
   void lead(bool leads) {
     leads_ = leads;
+    definitions_->begin();
+    definitions_settled_ = false;
+    definitions_due_ = net::Time::min();
     // What is under way must not go on beside what the next one does.
     if (!leads && reconciling_ != nullptr) reconciling_->cancel();
     wake();
@@ -114,6 +123,7 @@ class Operator::Impl {
     while (!stopping_) {
       const kube::DiscoveryReply reply = co_await discovery_->refresh(looker_);
       if (stopping_) break;
+      if (reply.ok()) note_definitions(reply.table);
       std::string missing = reply.ok() ? followed_->follow(reply.table) : reply.failure.text();
       if (missing.empty()) break;
       if (missing != missing_before) options_.log.warn("waits: the API lacks " + missing);
@@ -123,6 +133,39 @@ class Operator::Impl {
     }
     looking_ = false;
     finish_when_idle();
+  }
+
+  /// Those of EdgeCluster may be among them, so this waits for no other kind. An API without them has kinds of its own.
+  void note_definitions(const kube::ResourceTable& table) {
+    const kube::Resource* const kind = table.find_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+    if (!options_.upgrade_definitions || kind == nullptr) {
+      definitions_settled_ = true;
+    } else {
+      definitions_kind_ = *kind;
+    }
+    wake();
+  }
+
+  net::Task<void> upgrade_definitions() {
+    net::Waiter waiter(loop_);
+    reconciling_ = &waiter;
+    DefinitionsResult result = co_await definitions_->upgrade(waiter, *definitions_kind_);
+    reconciling_ = nullptr;
+    if (result.message != definitions_told_ && !result.message.empty()) options_.log.warn(result.message);
+    definitions_told_ = result.message;
+    if (result.again) {
+      const net::Duration delay = options_.first_delay * (std::int64_t{1} << std::min(definitions_failures_++, 10U));
+      definitions_due_ = loop_.now() + std::min(delay, options_.longest_delay);
+      co_return;
+    }
+    definitions_failures_ = 0;
+    definitions_settled_ = true;
+    definitions_due_ = result.reason.empty() ? net::kNever : loop_.now() + kDefinitionsAgain;
+    if (!reconciler_->set_definitions(std::move(result))) co_return;
+    for (const ObjectPtr& object : followed_->all(kClusterKind)) {
+      const nlohmann::json& metadata = member_in(*object, "metadata");
+      mark(text_in(metadata, "namespace") + "/" + text_in(metadata, "name"));
+    }
   }
 
   void mark(const std::string& cluster) {
@@ -144,10 +187,15 @@ class Operator::Impl {
     while (!stopping_) {
       forget_gone();
       count();
+      const net::Time definitions = leads_ && definitions_kind_ ? definitions_due_ : net::kNever;
+      if (definitions <= loop_.now()) {
+        co_await upgrade_definitions();
+        continue;
+      }
       const auto next = std::ranges::min_element(due_, {}, [](const auto& entry) { return entry.second.at; });
-      const bool able = leads_ && followed_->synced() && next != due_.end();
+      const bool able = leads_ && definitions_settled_ && followed_->synced() && next != due_.end();
       if (!able || next->second.at > loop_.now()) {
-        const net::Time until = able ? next->second.at : net::kNever;
+        const net::Time until = std::min(able ? next->second.at : net::kNever, definitions);
         co_await worker_.wait(until);
         continue;
       }
@@ -192,7 +240,7 @@ class Operator::Impl {
     const std::lock_guard lock(mutex_);
     counts_.reconciliations = reconciliations_;
     counts_.failures = failures_;
-    counts_.writes = reconciler_->writes();
+    counts_.writes = reconciler_->writes() + definitions_->writes();
     counts_.clusters = followed_->all("EdgeCluster").size();
     counts_.waiting = static_cast<std::uint64_t>(
         std::ranges::count_if(due_, [this](const auto& entry) { return entry.second.at <= loop_.now(); }));
@@ -248,6 +296,12 @@ class Operator::Impl {
   net::Loop loop_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Discovery> discovery_;
+  std::unique_ptr<Definitions> definitions_;
+  std::optional<kube::Resource> definitions_kind_;  ///< once the API is known
+  net::Time definitions_due_ = net::Time::min();
+  bool definitions_settled_ = false;  ///< since it leads: nothing waits for them any more
+  unsigned definitions_failures_ = 0;
+  std::string definitions_told_;
   std::unique_ptr<Followed> followed_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<kube::Elector> elector_;

@@ -22,6 +22,8 @@ struct OperatorOptions {
   /// Whose EdgeClusters are kept; empty: every namespace's.
   std::string name_space = "edge-system";
   bool elect = true;
+  /// Whether the definitions of the kinds are upgraded.
+  bool upgrade_definitions = true;
   std::string lease_namespace = "edge-system";
   std::string identity{};
   /// How pages of agents are requested; null: by their controllers.

@@ -7,6 +7,7 @@
 #include "base/text/json.h"
 #include "base/units.h"
 #include "controller/operator/render.h"
+#include "net/client/url.h"
 
 namespace edge::cluster_operator {
 namespace {
@@ -91,6 +92,13 @@ void place(const Installation& installation, const Json& part, Json& pod) {
   if (const Json labels = part.value("nodeSelector", Json::object()); !labels.empty()) pod["nodeSelector"] = labels;
   if (const Json taints = part.value("tolerations", Json::array()); !taints.empty()) pod["tolerations"] = taints;
   if (const Json affinity = part.value("affinity", Json::object()); !affinity.empty()) pod["affinity"] = affinity;
+}
+
+/// The named keys of a Secret, as files that the image's user may read.
+Json secret_volume(const std::string& name, const std::string& secret, const std::vector<std::string>& keys) {
+  Json items = Json::array();
+  for (const std::string& key : keys) items.push_back({{"key", key}, {"path", key}});
+  return {{"name", name}, {"secret", {{"secretName", secret}, {"defaultMode", 0440}, {"items", std::move(items)}}}};
 }
 
 std::string log_level(const Installation& installation) { return text_in(parse_json(installation.spec), "logLevel"); }
@@ -188,6 +196,65 @@ Json agent_pod(const Installation& installation) {
                        {"type", "DirectoryOrCreate"}}}},
                     {{"name", "scratch"}, {"emptyDir", Json::object()}},
                     {{"name", "run"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", "16Mi"}}}}})}};
+  place(installation, part, pod);
+  return pod;
+}
+
+Json web_pod(const Installation& installation) {
+  const Json part = spec_of(installation, "web");
+  const Json oidc = part.value("oidc", Json::object());
+  const std::string port = part["port"].dump();
+  Json arguments = {"web",
+                    "--listen",
+                    (oidc.empty() ? "127.0.0.1:" : "0.0.0.0:") + port,
+                    "--controller",
+                    controller_address(installation),
+                    "--credentials",
+                    "/etc/edge/admin/admin.pem",
+                    "--controller-class",
+                    spec_of(installation, "controller").value("controllerClass", "")};
+  Json mounts = Json::array({{{"name", "admin"}, {"mountPath", "/etc/edge/admin"}, {"readOnly", true}},
+                             {{"name", "scratch"}, {"mountPath", "/tmp"}}});
+  Json volumes = Json::array({secret_volume("admin", installation.part("admin"), {"admin.pem"}),
+                              {{"name", "scratch"}, {"emptyDir", Json::object()}}});
+  const auto mount_secret = [&](const std::string& name, const Json& reference, const std::vector<std::string>& keys) {
+    volumes.push_back(secret_volume(name, reference.value("name", ""), keys));
+    mounts.push_back({{"name", name}, {"mountPath", "/etc/edge/" + name}, {"readOnly", true}});
+  };
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (value.empty()) return;
+    arguments.push_back(flag);
+    arguments.push_back(value);
+  };
+  if (part.value("readOnly", false)) arguments.push_back("--read-only");
+  add("--metrics-url", part.value("metricsURL", ""));
+  if (const Json tls = part.value("tlsSecretRef", Json::object()); !tls.empty()) {
+    mount_secret("tls", tls, {"tls.crt", "tls.key"});
+    add("--tls-cert", "/etc/edge/tls/tls.crt");
+    add("--tls-key", "/etc/edge/tls/tls.key");
+  }
+  if (!oidc.empty()) {
+    mount_secret("oidc", oidc.value("clientSecretRef", Json::object()), {"client-secret"});
+    add("--oidc-issuer", oidc.value("issuerURL", ""));
+    add("--oidc-client-id", oidc.value("clientID", ""));
+    add("--oidc-client-secret-file", "/etc/edge/oidc/client-secret");
+    const auto redirect = net::client::parse_url(oidc.value("redirectURL", ""));
+    if (redirect) add("--host-name", redirect->host);
+  }
+  Json web = container(installation, "edgectl", part, std::move(arguments));
+  web["ports"] = Json::array({{{"name", "web"}, {"containerPort", part["port"]}, {"protocol", "TCP"}}});
+  if (!oidc.empty()) web["readinessProbe"] = {{"tcpSocket", {{"port", "web"}}}, {"periodSeconds", 5}};
+  web["resources"] = resources_of(part);
+  web["volumeMounts"] = std::move(mounts);
+  Json pod = {{"serviceAccountName", installation.part("web")},
+              {"securityContext",
+               {{"runAsNonRoot", true},
+                {"runAsUser", kUser},
+                {"runAsGroup", kUser},
+                {"fsGroup", kUser},
+                {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+              {"containers", Json::array({std::move(web)})},
+              {"volumes", std::move(volumes)}};
   place(installation, part, pod);
   return pod;
 }

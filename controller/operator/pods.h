@@ -17,5 +17,8 @@ inline constexpr int kGraceSeconds = 15;
 /// Specs of pods (v1 PodSpec).
 nlohmann::ordered_json controller_pod(const Installation& installation);
 nlohmann::ordered_json agent_pod(const Installation& installation);
+/// Of the dashboard. Without `spec.web.oidc` whoever reaches it acts with its rights: it listens on loopback, where
+/// `kubectl port-forward` leads.
+nlohmann::ordered_json web_pod(const Installation& installation);
 
 }  // namespace edge::cluster_operator

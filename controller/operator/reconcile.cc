@@ -115,6 +115,11 @@ Reconciler::Reconciler(kube::Client& client, const Followed& followed, AskAgent 
       recorder_(client, {.component = std::string(kFieldManager)}),
       replacement_(client.loop(), std::move(ask), log_) {}
 
+bool Reconciler::set_definitions(DefinitionsResult result) {
+  std::swap(definitions_, result);
+  return definitions_.reason != result.reason || definitions_.message != result.message;
+}
+
 net::Task<Outcome> Reconciler::reconcile(net::Waiter& waiter, std::string cluster) {
   const ObjectPtr object = followed_.find(kClusterKind, cluster);
   if (object == nullptr) {
@@ -129,6 +134,8 @@ net::Task<Outcome> Reconciler::reconcile(net::Waiter& waiter, std::string cluste
   Standing standing;
   standing.generation = integer_in(member_in(*object, "metadata"), "generation");
   standing.paused = is_paused(*object);
+  standing.definitions_reason = definitions_.reason;
+  standing.definitions_message = definitions_.message;
   const auto installation = read_installation(*object);
   if (!installation) {
     standing.fault = installation.error().text;
@@ -192,6 +199,8 @@ net::Task<bool> Reconciler::install(net::Waiter& waiter, const Installation& ins
     if (!applied) co_return false;
   }
   if (!controller_runs(installation, rendered, standing)) co_return true;
+  const bool shown = co_await keep_dashboard(waiter, installation, identity, rendered, standing);
+  if (!shown) co_return false;
   const Controllers controllers = controllers_of(installation, identity);
   const Exchange exchange{installation, controllers, rendered_of(rendered, "DaemonSet")};
   const bool exchanged = co_await exchange_agents(waiter, exchange, standing, again);
@@ -254,6 +263,26 @@ net::Task<bool> Reconciler::apply_stage(net::Waiter& waiter, const std::vector<R
   for (const Rendered& object : rendered) {
     if (object.stage != stage) continue;
     const kube::Failure failure = co_await writer_.apply(waiter, object);
+    if (is_failure(failure, object.kind + " " + object.name, standing)) co_return false;
+  }
+  co_return true;
+}
+
+/// Behind the controller, whose pages it shows; agents wait for none.
+net::Task<bool> Reconciler::keep_dashboard(net::Waiter& waiter, const Installation& installation,
+                                           const Identity& identity, const std::vector<Rendered>& rendered,
+                                           Standing& standing) {
+  if (installation.wants_dashboard) {
+    const bool applied = co_await apply_stage(waiter, rendered, Stage::kWeb, standing);
+    if (!applied) co_return false;
+  }
+  const std::vector<Rendered> all = rendered_dashboard(installation, identity);
+  for (const Rendered& object : all) {
+    const bool wanted = std::ranges::any_of(
+        rendered, [&](const Rendered& one) { return one.kind == object.kind && one.key() == object.key(); });
+    const ObjectPtr live = wanted ? nullptr : followed_.find(object.kind, object.key());
+    if (live == nullptr || cluster_of(*live) != installation.name_space + "/" + installation.name) continue;
+    const kube::Failure failure = co_await writer_.remove(waiter, object.kind, object.name_space, object.name);
     if (is_failure(failure, object.kind + " " + object.name, standing)) co_return false;
   }
   co_return true;
@@ -447,6 +476,12 @@ void Reconciler::count_parts(const Installation& installation, Standing& standin
     standing.controllers = integer_in(member_in(*live, "spec"), "replicas");
     standing.controllers_ready = integer_in(member_in(*live, "status"), "readyReplicas");
   }
+  if (const ObjectPtr live = followed_.find("Deployment", key_of(installation, "web"))) {
+    standing.dashboards = integer_in(member_in(*live, "spec"), "replicas");
+    standing.dashboards_ready = integer_in(member_in(*live, "status"), "readyReplicas");
+    standing.web_done = standing.dashboards_ready >= standing.dashboards && is_observed(*live) &&
+                        integer_in(member_in(*live, "status"), "updatedReplicas") >= standing.dashboards;
+  }
   if (const ObjectPtr live = followed_.find("DaemonSet", key_of(installation, "agent"))) {
     standing.agents = integer_in(member_in(*live, "status"), "desiredNumberScheduled");
     // As the phase counts them: the DaemonSet's own figure may come later than its pods.
@@ -509,7 +544,7 @@ void Reconciler::tell(const json& object, const json& before, const json& after)
       return text_in(old, "type") == text_in(condition, "type") &&
              text_in(old, "status") == text_in(condition, "status");
     });
-    const bool bad = text_in(condition, "reason") == "Failed" || text_in(condition, "type") == "WebUnavailable";
+    const bool bad = text_in(condition, "reason") == "Failed" || text_in(condition, "type") == "DefinitionsOutdated";
     if (same) continue;
     recorder_.record(regarding, bad ? kube::EventLevel::kWarning : kube::EventLevel::kNormal,
                      text_in(condition, "type") + text_in(condition, "reason"), text_in(condition, "message"));

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "controller/kube/client.h"
 #include "controller/kube/recorder.h"
+#include "controller/operator/definitions.h"
 #include "controller/operator/followed.h"
 #include "controller/operator/installation.h"
 #include "controller/operator/render.h"
@@ -33,6 +34,8 @@ class Reconciler {
 
   /// `cluster`: `namespace/name`. One that is gone leaves what has no owner; that is removed.
   net::Task<Outcome> reconcile(net::Waiter& waiter, std::string cluster);
+  /// Of the definitions of the kinds; for the statuses. \returns whether it is something else than before.
+  bool set_definitions(DefinitionsResult result);
   std::uint64_t writes() const { return writer_.writes() + own_writes_; }
 
  private:
@@ -51,6 +54,8 @@ class Reconciler {
                                 bool there, Standing& standing);
   net::Task<bool> apply_stage(net::Waiter& waiter, const std::vector<Rendered>& rendered, Stage stage,
                               Standing& standing);
+  net::Task<bool> keep_dashboard(net::Waiter& waiter, const Installation& installation, const Identity& identity,
+                                 const std::vector<Rendered>& rendered, Standing& standing);
   bool controller_runs(const Installation& installation, const std::vector<Rendered>& rendered,
                        Standing& standing) const;
   /// What an exchange of agents goes by: whose they are, and how they are reached.
@@ -86,6 +91,7 @@ class Reconciler {
   Replacement replacement_;
   std::map<std::string, Written<RolloutRecord>> records_;  ///< by installation
   std::map<std::string, Written<std::string>> statuses_;
+  DefinitionsResult definitions_;
   std::uint64_t own_writes_ = 0;
 };
 

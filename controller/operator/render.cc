@@ -48,6 +48,11 @@ class Renderer {
     add_secrets();
     add_controller();
     add_agents();
+    if (installation_.wants_dashboard) add_web();
+    return std::move(rendered_);
+  }
+  std::vector<Rendered> dashboard() {
+    add_web();
     return std::move(rendered_);
   }
 
@@ -174,6 +179,36 @@ class Renderer {
         hash);
   }
 
+  /// The Service is for those who sign in: without that it listens on loopback alone.
+  void add_web() {
+    const std::string name = installation_.part("web");
+    const std::string wide = installation_.cluster_wide_name() + ":web";
+    const Json subjects =
+        Json::array({{{"kind", "ServiceAccount"}, {"name", name}, {"namespace", installation_.name_space}}});
+    const Json& part = spec_["web"];
+    add(Stage::kWeb, "ServiceAccount", name, "web", Json::object());
+    add(Stage::kWeb, "ClusterRole", wide, "web", {{"rules", web_rules()}});
+    add(Stage::kWeb, "ClusterRoleBinding", wide, "web",
+        {{"roleRef", role("ClusterRole", wide)}, {"subjects", subjects}});
+    if (part.contains("oidc")) {
+      add(Stage::kWeb, "Service", name, "web",
+          {{"spec",
+            {{"type", "ClusterIP"},
+             {"selector", selector(installation_, "web")},
+             {"ports",
+              Json::array({{{"name", "web"}, {"port", part["port"]}, {"protocol", "TCP"}, {"targetPort", "web"}}})}}}});
+    }
+    std::string hash;
+    Json pods = pod_template("web", web_pod(installation_), hash);
+    add(Stage::kWeb, "Deployment", name, "web",
+        {{"spec",
+          {{"replicas", part["replicas"]},
+           {"revisionHistoryLimit", 3},
+           {"selector", {{"matchLabels", selector(installation_, "web")}}},
+           {"template", std::move(pods)}}}},
+        hash);
+  }
+
   const Installation& installation_;
   const Identity& identity_;
   Json spec_;
@@ -206,6 +241,10 @@ const ObjectKind& object_kind(std::string_view kind) {
 
 std::vector<Rendered> render(const Installation& installation, const Identity& identity) {
   return Renderer(installation, identity).all();
+}
+
+std::vector<Rendered> rendered_dashboard(const Installation& installation, const Identity& identity) {
+  return Renderer(installation, identity).dashboard();
 }
 
 std::string identity_secret(const Installation& installation, const Identity& identity) {

@@ -13,7 +13,7 @@
 
 namespace edge::cluster_operator {
 
-enum class Stage : std::uint8_t { kAccess, kController, kAgents };
+enum class Stage : std::uint8_t { kAccess, kController, kAgents, kWeb };
 
 /// Where objects of a kind are.
 struct ObjectKind {
@@ -50,6 +50,8 @@ struct Identity {
 };
 
 std::vector<Rendered> render(const Installation& installation, const Identity& identity);
+/// What a dashboard that is not wanted any more leaves to be removed.
+std::vector<Rendered> rendered_dashboard(const Installation& installation, const Identity& identity);
 /// The Secret that keeps the identity; not among what is rendered, since it is made once and never written over.
 std::string identity_secret(const Installation& installation, const Identity& identity);
 /// The Secret in which the operator keeps how far an exchange of agents is. No ConfigMap: it holds an object that is

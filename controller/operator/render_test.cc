@@ -102,6 +102,48 @@ TEST(Render, HasWhatTheResourceSaysOfPods) {
   EXPECT_TRUE(controller["affinity"].contains("podAntiAffinity"));
 }
 
+std::string arguments_of(const json& deployment) {
+  std::string text;
+  for (const json& one : deployment["spec"]["template"]["spec"]["containers"][0]["args"]) {
+    text += one.get<std::string>() + " ";
+  }
+  return text;
+}
+
+TEST(Render, HasADashboardWhereItIsWanted) {
+  using testing::HasSubstr;
+  using testing::Not;
+  json cluster = edge_cluster();
+  EXPECT_EQ(object_of(cluster, "Deployment", "production-web"), nullptr);
+  cluster["spec"]["web"] = {{"enabled", true}, {"readOnly", true}, {"metricsURL", "http://prometheus:9090"}};
+  std::string arguments = arguments_of(object_of(cluster, "Deployment", "production-web"));
+  EXPECT_THAT(arguments, HasSubstr("web --listen 127.0.0.1:9080 "));
+  EXPECT_THAT(arguments, HasSubstr("--read-only --metrics-url http://prometheus:9090 "));
+  EXPECT_THAT(arguments, Not(HasSubstr("--oidc")));
+  EXPECT_EQ(object_of(cluster, "Service", "production-web"), nullptr) << "nobody is to reach it but by port-forward";
+  cluster["spec"]["web"]["oidc"] = {{"issuerURL", "https://login.example.com"},
+                                    {"clientID", "edge"},
+                                    {"clientSecretRef", {{"name", "login"}}},
+                                    {"redirectURL", "https://edge.example.com:8443/oauth2/callback"}};
+  cluster["spec"]["web"]["tlsSecretRef"] = {{"name", "web-tls"}};
+  const json web = object_of(cluster, "Deployment", "production-web");
+  arguments = arguments_of(web);
+  EXPECT_THAT(arguments, HasSubstr("web --listen 0.0.0.0:9080 "));
+  EXPECT_THAT(arguments, HasSubstr("--tls-cert /etc/edge/tls/tls.crt --tls-key /etc/edge/tls/tls.key "));
+  EXPECT_THAT(arguments, HasSubstr("--oidc-issuer https://login.example.com --oidc-client-id edge "));
+  EXPECT_THAT(arguments, HasSubstr("--host-name edge.example.com "));
+  EXPECT_THAT(web.dump(), HasSubstr("\"secretName\":\"login\""));
+  EXPECT_THAT(web.dump(), Not(HasSubstr("production-identity")));
+  EXPECT_FALSE(object_of(cluster, "Service", "production-web").is_null());
+}
+
+TEST(Access, OfADashboardReadsAlone) {
+  for (const auto& rule : web_rules()) {
+    EXPECT_EQ(rule["verbs"], (nlohmann::ordered_json{"get", "list", "watch"}));
+    EXPECT_THAT(rule["resources"], testing::Not(testing::Contains("secrets")));
+  }
+}
+
 TEST(Render, RestartsWhoKnowsAnotherIdentity) {
   Identity other = identity();
   other.administrator = "renewed";
@@ -128,6 +170,7 @@ TEST(Render, KeepsTheAuthorityFromAgents) {
 TEST(Access, OfTheOperatorHasEveryRightOfTheController) {
   const auto all = operator_cluster_rules();
   for (const auto& rule : controller_rules()) EXPECT_THAT(all, testing::Contains(rule));
+  for (const auto& rule : web_rules()) EXPECT_THAT(all, testing::Contains(rule));
   const auto own = operator_rules();
   for (const auto& rule : lease_rules()) {
     EXPECT_THAT(own, testing::Contains(testing::Truly([&](const auto& one) {

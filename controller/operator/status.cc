@@ -18,7 +18,8 @@ const char* phase_of(const json& old, const Standing& standing) {
   if (!standing.fault.empty()) return "Failed";
   if (!standing.failure.empty()) return installed ? "Degraded" : "Failed";
   if (standing.canary == Canary::kFailed) return "Degraded";
-  if (standing.controller_done && standing.agents_done) return "Running";
+  const bool web_done = standing.web_done || !standing.wants_dashboard;
+  if (standing.controller_done && standing.agents_done && web_done) return "Running";
   if (!installed) return standing.controllers_ready + standing.agents == 0 ? "Pending" : "Initializing";
   return standing.exchanging ? "Upgrading" : "Degraded";
 }
@@ -79,7 +80,8 @@ void add_ready(const Standing& standing, const std::string& phase, Conditions& c
     return conditions.add("Ready", "False", "CanaryFailed", "agents do not run what the resource says");
   }
   if (phase == "Running") return conditions.add("Ready", "True", "Running", "every component is ready");
-  conditions.add("Ready", "False", phase, standing.text);
+  const bool waits_for_web = standing.controller_done && standing.agents_done;
+  conditions.add("Ready", "False", phase, waits_for_web ? "waits for the dashboard" : standing.text);
 }
 
 }  // namespace
@@ -106,11 +108,14 @@ json next_status(const json& old, const Standing& standing, WallTime now) {
   if (standing.fault.empty()) {
     status["controller"] = count(standing.controllers_ready, standing.controllers);
     status["agents"] = count(standing.agents_ready, standing.agents);
+    // One that was removed is told of as none: a patch takes no member away.
+    if (standing.wants_dashboard || status.contains("web"))
+      status["web"] = count(standing.dashboards_ready, standing.dashboards);
   }
   add_ready(standing, phase, conditions);
   add_canary(standing, conditions);
-  if (standing.wants_dashboard) {
-    conditions.add("WebUnavailable", "True", "NotInThisVersion", "spec.web is not served by this version");
+  if (!standing.definitions_reason.empty()) {
+    conditions.add("DefinitionsOutdated", "True", standing.definitions_reason, standing.definitions_message);
   }
   status["conditions"] = conditions.take();
   status["observedGeneration"] = standing.generation;

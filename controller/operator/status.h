@@ -20,12 +20,16 @@ struct Standing {
   std::string failure{};  ///< of a call
   std::int64_t controllers = 0, controllers_ready = 0;
   std::int64_t agents = 0, agents_ready = 0;
+  std::int64_t dashboards = 0, dashboards_ready = 0;
   bool controller_done = false;  ///< all of them are of this template and ready
   bool agents_done = false;
+  bool web_done = false;
   bool exchanging = false;  ///< pods of another template are still there
   RolloutRecord::Canary canary = RolloutRecord::Canary::kNone;
   std::string canary_reason{};  ///< of a canary that failed
   std::string text{};           ///< what is waited for
+  /// Of the definitions of the kinds, where they are not this version's.
+  std::string definitions_reason{}, definitions_message{};
 };
 
 /// `old`: the status that is there. Times in it stay where nothing turned.

@@ -74,12 +74,30 @@ TEST(ClusterStatus, KeepsTimesWhereNothingTurned) {
 
 TEST(ClusterStatus, SaysWhatHoldsItBack) {
   Standing standing = running();
-  standing.wants_dashboard = true;
+  standing.definitions_reason = "Forbidden";
+  standing.definitions_message = "definitions: no";
   standing.canary = Canary::kFailed;
   const json status = next_status(nullptr, standing, WallTime());
-  EXPECT_EQ(condition(status, "WebUnavailable")["status"], "True");
+  EXPECT_EQ(condition(status, "DefinitionsOutdated")["reason"], "Forbidden");
   EXPECT_EQ(condition(status, "Canary")["reason"], "Failed");
   EXPECT_EQ(condition(status, "Ready")["reason"], "CanaryFailed");
+}
+
+TEST(ClusterStatus, CountsDashboardsThatAreWanted) {
+  Standing standing = running();
+  EXPECT_FALSE(next_status(nullptr, standing, WallTime()).contains("web"));
+  standing.wants_dashboard = true;
+  standing.dashboards = 1;
+  json status = next_status({{"version", "0.1.0"}}, standing, WallTime());
+  EXPECT_EQ(status["phase"], "Degraded");
+  EXPECT_EQ(condition(status, "Ready")["message"], "waits for the dashboard");
+  EXPECT_EQ(status["web"]["summary"], "0/1");
+  standing.dashboards_ready = 1;
+  standing.web_done = true;
+  status = next_status(status, standing, WallTime());
+  EXPECT_EQ(status["phase"], "Running");
+  standing = running();
+  EXPECT_EQ(next_status(status, standing, WallTime())["web"]["summary"], "0/0");
 }
 
 TEST(ClusterStatus, OfOneThatIsPausedStays) {

@@ -70,8 +70,11 @@ Status install_first_objects(Api& api, OwnKinds own) {
       writes.push_back(request_of("POST", each.collection, each.object.dump()));
     } else if (auto live = objects::read_object(there[i].body); live && each.object.contains("spec")) {
       // Another version of ours may have written it: the definition is this one's, the rest of the object stays.
-      if ((*live)["spec"] == each.object["spec"]) continue;
+      const auto& version = each.object["metadata"]["annotations"][std::string(schemas::kDefinitionVersion)];
+      auto& there_version = (*live)["metadata"]["annotations"][std::string(schemas::kDefinitionVersion)];
+      if ((*live)["spec"] == each.object["spec"] && there_version == version) continue;
       (*live)["spec"] = each.object["spec"];
+      there_version = version;
       writes.push_back(request_of("PUT", reads[i].path, live->dump()));
     }
   }

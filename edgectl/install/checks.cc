@@ -9,6 +9,7 @@
 #include "base/text/json.h"
 #include "edgectl/install/plan.h"
 #include "edgectl/install/version.h"
+#include "schemas/crd.h"
 
 namespace edge::edgectl {
 namespace {
@@ -107,7 +108,7 @@ Check check_definitions(const std::vector<Json>& live) {
                     ", which this version does not have; use the edgectl of the installed version or a newer one");
     }
     const Json& annotations = member_in(member_in(definition, "metadata"), "annotations");
-    const std::string& version = text_in(annotations, kDefinitionVersion);
+    const std::string& version = text_in(annotations, schemas::kDefinitionVersion);
     if (version.empty()) continue;
     versions.insert(version);
     if (skew_of(version, EDGE_VERSION) == Skew::kTooFar) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edgectl/install/plan.h"
+#include "schemas/crd.h"
 
 namespace edge::edgectl {
 namespace {
@@ -26,7 +27,8 @@ auto failed(const std::string& text) {
 }
 
 json definition(const std::string& stored, const std::string& version) {
-  return {{"metadata", {{"name", "x.edgeproxy.io"}, {"annotations", {{std::string(kDefinitionVersion), version}}}}},
+  return {{"metadata",
+           {{"name", "x.edgeproxy.io"}, {"annotations", {{std::string(schemas::kDefinitionVersion), version}}}}},
           {"status", {{"storedVersions", {stored}}}}};
 }
 

@@ -90,9 +90,7 @@ Status set_field(OrderedJson& spec, const std::string& given) {
 void add_definitions(std::vector<Planned>& all) {
   for (const schemas::Kind& kind : schemas::kinds()) {
     if (kind.manifest == nullptr) continue;
-    OrderedJson object = parse_ordered_json(schemas::crd_json(kind));
-    object["metadata"]["annotations"][std::string(kDefinitionVersion)] = EDGE_VERSION;
-    all.push_back(planned(Part::kDefinitions, object));
+    all.push_back(planned(Part::kDefinitions, parse_ordered_json(schemas::crd_json(kind))));
   }
 }
 

@@ -13,8 +13,6 @@ namespace edge::edgectl {
 
 /// The field manager of these commands' writes; apart from that of `edgectl apply`, which applies people's own files.
 inline constexpr std::string_view kInstallManager = "edgectl-install";
-/// Of a definition: the version that it was installed by.
-inline constexpr std::string_view kDefinitionVersion = EDGE_API_GROUP "/version";
 inline constexpr std::string_view kOperatorDeployment = "edge-operator";
 inline constexpr std::string_view kInstallNamespace = "edge-system";
 

@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/install.h"
+#include "schemas/crd.h"
 
 namespace edge::edgectl {
 namespace {
@@ -63,7 +64,7 @@ TEST(Plan, HasTheOperatorOfTheTables) {
 TEST(Plan, SaysInDefinitionsWhichVersionTheyAreOf) {
   const auto objects = plan(options());
   ASSERT_TRUE(objects);
-  EXPECT_EQ(parse_json(objects->front().text)["metadata"]["annotations"][std::string(kDefinitionVersion)],
+  EXPECT_EQ(parse_json(objects->front().text)["metadata"]["annotations"][std::string(schemas::kDefinitionVersion)],
             EDGE_VERSION);
 }
 

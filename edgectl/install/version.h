@@ -1,23 +1,16 @@
 // Versions of components and of the API, and how far they may lie apart.
 #pragma once
 
-#include <compare>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "controller/operator/version.h"
+
 namespace edge::edgectl {
 
-struct Version {
-  int major = 0;
-  int minor = 0;
-  int patch = 0;
-  auto operator<=>(const Version&) const = default;
-};
-
-/// Parses `0.1.0`, `v1.33.1`, `v1.31.0+edge.0.1.0`, `0.2.0-rc.1`, `1.29`: what follows the numbers is not compared.
-std::optional<Version> parse_version(std::string_view text);
+using cluster_operator::parse_version;
+using cluster_operator::Version;
 
 enum class Skew : std::uint8_t {
   kSame,

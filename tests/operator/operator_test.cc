@@ -11,6 +11,15 @@ using testing::HasSubstr;
 constexpr const char* kMadeKinds[] = {"ServiceAccount", "Role",    "RoleBinding", "ClusterRole", "ClusterRoleBinding",
                                       "Secret",         "Service", "Deployment",  "DaemonSet"};
 
+kube::Resource definitions() {
+  return {.group = "apiextensions.k8s.io",
+          .version = "v1",
+          .plural = "customresourcedefinitions",
+          .kind = "CustomResourceDefinition",
+          .namespaced = false};
+}
+constexpr const char* kSites = "sites." EDGE_API_GROUP;
+
 class OperatorTest : public SmallCluster {
  protected:
   std::map<std::string, std::string> versions() {
@@ -23,6 +32,17 @@ class OperatorTest : public SmallCluster {
     }
     found["EdgeCluster"] = get("EdgeCluster", "main")["metadata"]["resourceVersion"];
     return found;
+  }
+  /// As if an operator of `version` had written it.
+  void change_definition(const char* name, const std::string& version) {
+    const json change = {{"metadata", {{"annotations", {{std::string(EDGE_API_GROUP "/version"), version}}}}}};
+    const auto reply =
+        api_->patch(definitions(), "", name, kube::PatchType::kMerge, change.dump(), {.field_manager = "test"});
+    EXPECT_TRUE(reply.ok()) << reply.failure.text();
+  }
+  std::string definition_version(const char* name) {
+    const json object = parse_json(api_->get(definitions(), "", name).object.text);
+    return text_in(member_in(member_in(object, "metadata"), "annotations"), EDGE_API_GROUP "/version");
   }
   std::set<std::string> images() {
     std::set<std::string> found;
@@ -64,6 +84,36 @@ TEST_F(OperatorTest, WritesNothingAtRest) {
   for (const auto& [name, version] : after) EXPECT_EQ(before.at(name), version) << name;
   EXPECT_EQ(running->counts().writes, writes);
   EXPECT_EQ(second->counts().writes, 0u);
+}
+
+TEST_F(OperatorTest, UpgradesDefinitionsOfAnOlderVersionBeforeAnythingElse) {
+  change_definition(kSites, "0.0.9");
+  ASSERT_EQ(definition_version(kSites), "0.0.9");
+  const auto running = start(config());
+  create_cluster(spec());
+  ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_EQ(definition_version(kSites), EDGE_VERSION);
+  EXPECT_EQ(condition("DefinitionsOutdated"), nullptr);
+  EXPECT_THAT(log_.text(), HasSubstr("1 definitions are of version"));
+}
+
+TEST_F(OperatorTest, LeavesDefinitionsOfANewerVersion) {
+  change_definition(kSites, "999.0.0");
+  const auto running = start(config());
+  create_cluster(spec());
+  ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_EQ(definition_version(kSites), "999.0.0");
+  EXPECT_THAT(log_.text(), HasSubstr("of version 999.0.0, newer than this operator"));
+}
+
+TEST_F(OperatorTest, LeavesDefinitionsWhereItIsToldSo) {
+  change_definition(kSites, "0.0.9");
+  upgrade_definitions_ = false;
+  const auto running = start(config());
+  create_cluster(spec());
+  ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_EQ(definition_version(kSites), "0.0.9");
+  EXPECT_EQ(condition("DefinitionsOutdated"), nullptr);
 }
 
 TEST_F(OperatorTest, ExchangesAgentsForThoseOfAnotherVersion) {
@@ -269,10 +319,35 @@ TEST_F(OperatorTest, SaysWhatIsAtFault) {
   ASSERT_TRUE(eventually([&] { return phase() == "Failed"; })) << log_.text();
   EXPECT_THAT(condition("Ready")["message"].get<std::string>(), HasSubstr("spec.image.repository"));
   EXPECT_TRUE(all("Deployment").empty());
-  patch("EdgeCluster", "main",
-        {{"spec", {{"image", {{"repository", "registry.example.com/edge"}}}, {"web", {{"enabled", true}}}}}});
+  patch("EdgeCluster", "main", {{"spec", {{"image", {{"repository", "registry.example.com/edge"}}}}}});
   ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1);
-  EXPECT_EQ(condition("WebUnavailable")["status"], "True");
+}
+
+TEST_F(OperatorTest, RunsTheDashboardWhileItIsWanted) {
+  const auto running = start(config());
+  json with = spec();
+  with["web"] = {{"enabled", true},
+                 {"oidc",
+                  {{"issuerURL", "https://login.example.com"},
+                   {"clientID", "edge"},
+                   {"clientSecretRef", {{"name", "oidc"}}},
+                   {"redirectURL", "https://edge.example.com/oauth2/callback"}}}};
+  create_cluster(with);
+  ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1) << log_.text();
+  EXPECT_EQ(get("EdgeCluster", "main")["status"]["web"]["summary"], "1/1");
+  EXPECT_EQ(get("Deployment", "main-web")["spec"]["template"]["spec"]["containers"][0]["image"],
+            "registry.example.com/edge/edgectl:0.1.0");
+  EXPECT_EQ(get("Service", "main-web")["spec"]["ports"][0]["port"], 9080);
+  EXPECT_EQ(get("ClusterRoleBinding", "edge:edge-system:main:web")["subjects"][0]["name"], "main-web");
+  patch("EdgeCluster", "main", {{"spec", {{"web", {{"enabled", false}}}}}});
+  ASSERT_TRUE(eventually([&] {
+    return runs() && get("Deployment", "main-web").is_null() && get("Service", "main-web").is_null() &&
+           get("ServiceAccount", "main-web").is_null() && get("ClusterRole", "edge:edge-system:main:web").is_null() &&
+           get("ClusterRoleBinding", "edge:edge-system:main:web").is_null();
+  })) << get("EdgeCluster", "main").dump(1)
+      << log_.text();
+  EXPECT_EQ(get("EdgeCluster", "main")["status"]["web"]["summary"], "0/0");
+  EXPECT_FALSE(get("Deployment", "main-controller").is_null());
 }
 
 TEST_F(OperatorTest, InstallsOneOfANamespace) {

@@ -138,6 +138,7 @@ class SmallCluster : public testing::Test {
     cluster_operator::OperatorOptions options;
     options.config = to;
     options.elect = elect;
+    options.upgrade_definitions = upgrade_definitions_;
     options.identity = "operator-" + std::to_string(++operators_);
     options.ask = [this](const cluster_operator::Controllers&, const cluster_operator::PageRequest& request) {
       return agents_.answer(request);
@@ -224,6 +225,7 @@ class SmallCluster : public testing::Test {
   std::unique_ptr<resource_api::http::ResourceApiServer> server_;
   std::unique_ptr<kube::BlockingClient> api_;
   std::vector<std::string> nodes_ = {"n1", "n2", "n3"};
+  bool upgrade_definitions_ = true;
   std::atomic<int> later_ = 0;  ///< minutes by which the operator's time of day is ahead
   AgentsPlayed agents_;
   /// Pods that began to end while their agent held an address.
