@@ -29,7 +29,8 @@ Json controller_rules() { return controller::rules_json(controller::cluster_acce
 Json lease_rules() { return controller::rules_json(controller::lease_access()); }
 
 Json web_rules() {
-  Words own;
+  // Nothing of that name is stored: it stands for the pages of agents.
+  Words own = {"agents"};
   for (const schemas::Kind& kind : schemas::kinds()) {
     if (kind.manifest != nullptr) own.emplace_back(kind.plural);
   }

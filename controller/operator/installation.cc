@@ -191,6 +191,24 @@ Result<std::chrono::nanoseconds> duration(const json& part, const char* field, c
   return fault(path + "." + field, text, "a duration of at most 24h");
 }
 
+/// Of a dashboard that runs. What it could not hold to is refused, as people would rely on it.
+Status check_web(const json& web) {
+  const json& enabled = member_in(web, "enabled");
+  const json& oidc = member_in(web, "oidc");
+  if (!enabled.is_boolean() || !enabled.get<bool>() || !oidc.is_object()) return {};
+  const auto refused = [](const std::string& text) { return Error{ErrorCode::kInvalidArgument, text}; };
+  if (!member_in(web, "tlsSecretRef").is_object()) {
+    return refused("spec.web.tlsSecretRef is required with spec.web.oidc: sessions are not sent in clear text");
+  }
+  if (!list_in(oidc, "groups").empty()) {
+    return refused("spec.web.oidc.groups is not supported: what a user may do is decided by the cluster's RBAC");
+  }
+  if (integer_in(web, "replicas") > 1 && !member_in(oidc, "sessionSecretRef").is_object()) {
+    return refused("spec.web.oidc.sessionSecretRef is required with more than one replica, which share sessions by it");
+  }
+  return {};
+}
+
 Status check(const json& spec) {
   const json& agents = member_in(spec, "agents");
   const json& most = member_in(member_in(agents, "updateStrategy"), "maxUnavailable");
@@ -203,6 +221,7 @@ Status check(const json& spec) {
     if (Status status = check_affinity(member_in(spec, name), path); !status) return status;
     if (Status status = check_variables(member_in(spec, name), path); !status) return status;
   }
+  if (Status status = check_web(member_in(spec, "web")); !status) return status;
   return check_ports(spec);
 }
 

@@ -73,6 +73,23 @@ TEST(Installation, NamesWhatIsAtFaultOfPods) {
   EXPECT_THAT(fault_of("/spec/agents/updateStrategy/canaryTimeout", "25h"), HasSubstr("canaryTimeout"));
 }
 
+TEST(Installation, RefusesADashboardThatCouldNotHoldToItsLogin) {
+  json web = json::parse(R"({"enabled": true, "tlsSecretRef": {"name": "tls"}, "oidc": {"issuerURL": "https://login.example.com",
+    "clientID": "edge", "clientSecretRef": {"name": "oidc"}, "redirectURL": "https://edge.example.com/oauth2/callback"}})");
+  EXPECT_EQ(fault_of("/spec/web", web), "");
+  web["replicas"] = 2;
+  EXPECT_THAT(fault_of("/spec/web", web), StartsWith("spec.web.oidc.sessionSecretRef"));
+  web["oidc"]["sessionSecretRef"] = {{"name", "session"}};
+  EXPECT_EQ(fault_of("/spec/web", web), "");
+  web["oidc"]["groups"] = {"operators"};
+  EXPECT_THAT(fault_of("/spec/web", web), StartsWith("spec.web.oidc.groups"));
+  web["oidc"].erase("groups");
+  web.erase("tlsSecretRef");
+  EXPECT_THAT(fault_of("/spec/web", web), StartsWith("spec.web.tlsSecretRef"));
+  web["enabled"] = false;
+  EXPECT_EQ(fault_of("/spec/web", web), "");
+}
+
 TEST(Installation, TakesNothingOfAnotherTypeForAValue) {
   EXPECT_EQ(fault_of("/spec/agents", json::array({1})), "");
   EXPECT_EQ(fault_of("/spec/controller", "x"), "");

@@ -238,12 +238,25 @@ Json web_pod(const Installation& installation) {
     add("--oidc-issuer", oidc.value("issuerURL", ""));
     add("--oidc-client-id", oidc.value("clientID", ""));
     add("--oidc-client-secret-file", "/etc/edge/oidc/client-secret");
-    const auto redirect = net::client::parse_url(oidc.value("redirectURL", ""));
-    if (redirect) add("--host-name", redirect->host);
+    const std::string redirect = oidc.value("redirectURL", "");
+    add("--oidc-redirect-url", redirect);
+    for (const Json& scope : oidc.value("scopes", Json::array())) {
+      // That one is what makes it OpenID Connect: it is asked for in any case.
+      if (scope != "openid") add("--oidc-scope", scope.get<std::string>());
+    }
+    if (const Json session = oidc.value("sessionSecretRef", Json::object()); !session.empty()) {
+      mount_secret("session", session, {"session-secret"});
+      add("--oidc-session-secret-file", "/etc/edge/session/session-secret");
+    }
+    if (const auto url = net::client::parse_url(redirect)) add("--host-name", url->host);
   }
   Json web = container(installation, "edgectl", part, std::move(arguments));
   web["ports"] = Json::array({{{"name", "web"}, {"containerPort", part["port"]}, {"protocol", "TCP"}}});
-  if (!oidc.empty()) web["readinessProbe"] = {{"tcpSocket", {{"port", "web"}}}, {"periodSeconds", 5}};
+  if (!oidc.empty()) {
+    web["livenessProbe"] = probe("/healthz", "web", 10);
+    web["readinessProbe"] = probe("/healthz", "web", 5);
+    for (const char* name : {"livenessProbe", "readinessProbe"}) web[name]["httpGet"]["scheme"] = "HTTPS";
+  }
   web["resources"] = resources_of(part);
   web["volumeMounts"] = std::move(mounts);
   Json pod = {{"serviceAccountName", installation.part("web")},

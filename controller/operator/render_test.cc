@@ -125,12 +125,16 @@ TEST(Render, HasADashboardWhereItIsWanted) {
                                     {"clientID", "edge"},
                                     {"clientSecretRef", {{"name", "login"}}},
                                     {"redirectURL", "https://edge.example.com:8443/oauth2/callback"}};
+  cluster["spec"]["web"]["oidc"]["sessionSecretRef"] = {{"name", "session"}};
   cluster["spec"]["web"]["tlsSecretRef"] = {{"name", "web-tls"}};
   const json web = object_of(cluster, "Deployment", "production-web");
   arguments = arguments_of(web);
   EXPECT_THAT(arguments, HasSubstr("web --listen 0.0.0.0:9080 "));
   EXPECT_THAT(arguments, HasSubstr("--tls-cert /etc/edge/tls/tls.crt --tls-key /etc/edge/tls/tls.key "));
   EXPECT_THAT(arguments, HasSubstr("--oidc-issuer https://login.example.com --oidc-client-id edge "));
+  EXPECT_THAT(arguments, HasSubstr("--oidc-client-secret-file /etc/edge/oidc/client-secret --oidc-redirect-url "
+                                   "https://edge.example.com:8443/oauth2/callback --oidc-scope profile --oidc-scope email "));
+  EXPECT_THAT(arguments, HasSubstr("--oidc-session-secret-file /etc/edge/session/session-secret "));
   EXPECT_THAT(arguments, HasSubstr("--host-name edge.example.com "));
   EXPECT_THAT(web.dump(), HasSubstr("\"secretName\":\"login\""));
   EXPECT_THAT(web.dump(), Not(HasSubstr("production-identity")));

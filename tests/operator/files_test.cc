@@ -59,9 +59,9 @@ json with_every_field() {
       "env": [{"name": "TOKEN", "secretKeyRef": {"name": "outside", "key": "token"}}],
       "updateStrategy": {"type": "OnDelete", "maxUnavailable": "10%", "canaryDuration": "2m", "canaryTimeout": "15m"},
       "drainTimeout": "1m30s"},
-    "web": {"enabled": true, "port": 9180, "metricsURL": "http://prometheus.monitoring:9090",
+    "web": {"enabled": true, "port": 9180, "replicas": 2, "readOnly": true, "tlsSecretRef": {"name": "web-tls"}, "metricsURL": "http://prometheus.monitoring:9090",
       "oidc": {"issuerURL": "https://login.example.com", "clientID": "edge", "clientSecretRef": {"name": "oidc"},
-        "redirectURL": "https://edge.example.com/oauth2/callback"}},
+        "redirectURL": "https://edge.example.com/oauth2/callback", "sessionSecretRef": {"name": "session"}}},
     "logLevel": "debug"})");
   return cluster;
 }

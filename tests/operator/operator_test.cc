@@ -327,6 +327,7 @@ TEST_F(OperatorTest, RunsTheDashboardWhileItIsWanted) {
   const auto running = start(config());
   json with = spec();
   with["web"] = {{"enabled", true},
+                 {"tlsSecretRef", {{"name", "web-tls"}}},
                  {"oidc",
                   {{"issuerURL", "https://login.example.com"},
                    {"clientID", "edge"},

@@ -2,8 +2,9 @@
 # Within a cluster of the bed: edge-operator installs, upgrades under load, goes back when a canary fails, writes nothing at
 # rest, goes on after it was killed, and leaves a namespace that ends. Called by script/check-cluster.
 #
-# The agents that are replaced first are those of $EDGE_PREVIOUS_PROGRAMS, a folder with edge-agent of the last release;
-# without it the same programs under another version. $EDGE_OPERATOR_RATE: requests a second, 500 without it. Half of them
+# What is replaced first are the programs of $EDGE_PREVIOUS_PROGRAMS, a folder with edge-agent, edge-controller and
+# edge-operator of the last release, and $EDGE_PREVIOUS_INSTALL, its deploy/install.yaml; without it the same programs under
+# another version. $EDGE_OPERATOR_RATE: requests a second, 500 without it. Half of them
 # are sent on connections of their own, half on connections that stay open.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -83,13 +84,18 @@ operator_metric() {
 
 version=$("$programs/edge-operator" --version | sed -n '1s/^[^ ]* \([^ ]*\).*/\1/p')
 mkdir -p "$programs/previous" "$programs/broken"
-if [ -n "${EDGE_PREVIOUS_PROGRAMS:-}" ]; then ln -sf "$EDGE_PREVIOUS_PROGRAMS/edge-agent" "$programs/previous/edge-agent"; fi
+if [ -n "${EDGE_PREVIOUS_PROGRAMS:-}" ]; then
+  for program in edge-agent edge-controller edge-operator; do
+    ln -sf "$EDGE_PREVIOUS_PROGRAMS/$program" "$programs/previous/$program"
+  done
+fi
 printf '#!/bin/sh\necho "this version does not start" >&2\nexit 1\n' >"$programs/broken/edge-agent"
 chmod +x "$programs/broken/edge-agent"
 "$programs/load" --backend :8099 &
 
 began=$(now)
-kubectl apply --server-side -f "$root/deploy/install.yaml" >/dev/null
+sed "s#/edge-operator:.*#/edge-operator:previous#" "${EDGE_PREVIOUS_INSTALL:-$root/deploy/install.yaml}" |
+  kubectl apply --server-side -f - >/dev/null
 kubectl wait --for condition=Established --timeout 60s crd/edgeclusters.edgeproxy.io >/dev/null
 kubectl apply -f - >/dev/null <<YAML
 apiVersion: edgeproxy.io/v1alpha1
@@ -109,6 +115,8 @@ until_holds 60 "first route" serves
 say "first route served after $(since "$began") ms"
 
 start_load
+kubectl apply --server-side -f "$root/deploy/install.yaml" >/dev/null
+kubectl -n $namespace rollout status deployment edge-operator --timeout 60s >/dev/null
 set_version "$version"
 until_holds 180 "upgrade" runs "$version"
 end_load "upgrade from ${EDGE_PREVIOUS_PROGRAMS:-the same programs} to $version"
@@ -140,6 +148,30 @@ until runs previous; do
 done
 end_load "downgrade with the operator killed $kills times"
 
+# The same at each call that changes something, with the operator beside the API server: it is killed when the API has done it.
+kubectl -n $namespace scale deployment edge-operator --replicas 0 >/dev/null
+no_operator() { [ -z "$(kubectl -n $namespace get pods -l app.kubernetes.io/name=edge-operator -o name)" ]; }
+until_holds 60 "end of the operator's pod" no_operator
+cat >"$scratch/kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+clusters: [{name: bed, cluster: {server: "http://127.0.0.1:6543"}}]
+users: [{name: operator, user: {token: $(kubectl -n $namespace create token edge-operator)}}]
+contexts: [{name: bed, context: {cluster: bed, user: operator}}]
+current-context: bed
+YAML
+start_load
+"$programs/breaker" --kubeconfig "$KUBECONFIG" -- "$programs/edge-operator" --kubeconfig "$scratch/kubeconfig" \
+  --leader-elect=false --health-listen off >"$scratch/lives" 2>"$EDGE_BED_LOGS/edge-operator-killed.log" &
+breaker=$!
+set_version "$version"
+until_holds 300 "convergence of an operator that is killed at every call" runs "$version"
+kill $breaker
+wait $breaker || fail "the operator ended by itself: $(tail -1 "$EDGE_BED_LOGS/edge-operator-killed.log")"
+end_load "upgrade with the operator killed at every change, $(cat "$scratch/lives") lives"
+[ "$(cat "$scratch/lives")" -ge 10 ] || fail "the operator was not killed"
+kubectl -n $namespace scale deployment edge-operator --replicas 1 >/dev/null
+
 settled() { [ "$(operator_metric edge_operator_waiting)" = 0 ] && [ "$(operator_metric edge_operator_leader)" = 1 ]; }
 until_holds 60 "rest" settled
 writes=$(operator_metric edge_operator_writes_total)
@@ -155,8 +187,7 @@ say "100 reconciliations at rest: $written writes"
 [ $written = 0 ] || fail "writes at rest"
 
 kubectl -n $namespace delete deployment edge-operator --wait >/dev/null
-gone() { [ -z "$(kubectl -n $namespace get pods -l app.kubernetes.io/name=edge-operator -o name)" ]; }
-until_holds 60 "end of the operator" gone
+until_holds 60 "end of the operator" no_operator
 began=$(now)
 kubectl delete namespace $namespace --wait --timeout 30s >/dev/null || fail "the namespace does not end"
 say "namespace without an operator ended after $(since "$began") ms"
