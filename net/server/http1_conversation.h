@@ -115,13 +115,13 @@ class Http1Conversation {
 
   HeadState read_head() {
     if (inlet_.empty() || torn_) {
-      // While draining, an idle connection is checked once more, so that no request is lost.
+      // While draining, an idle connection is checked once more, and one that was used a moment ago waits for its next
+      // request, which is answered and says that it is the last: a client that sends while this side closes loses one.
       if (!client_.readable() && !self().draining()) return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
       const bool first = inlet_.empty();
       const Transfer got = inlet_.fill(client_, self().room());
       if (got.kind == Transfer::Kind::kWouldBlock) {
-        const bool over = client_.hung_up() || (self().draining() && first && served_);
-        return over ? HeadState::kGone : HeadState::kMore;
+        return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
       }
       if (got.kind != Transfer::Kind::kDone) return HeadState::kGone;
       if (first) head_since_ = self().loop().now();
@@ -143,7 +143,7 @@ class Http1Conversation {
   }
 
   Time head_deadline() {
-    // A new connection gets a moment for its first request, even while draining.
+    // A new connection gets a moment for its first request, even while draining; another one as long for its next.
     if (self().draining() && inlet_.empty()) return head_since_ + std::min(self().head_time(), kDrainGrace);
     // Between two requests the connection may be idle; the first head, and one that has begun, must arrive in time.
     const bool resting = inlet_.empty() && served_;

@@ -433,6 +433,29 @@ TEST_F(ServerTest, DrainEndsIdleConnectionsAndAnswersTheOthers) {
   EXPECT_EQ(server->stats().connections_active, 0u);
 }
 
+/// \returns the answer to a request on a connection that was used just before the drain; empty: it was closed.
+std::string answer_after_drain_began(Server& server, std::uint16_t port) {
+  Client kept(port);
+  if (kept.get().empty()) return {};
+  std::thread drain([&] { server.drain(seconds(10)); });
+  while (Client(port).connected()) std::this_thread::yield();
+  std::string answer = kept.get();
+  drain.join();
+  return answer;
+}
+
+TEST_F(ServerTest, DrainAnswersTheNextRequestOfAConnectionThatWasJustUsed) {
+  Upstream upstream("x");
+  std::string answer;
+  // It has a second, which a busy machine may take.
+  for (int i = 0; i < 20 && answer.empty(); ++i) {
+    start({});
+    endpoints({{"backend", upstream.port()}});
+    answer = answer_after_drain_began(*server, port);
+  }
+  EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
+}
+
 TEST_F(ServerTest, DrainIsOverWhenTheTimeIs) {
   start({});
   Client slow(port);
