@@ -170,7 +170,30 @@ kill $breaker
 wait $breaker || fail "the operator ended by itself: $(tail -1 "$EDGE_BED_LOGS/edge-operator-killed.log")"
 end_load "upgrade with the operator killed at every change, $(cat "$scratch/lives") lives"
 [ "$(cat "$scratch/lives")" -ge 10 ] || fail "the operator was not killed"
+
+# Definitions of an older version, one with objects stored in a version that this one does not have, and of a newer one.
+definition() { kubectl get crd "$1.edgeproxy.io" -o "jsonpath={$2}"; }
+mark_version() { kubectl annotate crd "$1.edgeproxy.io" "edgeproxy.io/version=$2" --overwrite >/dev/null; }
+old_version=$(kubectl get crd sites.edgeproxy.io -o json | python3 -c '
+import json, sys
+version = json.load(sys.stdin)["spec"]["versions"][0]
+print(json.dumps(dict(version, name="v1alpha0")))')
+kubectl patch crd sites.edgeproxy.io --type json -p \
+  '[{"op":"replace","path":"/spec/versions/0/storage","value":false},{"op":"add","path":"/spec/versions/-","value":'"$old_version"'}]' >/dev/null
+stored() { [ "$(definition sites .status.storedVersions)" = '["v1alpha1","v1alpha0"]' ]; }
+until_holds 20 "two stored versions" stored
+mark_version sites 0.0.9
+mark_version wanlinks 0.0.9
+mark_version wanpolicies 999.0.0
 kubectl -n $namespace scale deployment edge-operator --replicas 1 >/dev/null
+version_of() { definition "$1" '.metadata.annotations.edgeproxy\.io/version'; }
+upgraded() { [ "$(version_of sites) $(version_of wanlinks)" = "$version $version" ]; }
+until_holds 60 "definitions of this version" upgraded
+[ "$(definition sites '.spec.versions[*].name} {.spec.versions[*].storage')" = "v1alpha1 v1alpha0 true false" ] ||
+  fail "versions of a definition: $(definition sites '.spec.versions[*].name} {.spec.versions[*].storage')"
+[ "$(version_of wanpolicies)" = 999.0.0 ] || fail "a definition of a newer version was written over"
+say "definitions are upgraded, and never back"
+mark_version wanpolicies "$version"
 
 settled() { [ "$(operator_metric edge_operator_waiting)" = 0 ] && [ "$(operator_metric edge_operator_leader)" = 1 ]; }
 until_holds 60 "rest" settled
