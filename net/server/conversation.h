@@ -41,6 +41,7 @@ class Conversation final : public Session, private Http1Conversation<Conversatio
   class HeldBody;
 
   // Hooks of Http1Conversation.
+  static constexpr bool kDrainsAtOnce = true;
   Loop& loop() { return host_.loop(); }
   std::span<char> room() { return host_.scratch_in(); }
   const http1::HeadLimits& head_limits() const { return host_.head_limits(); }

@@ -38,6 +38,8 @@ enum class AfterRequest : std::uint8_t { kAgain, kClose, kLinger, kReset };
 ///     void become_http2();                             called for the HTTP/2 preface: takes over, and frees this
 ///     object
 ///     void forget();                                   may destroy this object
+///     static constexpr bool kDrainsAtOnce              whether a drain closes idle connections at once; else those that
+///                                                      were used within the last second have the rest of it
 template <class Derived>
 class Http1Conversation {
  protected:
@@ -115,13 +117,14 @@ class Http1Conversation {
 
   HeadState read_head() {
     if (inlet_.empty() || torn_) {
-      // While draining, an idle connection is checked once more, and one that was used a moment ago waits for its next
-      // request, which is answered and says that it is the last: a client that sends while this side closes loses one.
+      // While draining, an idle connection is checked once more, so that no request is lost. One that was used a moment
+      // ago may wait for its next request, whose answer says that it is the last.
       if (!client_.readable() && !self().draining()) return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
       const bool first = inlet_.empty();
       const Transfer got = inlet_.fill(client_, self().room());
       if (got.kind == Transfer::Kind::kWouldBlock) {
-        return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
+        const bool over = Derived::kDrainsAtOnce && self().draining() && first && served_;
+        return over || client_.hung_up() ? HeadState::kGone : HeadState::kMore;
       }
       if (got.kind != Transfer::Kind::kDone) return HeadState::kGone;
       if (first) head_since_ = self().loop().now();
@@ -143,7 +146,7 @@ class Http1Conversation {
   }
 
   Time head_deadline() {
-    // A new connection gets a moment for its first request, even while draining; another one as long for its next.
+    // While draining a connection gets a moment for its first request, or for its next.
     if (self().draining() && inlet_.empty()) return head_since_ + std::min(self().head_time(), kDrainGrace);
     // Between two requests the connection may be idle; the first head, and one that has begun, must arrive in time.
     const bool resting = inlet_.empty() && served_;

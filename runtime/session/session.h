@@ -35,7 +35,8 @@ class Session final : public ClientSession, private net::server::Http1Conversati
 
   /// Runs until the connection ends, then has the worker free it.
   void start();
-  /// Ends the session if it waits for a request; else its next response closes the connection.
+  /// Ends the session if it waits for a request, and has done so for a second; else its next response closes the
+  /// connection.
   void drain() override;
   void cancel() override { waiter_.cancel(); }
 
@@ -44,6 +45,7 @@ class Session final : public ClientSession, private net::server::Http1Conversati
   using Next = net::server::AfterRequest;
 
   // session.cc: hooks of the conversation
+  static constexpr bool kDrainsAtOnce = false;
   net::Loop& loop();
   std::span<char> room();
   const net::http1::HeadLimits& head_limits() const;
