@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 constexpr net::Duration kLookAgain = 2s;
 /// How soon definitions that the API refused are tried again: whoever gives the right does not tell of it.
 constexpr net::Duration kDefinitionsAgain = 10min;
+/// Of calls that fail and may pass, before installations are looked at all the same.
+constexpr unsigned kDefinitionsTries = 8;
 /// For the Lease to be given back.
 constexpr net::Duration kFarewell = 2s;
 
@@ -138,11 +140,8 @@ class Operator::Impl {
   /// Those of EdgeCluster may be among them, so this waits for no other kind. An API without them has kinds of its own.
   void note_definitions(const kube::ResourceTable& table) {
     const kube::Resource* const kind = table.find_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition");
-    if (!options_.upgrade_definitions || kind == nullptr) {
-      definitions_settled_ = true;
-    } else {
-      definitions_kind_ = *kind;
-    }
+    definitions_known_ = true;
+    if (options_.upgrade_definitions && kind != nullptr) definitions_kind_ = *kind;
     wake();
   }
 
@@ -153,7 +152,7 @@ class Operator::Impl {
     reconciling_ = nullptr;
     if (result.message != definitions_told_ && !result.message.empty()) options_.log.warn(result.message);
     definitions_told_ = result.message;
-    if (result.again) {
+    if (result.again && definitions_failures_ < kDefinitionsTries) {
       const net::Duration delay = options_.first_delay * (std::int64_t{1} << std::min(definitions_failures_++, 10U));
       definitions_due_ = loop_.now() + std::min(delay, options_.longest_delay);
       co_return;
@@ -193,7 +192,8 @@ class Operator::Impl {
         continue;
       }
       const auto next = std::ranges::min_element(due_, {}, [](const auto& entry) { return entry.second.at; });
-      const bool able = leads_ && definitions_settled_ && followed_->synced() && next != due_.end();
+      const bool defined = definitions_known_ && (!definitions_kind_ || definitions_settled_);
+      const bool able = leads_ && defined && followed_->synced() && next != due_.end();
       if (!able || next->second.at > loop_.now()) {
         const net::Time until = std::min(able ? next->second.at : net::kNever, definitions);
         co_await worker_.wait(until);
@@ -297,7 +297,8 @@ class Operator::Impl {
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<Definitions> definitions_;
-  std::optional<kube::Resource> definitions_kind_;  ///< once the API is known
+  bool definitions_known_ = false;                  ///< whether the API has any
+  std::optional<kube::Resource> definitions_kind_;  ///< where it has, and they are to be upgraded
   net::Time definitions_due_ = net::Time::min();
   bool definitions_settled_ = false;  ///< since it leads: nothing waits for them any more
   unsigned definitions_failures_ = 0;

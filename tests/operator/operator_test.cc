@@ -109,7 +109,7 @@ TEST_F(OperatorTest, LeavesDefinitionsOfANewerVersion) {
 TEST_F(OperatorTest, LeavesDefinitionsWhereItIsToldSo) {
   change_definition(kSites, "0.0.9");
   upgrade_definitions_ = false;
-  const auto running = start(config());
+  const auto running = start(config(), true);
   create_cluster(spec());
   ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1) << log_.text();
   EXPECT_EQ(definition_version(kSites), "0.0.9");

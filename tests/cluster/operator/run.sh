@@ -107,6 +107,7 @@ spec:
   agents:
     drainTimeout: 5s
     updateStrategy: {canaryDuration: 5s, canaryTimeout: 30s}
+  web: {enabled: true}
 YAML
 kubectl apply -f "$here/world.yaml" >/dev/null
 until_holds 120 "installation" runs previous
@@ -121,6 +122,15 @@ set_version "$version"
 until_holds 180 "upgrade" runs "$version"
 end_load "upgrade from ${EDGE_PREVIOUS_PROGRAMS:-the same programs} to $version"
 [ "$(agent_images)" = "registry.example.com/edge/edge-agent:$version" ] || fail "agents are of $(agent_images)"
+
+# The dashboard listens on loopback, where `kubectl port-forward` would lead, and reads what its ServiceAccount may.
+shown() {
+  local pod
+  pod=$(kubectl -n $namespace get pods -l app.kubernetes.io/component=web -o 'jsonpath={.items[0].metadata.uid}')
+  ip netns exec "$pod" curl -s -m 5 "http://127.0.0.1:9080/api/objects/$1" | grep -q '"shop"'
+}
+for kind in proxyroutes proxyvips; do until_holds 60 "the dashboard shows $kind" shown $kind; done
+say "the dashboard shows objects; status.web is $(field .status.web.summary)"
 
 start_load
 set_version broken
