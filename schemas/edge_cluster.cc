@@ -120,7 +120,8 @@ constexpr Field kWebOidcFields[] = {
     string("redirectURL", "Where the provider sends users back to.").as(Format::kUrl).needed(),
     strings("scopes", "Scopes.").defaults_to("[openid, profile, email]").at_most(32),
     object("sessionSecretRef", kSecretRef, "Secret with the key session-secret, 32 bytes."),
-    strings("groups", "Refused where the dashboard runs: what users may do is decided by the RBAC of the cluster.").at_most(64),
+    strings("groups", "Refused where the dashboard runs: what users may do is decided by the RBAC of the cluster.")
+        .at_most(64),
 };
 constexpr Object kWebOidc{kWebOidcFields};
 

@@ -74,7 +74,8 @@ TEST(Installation, NamesWhatIsAtFaultOfPods) {
 }
 
 TEST(Installation, RefusesADashboardThatCouldNotHoldToItsLogin) {
-  json web = json::parse(R"({"enabled": true, "tlsSecretRef": {"name": "tls"}, "oidc": {"issuerURL": "https://login.example.com",
+  json web = json::parse(
+      R"({"enabled": true, "tlsSecretRef": {"name": "tls"}, "oidc": {"issuerURL": "https://login.example.com",
     "clientID": "edge", "clientSecretRef": {"name": "oidc"}, "redirectURL": "https://edge.example.com/oauth2/callback"}})");
   EXPECT_EQ(fault_of("/spec/web", web), "");
   web["replicas"] = 2;

@@ -132,8 +132,9 @@ TEST(Render, HasADashboardWhereItIsWanted) {
   EXPECT_THAT(arguments, HasSubstr("web --listen 0.0.0.0:9080 "));
   EXPECT_THAT(arguments, HasSubstr("--tls-cert /etc/edge/tls/tls.crt --tls-key /etc/edge/tls/tls.key "));
   EXPECT_THAT(arguments, HasSubstr("--oidc-issuer https://login.example.com --oidc-client-id edge "));
-  EXPECT_THAT(arguments, HasSubstr("--oidc-client-secret-file /etc/edge/oidc/client-secret --oidc-redirect-url "
-                                   "https://edge.example.com:8443/oauth2/callback --oidc-scope profile --oidc-scope email "));
+  EXPECT_THAT(arguments,
+              HasSubstr("--oidc-client-secret-file /etc/edge/oidc/client-secret --oidc-redirect-url "
+                        "https://edge.example.com:8443/oauth2/callback --oidc-scope profile --oidc-scope email "));
   EXPECT_THAT(arguments, HasSubstr("--oidc-session-secret-file /etc/edge/session/session-secret "));
   EXPECT_THAT(arguments, HasSubstr("--host-name edge.example.com "));
   EXPECT_THAT(web.dump(), HasSubstr("\"secretName\":\"login\""));

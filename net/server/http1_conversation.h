@@ -38,7 +38,8 @@ enum class AfterRequest : std::uint8_t { kAgain, kClose, kLinger, kReset };
 ///     void become_http2();                             called for the HTTP/2 preface: takes over, and frees this
 ///     object
 ///     void forget();                                   may destroy this object
-///     static constexpr bool kDrainsAtOnce              whether a drain closes idle connections at once; else those that
+///     static constexpr bool kDrainsAtOnce              whether a drain closes idle connections at once; else those
+///     that
 ///                                                      were used within the last second have the rest of it
 template <class Derived>
 class Http1Conversation {
