@@ -19,7 +19,7 @@ void add(std::vector<cli::Command>& commands, std::vector<cli::Command> others) 
 cli::Program table() {
   std::vector<cli::Command> commands;
   add(commands, {validate_command(), compile_command(), explain_command(), test_command(), assert_command(),
-                 diff_command(), cost_command(), routes_dump_command()});
+                 diff_command(), cost_command(), sdwan_explain_command(), routes_dump_command()});
   add(commands, {install_command(), upgrade_command(), uninstall_command()});
   add(commands, {get_command(), describe_command(), create_command()});
   add(commands, create_secret_commands());

@@ -26,6 +26,7 @@ cli::Command test_command();
 cli::Command assert_command();
 cli::Command diff_command();
 cli::Command cost_command();
+cli::Command sdwan_explain_command();
 cli::Command routes_dump_command();
 cli::Command install_command();
 cli::Command upgrade_command();

@@ -7,6 +7,8 @@
 
 #include "compiler/link/defaults.h"
 #include "compiler/link/stages.h"
+#include "compiler/link/wan/link_wan.h"
+#include "compiler/link/wan/prove_wan.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -34,16 +36,17 @@ class ClusterChecker {
         remote_names_(index_of(resources.remote_clusters)),
         sites_(site_names_, targets.scope),
         links_(link_names_, targets.scope),
-        remotes_(remote_names_, targets.scope) {}
+        remotes_(remote_names_, targets.scope),
+        wan_(resources) {}
 
   void run() {
     each(resources_.edge_clusters, [&](const auto& cluster, Findings& findings) { check(cluster, findings); });
     each(resources_.remote_clusters, [&](const auto& cluster, Findings& findings) { check(cluster, findings); });
     each(resources_.sites, [&](const auto& site, Findings& findings) { check(site, findings); });
-    each(resources_.wan_links, [&](const auto& link, Findings& findings) {
-      follow(sites_, link.metadata, "Site", link.site, "spec.siteRef", findings);
-    });
+    each(resources_.wan_links, [&](const auto& link, Findings& findings) { check(link, findings); });
     each(resources_.wan_policies, [&](const auto& policy, Findings& findings) { check(policy, findings); });
+    config_.wan = wan_.take();
+    prove_wan(config_.wan, diagnostics_);
   }
 
  private:
@@ -181,25 +184,37 @@ class ClusterChecker {
     }
   }
 
-  void check(const model::WanPolicy& policy, Findings& findings) const {
+  void check(const model::WanLink& link, Findings& findings) {
+    const Resolved site = follow(sites_, link.metadata, "Site", link.site, "spec.siteRef", findings);
+    if (site) wan_.add(link, site.position);
+  }
+
+  void check(const model::WanPolicy& policy, Findings& findings) {
     std::vector<std::uint32_t> sites;
+    std::vector<std::uint32_t> links;
+    bool whole = true;
     for (std::size_t i = 0; i < policy.sites.size(); ++i) {
       const Resolved site = follow(sites_, policy.metadata, "Site", policy.sites[i], at("spec.siteRefs", i), findings);
+      if (!site) whole = false;
       if (site) sites.push_back(site.position);
     }
     for (std::size_t i = 0; i < policy.links.size(); ++i) {
       const std::string field = at("spec.path.linkRefs", i);
       const Resolved link = follow(links_, policy.metadata, "WANLink", policy.links[i], field, findings);
+      if (link) links.push_back(link.position);
+      if (!link) whole = false;
       if (link && !policy.sites.empty())
         check_link_site(policy, policy.links[i], link.position, sites, field, findings);
     }
     for (std::size_t m = 0; m < policy.matches.size(); ++m) {
       const auto& gateways = policy.matches[m].gateways;
       for (std::size_t i = 0; i < gateways.size(); ++i) {
-        follow(targets_.gateways, policy.metadata, "ProxyGateway", gateways[i],
-               at(at("spec.matches", m) + ".gatewayRefs", i), findings);
+        const std::string field = at(at("spec.matches", m) + ".gatewayRefs", i);
+        if (!follow(targets_.gateways, policy.metadata, "ProxyGateway", gateways[i], field, findings)) whole = false;
       }
     }
+    // A part of a policy could hold for more traffic, or drop less, than the whole.
+    if (whole) wan_.add(policy, std::move(sites), links);
   }
 
   /// A link of a site at which the policy does not hold would never be used.
@@ -230,6 +245,7 @@ class ClusterChecker {
   Resolver sites_;
   Resolver links_;
   Resolver remotes_;
+  WanLinker wan_;
   Claimers classes_;
   Claimers networks_;
 };

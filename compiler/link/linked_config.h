@@ -19,6 +19,7 @@
 #include "compiler/link/identity.h"
 #include "compiler/link/linked_settings.h"
 #include "compiler/link/policies/linked_policy.h"
+#include "compiler/link/wan/linked_wan.h"
 #include "program/format/format.h"
 #include "program/mirror_share.h"
 #include "program/values/endpoints.h"
@@ -236,6 +237,8 @@ struct LinkedConfig {
   std::vector<LinkedBackend> backends;
   /// The policies in use; of two of one type on one target the one that applies.
   std::vector<LinkedPolicy> policies{};
+  /// Not part of a program: what agents of sites are given.
+  LinkedWan wan{};
   /// Not part of the program: set by add_values() (link/values.h).
   program::EndpointSet endpoints{};
   program::SecretSet secrets{};  ///< those referred to above, with their values
