@@ -37,6 +37,14 @@ std::array<std::uint8_t, sizeof kSignatureDomain + sizeof(Hash)> message_of(cons
   return message;
 }
 
+/// A zero ends the domain, so that no message continues it.
+std::string separated(std::string_view domain, std::string_view message) {
+  std::string text(domain);
+  text += '\0';
+  text += message;
+  return text;
+}
+
 /// `what`: it is expected to be.
 template <auto kRead>
 Result<KeyPtr> ed25519_key(std::string_view text, const char* what) {
@@ -127,6 +135,19 @@ Result<VerifyKey> VerifyKey::from_pem(std::string_view pem) {
   return verifier;
 }
 
+Result<std::string> SigningKey::sign_message(std::string_view domain, std::string_view message) const {
+  const std::string text = separated(domain, message);
+  std::string signature(64, '\0');
+  std::size_t size = signature.size();
+  const ContextPtr context(EVP_MD_CTX_new());
+  if (EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, impl_->key.get()) != 1 ||
+      EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
+                     reinterpret_cast<const unsigned char*>(text.data()), text.size()) != 1 ||
+      size != signature.size())
+    return Error{ErrorCode::kInternal, "Ed25519 signing failed"};
+  return signature;
+}
+
 VerifyKey VerifyKey::of(const SigningKey& key) {
   VerifyKey verifier;
   EVP_PKEY_up_ref(key.impl_->key.get());
@@ -146,6 +167,16 @@ Status VerifyKey::verify(const ProgramView& program) const {
   if (EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, impl_->key.get()) != 1 ||
       EVP_DigestVerify(context.get(), block.signature, sizeof block.signature, message.data(), message.size()) != 1)
     return Error{ErrorCode::kUnauthenticated, "the program's signature is wrong"};
+  return {};
+}
+
+Status VerifyKey::verify_message(std::string_view domain, std::string_view message, std::string_view signature) const {
+  const std::string text = separated(domain, message);
+  const ContextPtr context(EVP_MD_CTX_new());
+  if (EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, impl_->key.get()) != 1 ||
+      EVP_DigestVerify(context.get(), reinterpret_cast<const unsigned char*>(signature.data()), signature.size(),
+                       reinterpret_cast<const unsigned char*>(text.data()), text.size()) != 1)
+    return Error{ErrorCode::kUnauthenticated, "the signature is wrong"};
   return {};
 }
 

@@ -30,6 +30,8 @@ class SigningKey {
 
   /// Writes the SignatureBlock of an assembled program in place.
   Status sign(std::span<std::byte> program) const;
+  /// Signs another text: 64 bytes. `domain` separates what texts are for; it is no prefix of another one.
+  Result<std::string> sign_message(std::string_view domain, std::string_view message) const;
 
  private:
   friend class VerifyKey;
@@ -44,6 +46,8 @@ class VerifyKey {
   static VerifyKey of(const SigningKey& key);
   /// kUnauthenticated when unsigned, signed by another key, or the signature is invalid.
   Status verify(const ProgramView& program) const;
+  /// kUnauthenticated when `signature` is not what `sign_message` returned for the same texts.
+  Status verify_message(std::string_view domain, std::string_view message, std::string_view signature) const;
 
  private:
   struct Impl;

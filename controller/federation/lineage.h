@@ -1,0 +1,24 @@
+// How far one cluster knows the state of another, by the lives that the other has had. A state that was restored from a
+// backup continues an earlier life, or an earlier point of one, than others remember.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "controller/federation/frame.h"
+
+namespace edge::federation {
+
+struct Common {
+  std::uint64_t through = 0;  ///< sequence number up to which both mean the same state
+  bool regressed = false;     ///< what was remembered is no longer part of the other's state
+};
+
+/// `lives`: of the other's state, as it says now; `memory`: what of it was processed.
+Common common_of(const std::vector<Life>& lives, const std::vector<Life>& memory);
+
+/// Remembers that the life that goes on was processed up to `through`. Memory of lives that it does not continue is
+/// dropped; at most `most` are kept.
+void remember(std::vector<Life>& memory, const std::vector<Life>& lives, std::uint64_t through, std::size_t most);
+
+}  // namespace edge::federation

@@ -1,0 +1,71 @@
+// One version of a federated object: what a cluster wrote, what it replaces, and the signatures that prove both.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "controller/federation/clock.h"
+
+namespace edge::federation {
+
+/// The same object in every cluster. A copy of it is named by its cluster as well (base/resource_id.h).
+struct ObjectKey {
+  std::string kind;
+  std::string name_space{};  ///< empty: cluster-scoped
+  std::string name{};
+  friend auto operator<=>(const ObjectKey&, const ObjectKey&) = default;
+};
+
+/// That a replica wrote version `counter` of an object.
+struct Proof {
+  std::uint64_t counter = 0;
+  std::string signature{};
+  friend bool operator==(const Proof&, const Proof&) = default;
+};
+
+struct Version {
+  static constexpr std::size_t kMostContent = 256 << 10;
+
+  ObjectKey key;
+  Dot dot;
+  Past past;  ///< with `dot`
+  HybridTime time = 0;
+  bool deleted = false;
+  std::string origin;   ///< UID of the cluster that made the object
+  std::string digest;   ///< SHA-256 of `content`, 32 bytes
+  std::string content;  ///< JSON; empty when deleted
+
+  std::string statement;  ///< the signed bytes, as their author encoded them (schemas/federation.proto)
+  std::string signature;
+  std::string proof;                   ///< of `dot`
+  std::map<ReplicaId, Proof> proofs{};  ///< of the last dot of each entry of another cluster
+};
+
+using VersionPtr = std::shared_ptr<const Version>;
+
+/// How versions are signed and verified: Ed25519 by the clusters' keys (keys.h).
+struct Signatures {
+  /// Signs with this cluster's key.
+  std::function<Result<std::string>(std::string_view domain, std::string_view message)> sign;
+  std::function<bool(const std::string& cluster, std::string_view domain, std::string_view message,
+                     std::string_view signature)>
+      verify;
+};
+
+/// Fills digest, statement, signature and proof of a version whose other fields are set.
+Status sign_version(Version& version, const Signatures& signatures);
+
+/// Verifies the signature of the author, that the digest is the content's, and each entry of `past`: a cluster cannot
+/// claim to have replaced what another has not written. kUnauthenticated, or kInvalidArgument beyond bounds.
+Status verify_version(const Version& version, const Signatures& signatures);
+
+/// Of content and statement, in memory and on the wire, nearly.
+std::size_t size_of(const Version& version);
+
+}  // namespace edge::federation
