@@ -302,23 +302,41 @@ void Replica::retry_refused(const std::string& peer) {
   }
 }
 
-std::vector<NamedDot> Replica::unsettled(const std::string& hub, std::size_t limit) const {
+std::vector<NamedDot> Replica::unsettled(const std::string& peer, std::size_t limit) const {
   std::vector<NamedDot> out;
-  const Peer& peer = peers_.at(hub);
+  const Peer& settings = peers_.at(peer);
   for (const ObjectKey& key : deleted_) {
     for (const HeldVersion& held : objects_.at(key)) {
       if (out.size() == limit) return out;
-      if (!held.settled && is_known_by(held, hub, peer)) out.push_back({key, held.version->dot});
+      if (!held.settled_by.contains(peer) && is_known_by(held, peer, settings)) out.push_back({key, held.version->dot});
     }
   }
   return out;
 }
 
-void Replica::settle(const NamedDot& deletion) {
+bool Replica::waits_for(const HeldVersion& held, const std::string& cluster, const Peer& peer, bool and_settled) const {
+  const PeerSettings& settings = peer.settings;
+  const ObjectKey& key = held.version->key;
+  if (peer.removed) return false;
+  if (!settings.reads.covers(key) && !settings.shares.covers(key) && !settings.writes.covers(key)) return false;
+  if (held.refused_by.contains(cluster)) return false;
+  return peer.stale || !is_known_by(held, cluster, peer) || (and_settled && !held.settled_by.contains(cluster));
+}
+
+bool Replica::is_settled(const NamedDot& deletion) const {
+  const auto* held = siblings(deletion.key);
+  if (held == nullptr) return true;
+  const auto one = std::ranges::find_if(*held, [&](const HeldVersion& h) { return h.version->dot == deletion.dot; });
+  return one == held->end() || std::ranges::none_of(peers_, [&](const auto& entry) {
+    return !entry.second.settings.suspended && waits_for(*one, entry.first, entry.second, false);
+  });
+}
+
+void Replica::settle(const NamedDot& deletion, const std::string& peer) {
   const auto found = objects_.find(deletion.key);
   if (found == objects_.end()) return;
   for (HeldVersion& held : found->second) {
-    if (held.version->dot == deletion.dot && held.version->deleted) held.settled = true;
+    if (held.version->dot == deletion.dot && held.version->deleted) held.settled_by.insert(peer);
   }
 }
 
@@ -332,6 +350,7 @@ void Replica::forget_knowledge(const std::string& cluster) {
     for (HeldVersion& one : held) {
       one.known_by.erase(cluster);
       one.refused_by.erase(cluster);
+      one.settled_by.erase(cluster);
     }
   }
 }
@@ -343,15 +362,10 @@ std::size_t Replica::collect() {
     bool seen = true;
     std::vector<Peer*> suspended;
     for (auto& [cluster, peer] : peers_) {
-      const PeerSettings& settings = peer.settings;
-      if (peer.removed) continue;
-      if (!settings.reads.covers(*key) && !settings.shares.covers(*key) && !settings.writes.covers(*key)) continue;
-      const bool knows = std::ranges::all_of(object->second, [&](const HeldVersion& held) {
-        if (held.refused_by.contains(cluster)) return true;
-        return is_known_by(held, cluster, peer) && (held.settled || !settings.hub);
-      });
-      if (knows && !peer.stale) continue;
-      if (settings.suspended) {
+      const bool waits = std::ranges::any_of(
+          object->second, [&](const HeldVersion& held) { return waits_for(held, cluster, peer, true); });
+      if (!waits) continue;
+      if (peer.settings.suspended) {
         suspended.push_back(&peer);
       } else {
         seen = false;

@@ -55,7 +55,7 @@ struct HeldVersion {
   std::uint64_t sequence = 0;        ///< when it came, among all of this state
   std::set<std::string> known_by{};  ///< peers that sent it
   std::set<std::string> refused_by{};
-  bool settled = false;  ///< a deletion that the hub has collected
+  std::set<std::string> settled_by{};  ///< of a deletion: peers all of whose peers have seen it
 };
 
 struct Received {
@@ -134,15 +134,17 @@ class Replica {
   void refused(const ObjectKey& key, const Dot& dot, const std::string& peer);
   /// What a peer did not take is sent again: grants and quotas may be others.
   void retry_refused(const std::string& peer);
-  /// Deletions that the hub is known to have had, at most `limit`: whether it still has them is asked.
-  std::vector<NamedDot> unsettled(const std::string& hub, std::size_t limit) const;
-  void settle(const NamedDot& deletion);
+  /// Deletions that a peer has seen, at most `limit`, for the question whether all of its peers have.
+  std::vector<NamedDot> unsettled(const std::string& peer, std::size_t limit) const;
+  /// The answer to that question: they have, or it has none any more.
+  bool is_settled(const NamedDot& deletion) const;
+  void settle(const NamedDot& deletion, const std::string& peer);
   /// Whether a peer has, or has had, a version of ours.
   bool is_known_by(const HeldVersion& held, const std::string& cluster, const Peer& peer) const;
   /// Forgets who sent what of one peer: its state lost some of it.
   void forget_knowledge(const std::string& cluster);
-  /// Removes deletions that every peer that is not suspended has seen, of a hub: that it has collected. A suspended one
-  /// that has not is stale from then on.
+  /// Removes deletions that every peer that is not suspended has seen, and knows that its own peers have: earlier, one of
+  /// them could send it again. A suspended one that has not is stale from then on.
   /// \returns how many.
   std::size_t collect();
 
@@ -162,6 +164,8 @@ class Replica {
   bool is_granted(const Version& version, const PeerSettings& settings) const;
   Merged put(const VersionPtr& version, const std::string& peer);
   void take_out(const HeldVersion& held);
+  /// Whether a deletion must wait for a peer: `and_settled`: and for the peers of that.
+  bool waits_for(const HeldVersion& held, const std::string& cluster, const Peer& peer, bool and_settled) const;
   Siblings versions_of(const ObjectKey& key) const;
   std::uint64_t next_sequence() { return ++lives_.back().last; }
   void count(const Version& version, bool added);

@@ -187,10 +187,8 @@ std::vector<Frame> Session::take(std::int64_t now) {
       next_comparison_ = now + options_.sync_interval;
       ++facts_.comparisons;
       say(roots_of(digest_tree(*replica_, {record()->settings.reads, theirs_.offers})));
-      if (record()->settings.hub) {
-        auto deletions = replica_->unsettled(peer_, kSettledInFrame);
-        if (!deletions.empty()) say(Settle{.deletions = std::move(deletions), .answer = false});
-      }
+      auto deletions = replica_->unsettled(peer_, kSettledInFrame);
+      if (!deletions.empty()) say(Settle{.deletions = std::move(deletions), .answer = false});
     }
   }
   return std::exchange(out_, {});

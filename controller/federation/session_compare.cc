@@ -67,18 +67,12 @@ Status Session::on(const Listing& listing, std::int64_t /*now*/) {
 
 Status Session::on(const Settle& settle, std::int64_t /*now*/) {
   if (settle.answer) {
-    if (record()->settings.hub) {
-      for (const NamedDot& deletion : settle.deletions) replica_->settle(deletion);
-    }
+    for (const NamedDot& deletion : settle.deletions) replica_->settle(deletion, peer_);
     return {};
   }
   Settle answer{.deletions = {}, .answer = true};
   for (const NamedDot& deletion : settle.deletions) {
-    const auto* siblings = replica_->siblings(deletion.key);
-    const bool held = siblings != nullptr && std::ranges::any_of(*siblings, [&](const HeldVersion& one) {
-      return one.version->dot == deletion.dot;
-    });
-    if (!held) answer.deletions.push_back(deletion);
+    if (replica_->is_settled(deletion)) answer.deletions.push_back(deletion);
   }
   say(std::move(answer));
   return {};
