@@ -14,13 +14,14 @@ Common common_of(const std::vector<Life>& lives, const std::vector<Life>& memory
   return common;
 }
 
-void remember(std::vector<Life>& memory, const std::vector<Life>& lives, std::uint64_t through, std::size_t most) {
-  std::erase_if(memory, [&](const Life& remembered) {
-    const auto life = std::ranges::find(lives, remembered.incarnation, &Life::incarnation);
-    return life == lives.end() || remembered.last > life->last || life + 1 == lives.end();
-  });
-  memory.push_back({lives.back().incarnation, through});
-  if (memory.size() > most) memory.erase(memory.begin());
+std::vector<Life> remembered(const std::vector<Life>& lives, std::uint64_t through) {
+  std::vector<Life> memory;
+  for (const Life& life : lives) {
+    const bool goes_on = &life == &lives.back();
+    memory.push_back({life.incarnation, goes_on ? through : std::min(life.last, through)});
+    if (!goes_on && life.last > through) break;
+  }
+  return memory;
 }
 
 }  // namespace edge::federation

@@ -80,7 +80,6 @@ struct ReplicaCounts {
 class Replica {
  public:
   static constexpr std::size_t kMostLives = 64;
-  static constexpr std::size_t kMostRemembered = 8;
 
   Replica(std::string cluster, MergeRules rules, Signatures signatures);
 

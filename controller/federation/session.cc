@@ -66,7 +66,7 @@ Status Session::on(const Hello& hello, std::int64_t /*now*/) {
   const bool lost = known_to_it.through < peer.acknowledged && !known_to_it.regressed;
   if (ours.regressed || lost) peer.stale = true;
   peer_stale_ = peer.stale;
-  remember(peer.memory, hello.lives, ours.through, Replica::kMostRemembered);
+  peer.memory = remembered(hello.lives, ours.through);
   say(Resume{.processed = ours.through, .stale = peer_stale_});
   return {};
 }
@@ -149,7 +149,7 @@ Status Session::on(const Delta& delta, std::int64_t now) {
     ++facts_.refused_versions;
     ack.refusals.push_back({version->key, version->dot, received.refusal});
   }
-  if (delta.through > 0) remember(record()->memory, theirs_.lives, delta.through, Replica::kMostRemembered);
+  if (delta.through > 0) record()->memory = remembered(theirs_.lives, delta.through);
   if (delta.listed && comparing_) {
     if (const Status status = end_comparing(now); !status) return status;
     ack.listed = true;

@@ -296,9 +296,10 @@ class World {
     for (const auto& [key, siblings] : node.replica->objects()) {
       for (const HeldVersion& held : siblings) {
         const Truth& truth = truths_.at(held.version->dot);
-        if (!truth.by_list || held.version->deleted == false) continue;
+        if (!truth.by_list) continue;
         for (const Dot& dot : truth.past) {
-          if (dot == held.version->dot) continue;
+          // The winner is written again, as it stands.
+          if (dot == held.version->dot || agree(*truths_.at(dot).version, *held.version)) continue;
           const bool replaced = std::ranges::any_of(truths_, [&](const auto& other) {
             return !other.second.by_list && other.first != dot && other.second.past.contains(dot);
           });
