@@ -31,6 +31,8 @@ void write(const Hello& hello, v1::Frame& out) {
 void write(const Resume& resume, v1::Frame& out) {
   out.mutable_resume()->set_processed(resume.processed);
   out.mutable_resume()->set_stale(resume.stale);
+  for (const NamedDot& refused : resume.refused) write(refused, *out.mutable_resume()->add_refused());
+  out.mutable_resume()->set_uncertain(resume.uncertain);
 }
 void write(const Members& members, v1::Frame& out) {
   v1::Members& body = *out.mutable_members();
@@ -81,9 +83,7 @@ void write(const Settle& settle, v1::Frame& out) {
   v1::Settle& body = *out.mutable_settle();
   body.set_answer(settle.answer);
   for (const NamedDot& deletion : settle.deletions) {
-    v1::NamedDot& one = *body.add_deletions();
-    write(deletion.key, *one.mutable_key());
-    write(deletion.dot, *one.mutable_dot());
+    write(deletion, *body.add_deletions());
   }
 }
 
@@ -176,13 +176,22 @@ Result<Frame> read_settle(std::uint64_t number, const v1::Settle& in) {
   if (in.deletions_size() > kMostVersions) return invalid("too many deletions in one frame");
   Settle settle{.deletions = {}, .answer = in.answer()};
   for (const v1::NamedDot& deletion : in.deletions()) {
-    auto key = read(deletion.key());
-    if (!key) return key.error();
-    auto dot = read(deletion.dot());
-    if (!dot) return dot.error();
-    settle.deletions.push_back({std::move(*key), std::move(*dot)});
+    auto one = read(deletion);
+    if (!one) return one.error();
+    settle.deletions.push_back(std::move(*one));
   }
   return framed(number, std::move(settle));
+}
+
+Result<Frame> read_resume(std::uint64_t number, const v1::Resume& in) {
+  if (in.refused_size() > kMostVersions) return invalid("too many refusals in one frame");
+  Resume resume{.processed = in.processed(), .stale = in.stale(), .refused = {}, .uncertain = in.uncertain()};
+  for (const v1::NamedDot& refused : in.refused()) {
+    auto one = read(refused);
+    if (!one) return one.error();
+    resume.refused.push_back(std::move(*one));
+  }
+  return framed(number, std::move(resume));
 }
 
 }  // namespace
@@ -231,7 +240,7 @@ Result<Frame> decode_frame(std::string_view bytes) {
     case v1::Frame::kHello:
       return read_hello(in.number(), in.hello());
     case v1::Frame::kResume:
-      return framed(in.number(), Resume{in.resume().processed(), in.resume().stale()});
+      return read_resume(in.number(), in.resume());
     case v1::Frame::kMembers:
       return read_members(in.number(), in.members());
     case v1::Frame::kDelta:

@@ -61,9 +61,17 @@ struct Hello {
   Scope offers;
   Scope accepts;
 };
+/// One version of an object.
+struct NamedDot {
+  ObjectKey key;
+  Dot dot;
+  friend auto operator<=>(const NamedDot&, const NamedDot&) = default;
+};
 struct Resume {
   std::uint64_t processed = 0;
   bool stale = false;
+  std::vector<NamedDot> refused{};
+  bool uncertain = false;
 };
 struct Members {
   std::vector<Member> members;
@@ -106,11 +114,6 @@ struct Listing {
   bool answer = false;
 };
 
-struct NamedDot {
-  ObjectKey key;
-  Dot dot;
-  friend auto operator<=>(const NamedDot&, const NamedDot&) = default;
-};
 struct Settle {
   std::vector<NamedDot> deletions;
   bool answer = false;

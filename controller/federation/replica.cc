@@ -226,7 +226,16 @@ Refusal Replica::check(const Version& version, const std::string& peer) const {
 }
 
 Received Replica::receive(const VersionPtr& version, const std::string& peer) {
-  if (const Refusal refusal = check(*version, peer); refusal != Refusal::kNone) return {.refusal = refusal};
+  if (const Refusal refusal = check(*version, peer); refusal != Refusal::kNone) {
+    if (Peer* const sender = this->peer(peer)) {
+      if (sender->refused.size() < kMostRefused) {
+        sender->refused.insert({version->key, version->dot});
+      } else {
+        sender->refused_more = true;
+      }
+    }
+    return {.refusal = refusal};
+  }
   clock_.observe(version->time);
   const Merged merged = put(version, peer);
   return {.changed = merged.outcome == Merged::Outcome::kTaken};

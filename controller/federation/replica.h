@@ -44,6 +44,8 @@ struct Peer {
   PeerSettings settings{};
   std::vector<Life> memory{};      ///< of its state: how far each of its lives was processed
   std::uint64_t acknowledged = 0;  ///< it has everything up to this sequence number of ours
+  std::set<NamedDot> refused{};    ///< of what it sent; it is told again when it connects, as it may not have heard
+  bool refused_more = false;       ///< than are remembered
   bool stale = false;   ///< it may hold what was deleted since: it compares with the whole list first
   bool removed = false;  ///< it is no peer; what it had is remembered in case that it comes back
   bool resend = false;  ///< it is shown more than before: the next session sends everything
@@ -80,6 +82,7 @@ struct ReplicaCounts {
 class Replica {
  public:
   static constexpr std::size_t kMostLives = 64;
+  static constexpr std::size_t kMostRefused = 2048;
 
   Replica(std::string cluster, MergeRules rules, Signatures signatures);
 

@@ -67,7 +67,10 @@ Status Session::on(const Hello& hello, std::int64_t /*now*/) {
   if (ours.regressed || lost) peer.stale = true;
   peer_stale_ = peer.stale;
   peer.memory = remembered(hello.lives, ours.through);
-  say(Resume{.processed = ours.through, .stale = peer_stale_});
+  say(Resume{.processed = ours.through,
+             .stale = peer_stale_,
+             .refused = {peer.refused.begin(), peer.refused.end()},
+             .uncertain = peer.refused_more});
   return {};
 }
 
@@ -75,7 +78,8 @@ Status Session::on(const Resume& resume, std::int64_t /*now*/) {
   resumed_ = true;
   Peer& peer = *record();
   if (resume.processed > replica_->sequence()) return protocol_error("the peer has more of this state than there is");
-  if (resume.stale && !peer_stale_) {
+  for (const NamedDot& refused : resume.refused) replica_->refused(refused.key, refused.dot, peer_);
+  if (resume.stale && !peer_stale_ && !resume.uncertain) {
     if (const Status status = begin_comparing(theirs_, resume.processed); !status) return status;
     // What it is known to have had is not sent: it may be what was deleted.
     peer.acknowledged = std::max(peer.acknowledged, resume.processed);
@@ -141,6 +145,11 @@ Status Session::on(const Members& members, std::int64_t /*now*/) {
 
 Status Session::on(const Delta& delta, std::int64_t now) {
   Ack ack{.through = delta.through};
+  // Who sends has persisted what it was told at the beginning.
+  if (!std::exchange(heard_delta_, true)) {
+    record()->refused.clear();
+    record()->refused_more = false;
+  }
   for (const VersionPtr& version : delta.versions) {
     ++facts_.received_versions;
     unlisted_.erase({version->key, version->dot});

@@ -97,6 +97,7 @@ class Session {
 
   bool greeted_ = false;
   bool resumed_ = false;
+  bool heard_delta_ = false;
   Hello theirs_{};
   bool peer_stale_ = false;        ///< it compares with our list
   std::uint64_t list_through_ = 0;  ///< the end of that list

@@ -298,8 +298,10 @@ class World {
         const Truth& truth = truths_.at(held.version->dot);
         if (!truth.by_list) continue;
         for (const Dot& dot : truth.past) {
-          // The winner is written again, as it stands.
-          if (dot == held.version->dot || agree(*truths_.at(dot).version, *held.version)) continue;
+          const Version& before = *truths_.at(dot).version;
+          // The winner is written again, as it stands; and a deletion is over where a cluster was suspended that had
+          // changed the object meanwhile (decision 0271).
+          if (dot == held.version->dot || before.deleted || agree(before, *held.version)) continue;
           const bool replaced = std::ranges::any_of(truths_, [&](const auto& other) {
             return !other.second.by_list && other.first != dot && other.second.past.contains(dot);
           });

@@ -25,6 +25,8 @@ struct StateAccess {
       one.set_stale(peer.stale);
       one.set_resend(peer.resend);
       one.set_removed(peer.removed);
+      for (const NamedDot& refused : peer.refused) federation::write(refused, *one.add_refused());
+      one.set_refused_more(peer.refused_more);
       federation::write(peer.settings.reads, *one.mutable_reads());
     }
     for (const auto& [key, siblings] : replica.objects_) {
@@ -50,9 +52,17 @@ struct StateAccess {
       if (!memory) return lost("a peer cannot be read");
       auto reads = federation::read(peer.reads());
       if (!reads) return lost("what a peer is shown cannot be read");
+      std::set<NamedDot> refused;
+      for (const v1::NamedDot& stored : peer.refused()) {
+        auto named = federation::read(stored);
+        if (!named) return lost("a refusal cannot be read");
+        refused.insert(std::move(*named));
+      }
       replica.peers_[peer.cluster()] = {.settings = {.reads = std::move(*reads)},
                                         .memory = std::move(*memory),
                                         .acknowledged = peer.acknowledged(),
+                                        .refused = std::move(refused),
+                                        .refused_more = peer.refused_more(),
                                         .stale = peer.stale(),
                                         .removed = peer.removed(),
                                         .resend = peer.resend()};

@@ -46,6 +46,18 @@ Result<Dot> read(const v1::Dot& in) {
   return dot;
 }
 
+void write(const NamedDot& named, v1::NamedDot& out) {
+  write(named.key, *out.mutable_key());
+  write(named.dot, *out.mutable_dot());
+}
+Result<NamedDot> read(const v1::NamedDot& in) {
+  auto key = read(in.key());
+  if (!key) return key.error();
+  auto dot = read(in.dot());
+  if (!dot) return dot.error();
+  return NamedDot{std::move(*key), std::move(*dot)};
+}
+
 void write(const Scope& scope, v1::Scope& out) {
   for (const std::string& kind : scope.kinds) out.add_kinds(kind);
   if (scope.nothing) out.add_kinds();

@@ -13,6 +13,8 @@ void write(const ObjectKey& key, v1::Key& out);
 Result<ObjectKey> read(const v1::Key& in);
 void write(const Dot& dot, v1::Dot& out);
 Result<Dot> read(const v1::Dot& in);
+void write(const NamedDot& named, v1::NamedDot& out);
+Result<NamedDot> read(const v1::NamedDot& in);
 void write(const Scope& scope, v1::Scope& out);
 Result<Scope> read(const v1::Scope& in);
 void write(const Version& version, v1::Version& out);
