@@ -27,12 +27,23 @@ void add_proofs(std::map<ReplicaId, Proof>& proofs, const Version& version) {
 
 bool ranks_before(const Version& a, const Version& b, const MergeRules& rules) {
   if (rules.policy == ConflictPolicy::kHubWins) {
-    const bool hub_a = a.dot.replica.cluster == rules.hub;
-    const bool hub_b = b.dot.replica.cluster == rules.hub;
+    const bool hub_a = a.rank_cluster == rules.hub;
+    const bool hub_b = b.rank_cluster == rules.hub;
     if (hub_a != hub_b) return hub_a;
   }
+  if (a.rank != b.rank) return rules.policy == ConflictPolicy::kNewestWins ? a.rank > b.rank : a.rank < b.rank;
   if (a.time != b.time) return rules.policy == ConflictPolicy::kNewestWins ? a.time > b.time : a.time < b.time;
   return std::tie(a.dot, a.statement) < std::tie(b.dot, b.statement);
+}
+
+void rank_over(Version& version, const Siblings& siblings, const MergeRules& rules) {
+  version.rank = version.time;
+  version.rank_cluster = version.dot.replica.cluster;
+  if (siblings.size() < 2) return;
+  const Version& winner = *siblings.front();
+  version.rank_cluster = winner.rank_cluster;
+  // The newest is the newest anyhow.
+  if (rules.policy != ConflictPolicy::kNewestWins) version.rank = winner.rank - 1;
 }
 
 bool agree(const Version& a, const Version& b) { return a.deleted == b.deleted && a.digest == b.digest; }

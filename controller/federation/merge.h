@@ -36,6 +36,10 @@ struct Merged {
   std::vector<VersionPtr> dropped{};  ///< siblings for which there was no room
 };
 
+/// Sets the rank of a version that is written over the winner of `siblings`. While losers stay it must rank before them: it
+/// would otherwise lose to what the winner has won over.
+void rank_over(Version& version, const Siblings& siblings, const MergeRules& rules);
+
 /// Puts a version in.
 Merged merge(Siblings& siblings, const VersionPtr& version, const MergeRules& rules);
 

@@ -49,7 +49,7 @@ Result<VersionPtr> Replica::write(const ObjectKey& key, std::string content, std
   const Siblings over = have.empty() ? Siblings{} : Siblings{have.front()};
   Version like;
   if (!have.empty()) like.origin = have.front()->origin;
-  return write_over(key, over, &like, std::move(content), now);
+  return write_over(key, over, have, like, std::move(content), now);
 }
 
 Result<VersionPtr> Replica::remove(const ObjectKey& key, std::int64_t now) {
@@ -58,7 +58,7 @@ Result<VersionPtr> Replica::remove(const ObjectKey& key, std::int64_t now) {
   Version like;
   like.deleted = true;
   like.origin = have->origin;
-  return write_over(key, {have}, &like, {}, now);
+  return write_over(key, {have}, versions_of(key), like, {}, now);
 }
 
 Result<VersionPtr> Replica::resolve(const ObjectKey& key, const Dot& chosen, std::int64_t now) {
@@ -68,7 +68,7 @@ Result<VersionPtr> Replica::resolve(const ObjectKey& key, const Dot& chosen, std
   Version like;
   like.deleted = (*found)->deleted;
   like.origin = (*found)->origin;
-  return write_over(key, have, &like, (*found)->content, now);
+  return write_over(key, have, {}, like, (*found)->content, now);
 }
 
 Status Replica::retire(const ObjectKey& key, const std::vector<Dot>& gone, std::int64_t now) {
@@ -87,12 +87,12 @@ Status Replica::retire(const ObjectKey& key, const std::vector<Dot>& gone, std::
     content = rest.front()->content;
     replaced.push_back(rest.front());
   }
-  const auto written = write_over(key, replaced, &like, std::move(content), now);
+  const auto written = write_over(key, replaced, rest, like, std::move(content), now);
   return written ? Status() : Status(written.error());
 }
 
-Result<VersionPtr> Replica::write_over(const ObjectKey& key, const Siblings& replaced, const Version* like,
-                                       std::string content, std::int64_t now) {
+Result<VersionPtr> Replica::write_over(const ObjectKey& key, const Siblings& replaced, const Siblings& ranked,
+                                       const Version& like, std::string content, std::int64_t now) {
   const Dot dot{id_, counter_ + 1};
   auto next = successor(versions_of(key), replaced, dot);
   auto version = std::make_shared<Version>();
@@ -101,8 +101,9 @@ Result<VersionPtr> Replica::write_over(const ObjectKey& key, const Siblings& rep
   version->past = std::move(next.past);
   version->proofs = std::move(next.proofs);
   version->time = clock_.tick(now);
-  version->deleted = like->deleted;
-  version->origin = like->origin.empty() ? id_.cluster : like->origin;
+  rank_over(*version, ranked, rules_);
+  version->deleted = like.deleted;
+  version->origin = like.origin.empty() ? id_.cluster : like.origin;
   version->content = std::move(content);
   if (const Status status = sign_version(*version, signatures_); !status) return status.error();
   ++counter_;
@@ -191,9 +192,15 @@ bool Replica::is_granted(const Version& version, const PeerSettings& settings) c
 Refusal Replica::check(const Version& version, const std::string& peer) const {
   const std::string& author = version.dot.replica.cluster;
   if (version.content.size() > Version::kMostContent || !version.past.within_bounds()) return Refusal::kTooLarge;
-  if (version.time >= kLatestTime) return Refusal::kTime;
+  if (version.time >= kLatestTime || version.rank > version.time) return Refusal::kTime;
   if (author != id_.cluster && !members_.contains(author)) return Refusal::kUnknownAuthor;
   if (!verify_version(version, signatures_)) return Refusal::kSignature;
+  // Another cluster's rank is for who writes over a version of it.
+  const bool ranked = version.rank_cluster == author ||
+                      std::ranges::any_of(version.past.entries(), [&](const auto& entry) {
+                        return entry.first.cluster == version.rank_cluster;
+                      });
+  if (!ranked) return Refusal::kSignature;
   const auto sender = peers_.find(peer);
   if (sender == peers_.end() || sender->second.removed) return Refusal::kNotGranted;
   // What this cluster wrote comes back where its state was lost.

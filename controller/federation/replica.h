@@ -160,8 +160,9 @@ class Replica {
  private:
   friend struct StateAccess;
 
-  Result<VersionPtr> write_over(const ObjectKey& key, const Siblings& replaced, const Version* like, std::string content,
-                                std::int64_t now);
+  /// `ranked`: the siblings whose winner it takes the place of; `like`: whether it is a deletion, and the origin.
+  Result<VersionPtr> write_over(const ObjectKey& key, const Siblings& replaced, const Siblings& ranked,
+                                const Version& like, std::string content, std::int64_t now);
   Refusal check(const Version& version, const std::string& peer) const;
   bool is_granted(const Version& version, const PeerSettings& settings) const;
   Merged put(const VersionPtr& version, const std::string& peer);

@@ -217,6 +217,7 @@ class World {
       written = node.replica->resolve(key, over[choices.below(over.size())]->dot, time_at(node));
     }
     if (!written) return fail("a change failed: " + written.error().text);
+    if (node.replica->siblings(key)->front().version != *written) return fail("a write over the winner does not win");
     Truth truth{.version = *written, .past = {(*written)->dot}};
     for (const VersionPtr& version : over) {
       const auto& before = truths_.at(version->dot).past;

@@ -36,6 +36,8 @@ struct Version {
   Dot dot;
   Past past;  ///< with `dot`
   HybridTime time = 0;
+  HybridTime rank = 0;         ///< `time`; over the winner of a conflict: just before that one's
+  std::string rank_cluster{};  ///< its author, or that of the winner
   bool deleted = false;
   std::string origin;   ///< UID of the cluster that made the object
   std::string digest;   ///< SHA-256 of `content`, 32 bytes

@@ -85,6 +85,8 @@ std::string statement_of(const Version& version) {
   out.set_deleted(version.deleted);
   out.set_origin(version.origin);
   out.set_digest(version.digest);
+  out.set_rank(version.rank);
+  out.set_rank_cluster(version.rank_cluster);
   for (const auto& [replica, ranges] : version.past.entries()) {
     v1::Entry& entry = *out.add_past();
     write_replica(replica, *entry.mutable_replica());
@@ -135,8 +137,11 @@ Status read_statement(Version& version) {
   version.deleted = in.deleted();
   version.origin = in.origin();
   version.digest = in.digest();
+  version.rank = in.rank();
+  version.rank_cluster = in.rank_cluster();
   if (!version.past.contains(version.dot)) return malformed("a version that is not in its own clock");
   if (version.origin.empty() || version.origin.size() > kMostCluster) return malformed("a version without origin");
+  if (version.rank_cluster.size() > kMostCluster) return malformed("a rank that is none");
   if (version.digest.size() != kDigest) return malformed("a digest that is none");
   return {};
 }
