@@ -79,7 +79,9 @@ Status Session::on(const Settle& settle, std::int64_t /*now*/) {
 }
 
 void Session::send_missing(const Listing& theirs) {
-  if (comparing_ || peer_stale_) return;
+  // Not before everything was acknowledged in its order: what comes by this way does not count as processed, so that a
+  // backup could bring it back.
+  if (comparing_ || peer_stale_ || !in_flight_.empty() || sent_ != replica_->sequence()) return;
   std::map<ObjectKey, std::vector<Dot>> listed;
   for (const HeldObject& object : theirs.objects) listed[object.key] = object.dots;
   const Scope& reads = record()->settings.reads;
