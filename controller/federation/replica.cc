@@ -71,6 +71,20 @@ Result<VersionPtr> Replica::resolve(const ObjectKey& key, const Dot& chosen, std
   return write_over(key, have, {}, like, (*found)->content, now);
 }
 
+Result<VersionPtr> Replica::change(const ObjectKey& key, const VersionPtr& base,
+                                   const std::optional<std::string>& content, std::int64_t now) {
+  const Siblings have = versions_of(key);
+  const bool current = !have.empty() && base != nullptr && have.front()->dot == base->dot;
+  if (content && content->size() > Version::kMostContent) {
+    return Error{ErrorCode::kInvalidArgument, "an object larger than 256 KiB is not federated"};
+  }
+  Version like;
+  like.deleted = !content;
+  if (base != nullptr) like.origin = base->origin;
+  return write_over(key, base == nullptr ? Siblings{} : Siblings{base}, current ? have : Siblings{}, like,
+                    content.value_or(""), now);
+}
+
 Status Replica::retire(const ObjectKey& key, const std::vector<Dot>& gone, std::int64_t now) {
   const Siblings have = versions_of(key);
   Siblings replaced;

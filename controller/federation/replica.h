@@ -100,6 +100,10 @@ class Replica {
   Result<VersionPtr> remove(const ObjectKey& key, std::int64_t now);
   /// Ends the conflict of an object: the chosen sibling is written again, over all others. kNotFound: it is no sibling.
   Result<VersionPtr> resolve(const ObjectKey& key, const Dot& chosen, std::int64_t now);
+  /// A change to an object as it was by `base` (null: it was none), whatever has come since: what has is concurrent, and
+  /// stays. nullopt: it was deleted.
+  Result<VersionPtr> change(const ObjectKey& key, const VersionPtr& base, const std::optional<std::string>& content,
+                            std::int64_t now);
   /// Removes versions of which a peer's whole list says that they are gone: by a new version, so that others learn it.
   Status retire(const ObjectKey& key, const std::vector<Dot>& gone, std::int64_t now);
 
