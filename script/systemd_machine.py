@@ -18,8 +18,8 @@ mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/units /run/etc /run/etc-work
 mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/etc,workdir=/run/etc-work /etc
 mount -t overlay overlay -o lowerdir="$1":/usr/bin /usr/bin
-for place in /var/lib /var/cache /var/log /tmp; do mount -t tmpfs -o mode=755 tmpfs "$place"; done
-chmod 1777 /tmp
+for place in /var/lib /var/cache /var/log /var/tmp /tmp; do mount -t tmpfs -o mode=755 tmpfs "$place"; done
+chmod 1777 /tmp /var/tmp
 if [ ! -e /sys/fs/cgroup/cgroup.controllers ]; then
   mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup
   mkdir /sys/fs/cgroup/systemd
