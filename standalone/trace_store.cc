@@ -1,5 +1,6 @@
 #include "standalone/trace_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -10,7 +11,8 @@
 namespace edge::standalone {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kFirstPause = std::chrono::milliseconds(100);
+constexpr auto kLongestPause = std::chrono::milliseconds(5000);
 
 }  // namespace
 
@@ -40,7 +42,7 @@ void TraceStore::open() {
 
 void TraceStore::open_when_free() {
   std::string reported;
-  for (;;) {
+  for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     auto opened = traces::open_trace_server(options_);
     std::unique_lock lock(mutex_);
     if (closed_) return;
@@ -48,12 +50,12 @@ void TraceStore::open_when_free() {
       server_ = std::move(*opened);
       return;
     }
-    // The ports are free when the process before has drained, at the latest.
+    // A process of an older version has the ports until it has drained, and another program may have them for good.
     if (opened.error().text != reported) {
       reported = opened.error().text;
       options_.log.info("traces are not stored yet", {{"reason", reported}});
     }
-    if (closed_changed_.wait_for(lock, kLook, [this] { return closed_; })) return;
+    if (closed_changed_.wait_for(lock, pause, [this] { return closed_; })) return;
   }
 }
 
