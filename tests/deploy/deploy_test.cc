@@ -194,7 +194,7 @@ TEST(Deploy, HasUnitsThatSystemdTakes) {
 
 // `systemctl reload`: what takes over is what would be started, and returns when it serves (docs/upgrades.md).
 TEST(Deploy, ReloadsAUnitByWhatItStarts) {
-  for (const std::string name : {"edge-agent"}) {
+  for (const std::string name : {"edge-agent", "edge-standalone"}) {
     const std::string text = text_of(kDeploy / ("systemd/" + name + ".service"));
     const auto line = [&](const std::string& key) {
       const auto begin = text.find("\n" + key) + 1;
