@@ -215,13 +215,17 @@ endpoints: [{{addresses: [127.0.0.1]}}]
         self.edgectl("create", "secret", "tls", "tls", "--cert", folder / "cert.pem", "--key", folder / "key.pem")
         self.edgectl("apply", "-f", folder / "config.yaml")
 
-    def apply_more(self, count):
-        """So many addresses besides, 198.51.100.1 and on."""
-        all_of = ["""apiVersion: edgeproxy.io/v1alpha1
+    def apply_gateway_of_all(self):
+        (self.net.folder / "any.yaml").write_text("""apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyGateway
 metadata: {name: any, namespace: default}
 spec: {listeners: [{name: http, port: 8081, protocol: HTTP}]}
-"""] + [f"""apiVersion: edgeproxy.io/v1alpha1
+""")
+        self.edgectl("apply", "-f", self.net.folder / "any.yaml")
+
+    def apply_more(self, count):
+        """So many addresses besides, 198.51.100.1 and on, for a gateway of all addresses."""
+        all_of = [f"""apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyVIP
 metadata: {{name: more-{number}, namespace: default}}
 spec: {{address: {MORE}{number}/24, interface: eth0, nodeSelector: {{bench: "yes"}}}}
@@ -232,8 +236,9 @@ spec: {{address: {MORE}{number}/24, interface: eth0, nodeSelector: {{bench: "yes
     def start_node(self, name):
         folder = self.net.folder
         self.agents[name] = self.net.start(
-            name, self.bin / "edge-agent", "--controller", ADDRESSES["ctl"] + ":9443", "--name", name, "--token-file",
-            folder / "ctl/agents/join", "--data-dir", folder / name, "--label", "bench=yes", "--peer-listen",
+            name, self.bin / "edge-agent", "--controller", ADDRESSES["ctl"] + ":9443", "--name", name, "--node",
+            "node-" + name, "--token-file", folder / "ctl/agents/join", "--data-dir", folder / name, "--label",
+            "bench=yes", "--peer-listen",
             "0.0.0.0:9095", "--upgrade-socket", folder / f"{name}.sock", "--drain-timeout", "30s",
             "--metrics-listen", "127.0.0.1:9090", "--health-listen", "127.0.0.1:9091", "--threads", "1")
 
