@@ -2,7 +2,7 @@
 import {useMemo} from 'preact/hooks';
 import {type Health, type Objects, type Row, useApi} from '../api';
 import {Choice, Empty, Fault, HealthMark, Heading, Time, Waiting} from '../parts/basics';
-import {type Column, readSort, Table, writeSort} from '../parts/table';
+import {type Column, readSort, Table, writeSort, sorted} from '../parts/table';
 import {objectPath, setQuery, useLocation} from '../router';
 import {texts} from '../texts';
 
@@ -44,13 +44,14 @@ function List({objects, plural}: {objects: Objects; plural: string}) {
   const rows = objects.rows;
   const namespaces = useMemo(() => [...new Set(rows.map((row) => row.namespace))].filter((one) => one !== '').sort(), [rows]);
   const columns = useMemo(() => columnsOf(plural, objects.heads, namespaces.length > 0), [plural, objects.heads.join(), namespaces.length > 0]);
-  /// Once for each load: a key looks through thousands of them.
-  const searched = useMemo(() => rows.map((row) => `${row.namespace}/${row.name} ${row.cells.join(' ')} ${row.problem}`.toLowerCase()), [rows]);
+  /// Sorted and made into texts once for each load: a key looks through thousands of them.
+  const ordered = useMemo(() => sorted(rows, columns, sort), [rows, columns, sort.by, sort.down]);
+  const searched = useMemo(() => ordered.map((row) => `${row.namespace}/${row.name} ${row.cells.join(' ')} ${row.problem}`.toLowerCase()), [ordered]);
   const shown = useMemo(() => {
     const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== '');
-    return rows.filter((row, index) => (namespace === '' || row.namespace === namespace) && (health === 'all' || row.health === health) &&
+    return ordered.filter((row, index) => (namespace === '' || row.namespace === namespace) && (health === 'all' || row.health === health) &&
       words.every((word) => searched[index]!.includes(word)));
-  }, [rows, searched, filter, namespace, health]);
+  }, [ordered, searched, filter, namespace, health]);
   const present = kListed.filter((one) => objects.kind.health[one] > 0 || one === health);
   const {kind} = objects;
   if (!kind.served) return <Empty text={t.notServed(kind.kind)} />;
@@ -78,7 +79,7 @@ function List({objects, plural}: {objects: Objects; plural: string}) {
           <button type="button" onClick={() => setQuery({filter: '', namespace: '', health: ''})}>{t.clear}</button>
         </Empty>
       ) : (
-        <Table label={kind.kind} columns={columns} rows={shown} keyOf={(row) => `${row.namespace}/${row.name}`} sort={sort}
+        <Table label={kind.kind} columns={columns} rows={shown} keyOf={(row) => `${row.namespace}/${row.name}`} sort={sort} inOrder
                onSort={(next) => setQuery({sort: writeSort(next)})} />
       )}
       {kind.leftOut > 0 && <p class="muted">{t.leftOut(kind.leftOut)}</p>}

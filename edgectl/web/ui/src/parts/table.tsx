@@ -39,18 +39,20 @@ export function sorted<T>(rows: T[], columns: Column<T>[], sort: Sort): T[] {
   return keyed.map((one) => one.row);
 }
 
-export function Table<T>({label, columns, rows, keyOf, sort, onSort}: {
+export function Table<T>({label, columns, rows, keyOf, sort, inOrder = false, onSort}: {
   label: string;
   columns: Column<T>[];
   rows: T[];
   keyOf: (row: T) => string;
   sort?: Sort;
+  /// `rows` are sorted already.
+  inOrder?: boolean;
   onSort?: (sort: Sort) => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const [seen, look] = useState({from: 0, to: kAllDrawn});
   const height = useRef(28);
-  const ordered = useMemo(() => (sort ? sorted(rows, columns, sort) : rows), [rows, sort?.by, sort?.down]);
+  const ordered = useMemo(() => (sort && !inOrder ? sorted(rows, columns, sort) : rows), [rows, sort?.by, sort?.down]);
   const windowed = ordered.length > kAllDrawn;
 
   useLayoutEffect(() => {
