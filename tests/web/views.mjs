@@ -274,10 +274,9 @@ const parts = {
   async secrets() {
     await known();
     // Refused by the compiler, whose words quote it.
-    writeFileSync(`${folder}/urls.json`, JSON.stringify({apiVersion: 'edgeproxy.io/v1alpha1', kind: 'ProxyBackend', metadata: {namespace: 'shop', name: 'urls', annotations: {token: planted}},
-                                                         spec: {url: `https://ann:${planted}@api.example`}}));
-    shop.edgectl('apply', '-f', `${folder}/urls.json`);
-    await until('/api/objects/proxybackends', (reply) => reply.rows?.some((one) => one.name === 'urls' && one.health === 'bad'));
+    shop.edgectl('patch', 'backends', 'search', '-n', 'shop', '--type', 'merge', '-p', JSON.stringify({metadata: {annotations: {token: planted}},
+                                                                                                        spec: {endpoints: null, url: `https://ann:${planted}@api.example`}}));
+    await until('/api/objects/proxybackends', (reply) => reply.rows?.some((one) => one.name === 'search' && one.health === 'bad'));
     await until('/api/traces', (reply) => reply.traces?.length > 0);
     const document = await (await fetch(`${shop.url}/api/openapi.json`)).json();
     const kinds = (await (await fetch(`${shop.url}/api/kinds`)).json()).filter((kind) => kind.count > 0);

@@ -223,7 +223,7 @@ export const texts = {
     lead: 'The latest requests of all agents, the newest first.',
     filters: 'Filters',
     names: {host: 'Host', route: 'Route', backend: 'Backend', status: 'Status', client: 'Client', minDuration: 'Took at least', method: 'Method', path: 'Path'},
-    hints: {host: 'part of a name', route: 'shop/cart', backend: 'shop/cart', status: '404 or 5xx', client: '10.0.0.0/8', minDuration: '250ms', method: 'GET', path: 'part of a path'},
+    hints: {host: 'shop.example', route: 'shop/cart', backend: 'shop/cart', status: '404 or 5xx', client: '10.0.0.0/8', minDuration: '250ms', method: 'GET', path: '/cart'},
     pause: 'Pause', follow: 'Follow', following: 'Following', paused: 'Paused',
     time: 'Time', status: 'Status', method: 'Method', url: 'Host and path', ways: 'See', total: 'Took', route: 'Route', backend: 'Backend',
     reason: 'Reason', client: 'Client', agent: 'Agent',
