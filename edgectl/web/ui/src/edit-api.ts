@@ -113,6 +113,16 @@ export interface Analysis {
   }[];
 }
 
+/// What a viewer may do with objects of a kind in a namespace.
+export interface Rights {
+  create: boolean;
+  update: boolean;
+  delete: boolean;
+}
+
+export const rightsPath = (plural: string, namespace: string) =>
+  `/api/rights/${[plural, namespace].filter((part) => part !== '').map(encodeURIComponent).join('/')}`;
+
 export const isConflict = (body: unknown): body is Conflict =>
   typeof body === 'object' && body !== null && (body as {conflict?: unknown}).conflict === true;
 

@@ -27,9 +27,10 @@ function readLine(text: string): Line | null {
 }
 
 /// The keys of the map whose keys stand in `column` around a line.
-function siblingsOf(lines: string[], at: number, column: number): string[] {
+function siblingsOf(lines: string[], at: number, column: number, first: boolean): string[] {
   const keys: string[] = [];
-  for (const step of [-1, 1]) {
+  // What stands above an item that begins here is of another one.
+  for (const step of first ? [1] : [-1, 1]) {
     for (let i = at + step; i >= 0 && i < lines.length; i += step) {
       const text = lines[i]!;
       if (text.trim() === '' || text.trimStart().startsWith('#')) continue;
@@ -84,7 +85,7 @@ export function placeAt(text: string, position: number): Place | null {
       item = false;
     }
   }
-  return {path, key: typing ? null : key, from: position - typed.length, typed, column, siblings: siblingsOf(lines, at, column)};
+  return {path, key: typing ? null : key, from: position - typed.length, typed, column, siblings: siblingsOf(lines, at, column, dashes !== '')};
 }
 
 /// The fields of the map at a path; none where it has no table.

@@ -3,6 +3,7 @@ import {type Condition, type Happening, type Health, type Json, type ObjectPage,
 import {Choice, Copy, Empty, HealthMark, Heading, Section, Time, Waiting} from '../parts/basics';
 import {type Column, Table} from '../parts/table';
 import {Value} from '../parts/value';
+import {type Rights, rightsPath} from '../edit-api';
 import {AnalysisView, kAnalysed} from '../parts/analysis';
 import {Prose} from '../parts/request';
 import {editPath, objectPath, setQuery, useLocation} from '../router';
@@ -130,6 +131,7 @@ function Body({page}: {page: ObjectPage}) {
 export function ObjectView({plural, namespace, name, readOnly}: {plural: string; namespace: string; name: string; readOnly: boolean}) {
   const path = `/api${objectPath(plural, namespace, name)}`;
   const loaded = useApi<ObjectPage>(path, [plural]);
+  const rights = useApi<Rights>(rightsPath(plural, namespace), []).data;
   return (
     <>
       <nav class="crumbs" aria-label={plural}>
@@ -140,7 +142,7 @@ export function ObjectView({plural, namespace, name, readOnly}: {plural: string;
         {loaded.data && (
           <p class="buttons">
             <a class="button" href={editPath(plural, namespace, name)}>{texts.edit.edit}</a>
-            {!readOnly && <a class="button" href={editPath(plural, namespace, name, 'delete')}>{texts.edit.remove}</a>}
+            {!readOnly && rights?.delete && <a class="button" href={editPath(plural, namespace, name, 'delete')}>{texts.edit.remove}</a>}
           </p>
         )}
       </Heading>
