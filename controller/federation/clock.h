@@ -1,8 +1,8 @@
 // Vector clocks of federated objects, and hybrid logical time (decision 0271).
 //
-// A dot names one version: the replica that wrote it and that replica's counter. A past is the set of dots that a version
-// replaces, itself among them: a vector clock whose entries are ranges, so that a version written over the winner of a
-// conflict does not claim to have replaced the loser.
+// A dot names one version: the replica that wrote it and that replica's counter. A past is the set of dots that a
+// version replaces, itself among them: a vector clock whose entries are ranges, so that a version written over the
+// winner of a conflict does not claim to have replaced the loser.
 #pragma once
 
 #include <compare>

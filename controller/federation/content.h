@@ -14,8 +14,8 @@ inline constexpr std::string_view kOriginLabel = EDGE_API_GROUP "/origin-cluster
 /// Whether `status` travels too.
 enum class WithStatus : bool { kNo, kYes };
 
-/// Returns the content of a version for an object as the API has it: its members in one order, without status, and of its
-/// metadata the name, the namespace, labels and annotations. kInvalidArgument: it is no object.
+/// Returns the content of a version for an object as the API has it: its members in one order, without status, and of
+/// its metadata the name, the namespace, labels and annotations. kInvalidArgument: it is no object.
 Result<std::string> content_of(std::string_view object, WithStatus with_status);
 
 /// Returns what is applied to the API for the content of a version; with the origin as label, unless it is empty.

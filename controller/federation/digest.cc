@@ -16,7 +16,8 @@ std::string hashed(std::string_view text) {
 
 std::uint64_t number_of(std::string_view hash) {
   std::uint64_t number = 0;
-  for (int i = 0; i < 8; ++i) number |= std::uint64_t{static_cast<std::uint8_t>(hash[static_cast<std::size_t>(i)])} << (8 * i);
+  for (int i = 0; i < 8; ++i)
+    number |= std::uint64_t{static_cast<std::uint8_t>(hash[static_cast<std::size_t>(i)])} << (8 * i);
   return number;
 }
 

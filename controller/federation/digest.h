@@ -1,5 +1,5 @@
-// The digest tree of a state: a root a kind, 256 leaves below it, and what is in a leaf. Two clusters compare roots each
-// `syncInterval`, and list only the leaves that differ.
+// The digest tree of a state: a root a kind, 256 leaves below it, and what is in a leaf. Two clusters compare roots
+// each `syncInterval`, and list only the leaves that differ.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How the API of a cluster and its federation state follow each other: which version a change in the API is, and what is to
-// be done in the API. Without I/O; decision 0271.
+// How the API of a cluster and its federation state follow each other: which version a change in the API is, and what
+// is to be done in the API. Without I/O; decision 0271.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ enum class ApiState : std::uint8_t {
 
 struct FollowStep {
   enum class Kind : std::uint8_t { kNothing, kApply, kDelete } kind = Kind::kNothing;
-  VersionPtr version{};  ///< to apply
+  VersionPtr version{};   ///< to apply
   bool conflict = false;  ///< the change met another one: both are listed
 };
 
-/// Looks at one object. `content`: as content_of returns it; nullopt: the API has none. Writes a version for what changed
-/// there. After a step that is not kNothing has been done, `follow` is called again with what the API then has.
+/// Looks at one object. `content`: as content_of returns it; nullopt: the API has none. Writes a version for what
+/// changed there. After a step that is not kNothing has been done, `follow` is called again with what the API then has.
 Result<FollowStep> follow(Replica& replica, Applied& applied, const ObjectKey& key,
                           const std::optional<std::string>& content, ApiState api, std::int64_t now);
 

@@ -129,8 +129,8 @@ Result<Frame> read_ack(std::uint64_t number, const v1::Ack& in) {
     auto dot = read(refusal.dot());
     if (!dot) return dot.error();
     const bool known = refusal.reason() > 0 && refusal.reason() <= static_cast<std::uint32_t>(Refusal::kTime);
-    ack.refusals.push_back({std::move(*key), std::move(*dot),
-                            known ? static_cast<Refusal>(refusal.reason()) : Refusal::kNotGranted});
+    ack.refusals.push_back(
+        {std::move(*key), std::move(*dot), known ? static_cast<Refusal>(refusal.reason()) : Refusal::kNotGranted});
   }
   return framed(number, std::move(ack));
 }
@@ -155,8 +155,8 @@ Result<Frame> read_digests(std::uint64_t number, const v1::Digests& in) {
 
 Result<Frame> read_listing(std::uint64_t number, const v1::Listing& in) {
   if (in.leaves_size() > kMostLeaves || in.objects_size() > kMostListed) return invalid("too long a list in one frame");
-  Listing listing{.kind = in.kind(), .leaves = {in.leaves().begin(), in.leaves().end()}, .objects = {},
-                  .answer = in.answer()};
+  Listing listing{
+      .kind = in.kind(), .leaves = {in.leaves().begin(), in.leaves().end()}, .objects = {}, .answer = in.answer()};
   for (const v1::Held& held : in.objects()) {
     auto key = read(held.key());
     if (!key) return key.error();

@@ -10,14 +10,14 @@ Status ClusterKeys::add(const std::string& cluster, std::string_view public_pem)
 }
 
 Signatures ClusterKeys::signatures() const {
-  return {.sign = [this](std::string_view domain,
-                         std::string_view message) { return own_.sign_message(domain, message); },
-          .verify =
-              [this](const std::string& cluster, std::string_view domain, std::string_view message,
-                     std::string_view signature) {
-                const auto key = others_.find(cluster);
-                return key != others_.end() && key->second.verify_message(domain, message, signature).ok();
-              }};
+  return {
+      .sign = [this](std::string_view domain, std::string_view message) { return own_.sign_message(domain, message); },
+      .verify =
+          [this](const std::string& cluster, std::string_view domain, std::string_view message,
+                 std::string_view signature) {
+            const auto key = others_.find(cluster);
+            return key != others_.end() && key->second.verify_message(domain, message, signature).ok();
+          }};
 }
 
 }  // namespace edge::federation

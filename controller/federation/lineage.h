@@ -17,8 +17,8 @@ struct Common {
 /// `lives`: of the other's state, as it says now; `memory`: what of it was processed.
 Common common_of(const std::vector<Life>& lives, const std::vector<Life>& memory);
 
-/// Returns what to remember of a state that was processed up to `through`: of earlier lives too, as a backup may be from
-/// one that was never heard itself.
+/// Returns what to remember of a state that was processed up to `through`: of earlier lives too, as a backup may be
+/// from one that was never heard itself.
 std::vector<Life> remembered(const std::vector<Life>& lives, std::uint64_t through);
 
 }  // namespace edge::federation

@@ -1,7 +1,7 @@
 // The merge of versions: a pure function, with the same result for any order (decision 0271).
 //
-// An object is the set of its versions that no other one replaces: its siblings. The first by `ranks_before` is the winner,
-// which the cluster serves; the others are the losers of a conflict, which stay until a version replaces them.
+// An object is the set of its versions that no other one replaces: its siblings. The first by `ranks_before` is the
+// winner, which the cluster serves; the others are the losers of a conflict, which stay until a version replaces them.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ struct Merged {
   std::vector<VersionPtr> dropped{};  ///< siblings for which there was no room
 };
 
-/// Sets the rank of a version that is written over the winner of `siblings`. While losers stay it must rank before them: it
-/// would otherwise lose to what the winner has won over.
+/// Sets the rank of a version that is written over the winner of `siblings`. While losers stay it must rank before
+/// them: it would otherwise lose to what the winner has won over.
 void rank_over(Version& version, const Siblings& siblings, const MergeRules& rules);
 
 /// Puts a version in.

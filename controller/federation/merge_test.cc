@@ -124,8 +124,8 @@ TEST(Merge, KeepsABoundedNumberOfVersions) {
   std::size_t dropped = 0;
   for (std::size_t i = 0; i < kMostSiblings + 3; ++i) {
     TestCluster cluster("cluster-" + std::to_string(i), rules);
-    const Merged merged =
-        merge(siblings, *cluster.replica.write(kRoute, std::to_string(i), kTestTime + static_cast<std::int64_t>(i)), rules);
+    const Merged merged = merge(
+        siblings, *cluster.replica.write(kRoute, std::to_string(i), kTestTime + static_cast<std::int64_t>(i)), rules);
     dropped += merged.dropped.size() + (merged.outcome == Merged::Outcome::kDropped ? 1 : 0);
   }
   EXPECT_EQ(siblings.size(), kMostSiblings);

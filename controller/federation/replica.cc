@@ -148,7 +148,8 @@ std::vector<Conflict> Replica::conflicts(std::size_t limit) const {
 }
 
 ReplicaCounts Replica::counts() const {
-  ReplicaCounts counts{.objects = objects_.size() - deleted_.size(), .tombstones = deleted_.size(), .dropped = dropped_};
+  ReplicaCounts counts{
+      .objects = objects_.size() - deleted_.size(), .tombstones = deleted_.size(), .dropped = dropped_};
   for (const auto& [key, held] : objects_) {
     for (const HeldVersion& one : held) counts.conflicts += !agree(*held.front().version, *one.version);
   }
@@ -192,9 +193,8 @@ void Replica::add_member(Member member) {
 void Replica::set_rules(MergeRules rules) {
   rules_ = std::move(rules);
   for (auto& [key, held] : objects_) {
-    std::ranges::sort(held, [&](const HeldVersion& a, const HeldVersion& b) {
-      return ranks_before(*a.version, *b.version, rules_);
-    });
+    std::ranges::sort(
+        held, [&](const HeldVersion& a, const HeldVersion& b) { return ranks_before(*a.version, *b.version, rules_); });
   }
 }
 
@@ -210,10 +210,10 @@ Refusal Replica::check(const Version& version, const std::string& peer) const {
   if (author != id_.cluster && !members_.contains(author)) return Refusal::kUnknownAuthor;
   if (!verify_version(version, signatures_)) return Refusal::kSignature;
   // Another cluster's rank is for who writes over a version of it.
-  const bool ranked = version.rank_cluster == author ||
-                      std::ranges::any_of(version.past.entries(), [&](const auto& entry) {
-                        return entry.first.cluster == version.rank_cluster;
-                      });
+  const bool ranked =
+      version.rank_cluster == author || std::ranges::any_of(version.past.entries(), [&](const auto& entry) {
+        return entry.first.cluster == version.rank_cluster;
+      });
   if (!ranked) return Refusal::kSignature;
   const auto sender = peers_.find(peer);
   if (sender == peers_.end() || sender->second.removed) return Refusal::kNotGranted;
@@ -224,12 +224,13 @@ Refusal Replica::check(const Version& version, const std::string& peer) const {
     if (!from.writes.covers(version.key)) return Refusal::kNotGranted;
   } else {
     const auto writer = peers_.find(author);
-    if (writer == peers_.end() || writer->second.removed || !is_granted(version, writer->second.settings)) return Refusal::kNotGranted;
+    if (writer == peers_.end() || writer->second.removed || !is_granted(version, writer->second.settings))
+      return Refusal::kNotGranted;
     // An object that another cluster made is not its own by saying so.
-    if (const auto* held = siblings(version.key); held != nullptr && !writer->second.settings.writes.covers(version.key)) {
-      const bool others = std::ranges::any_of(*held, [&](const HeldVersion& one) {
-        return one.version->origin != author;
-      });
+    if (const auto* held = siblings(version.key);
+        held != nullptr && !writer->second.settings.writes.covers(version.key)) {
+      const bool others =
+          std::ranges::any_of(*held, [&](const HeldVersion& one) { return one.version->origin != author; });
       if (others) return Refusal::kNotItsOwn;
     }
   }
@@ -238,9 +239,10 @@ Refusal Replica::check(const Version& version, const std::string& peer) const {
       (used->second.versions >= from.quota.objects || used->second.bytes + size_of(version) > from.quota.bytes)) {
     // What replaces one of its own needs no more room.
     const auto* held = siblings(version.key);
-    const bool replaces = held != nullptr && std::ranges::any_of(*held, [&](const HeldVersion& one) {
-      return one.version->dot.replica.cluster == author && version.past.contains(one.version->dot);
-    });
+    const bool replaces =
+        held != nullptr && std::ranges::any_of(*held, [&](const HeldVersion& one) {
+          return one.version->dot.replica.cluster == author && version.past.contains(one.version->dot);
+        });
     if (!replaces) return Refusal::kQuota;
   }
   return Refusal::kNone;
@@ -268,7 +270,8 @@ Merged Replica::put(const VersionPtr& version, const std::string& peer) {
   auto& held = objects_[version->key];
   const auto position = [&] {
     return std::ranges::find_if(held, [&](const HeldVersion& one) {
-      return one.version == version || (one.version->dot == version->dot && one.version->statement == version->statement);
+      return one.version == version ||
+             (one.version->dot == version->dot && one.version->statement == version->statement);
     });
   };
   if (merged.outcome == Merged::Outcome::kHeld && !peer.empty()) position()->known_by.insert(peer);
@@ -358,8 +361,8 @@ bool Replica::is_settled(const NamedDot& deletion) const {
   if (held == nullptr) return true;
   const auto one = std::ranges::find_if(*held, [&](const HeldVersion& h) { return h.version->dot == deletion.dot; });
   return one == held->end() || std::ranges::none_of(peers_, [&](const auto& entry) {
-    return !entry.second.settings.suspended && waits_for(*one, entry.first, entry.second, false);
-  });
+           return !entry.second.settings.suspended && waits_for(*one, entry.first, entry.second, false);
+         });
 }
 
 void Replica::settle(const NamedDot& deletion, const std::string& peer) {

@@ -1,5 +1,5 @@
-// A cluster's state of the federation: objects with their versions, and what each peer is known to have. Without I/O; the
-// caller persists it (state.h) before it sends what the state says was received or written. Decision 0271.
+// A cluster's state of the federation: objects with their versions, and what each peer is known to have. Without I/O;
+// the caller persists it (state.h) before it sends what the state says was received or written. Decision 0271.
 #pragma once
 
 #include <cstddef>
@@ -46,9 +46,9 @@ struct Peer {
   std::uint64_t acknowledged = 0;  ///< it has everything up to this sequence number of ours
   std::set<NamedDot> refused{};    ///< of what it sent; it is told again when it connects, as it may not have heard
   bool refused_more = false;       ///< than are remembered
-  bool stale = false;   ///< it may hold what was deleted since: it compares with the whole list first
-  bool removed = false;  ///< it is no peer; what it had is remembered in case that it comes back
-  bool resend = false;  ///< it is shown more than before: the next session sends everything
+  bool stale = false;              ///< it may hold what was deleted since: it compares with the whole list first
+  bool removed = false;            ///< it is no peer; what it had is remembered in case that it comes back
+  bool resend = false;             ///< it is shown more than before: the next session sends everything
 };
 
 /// A sibling, and who else has it.
@@ -100,8 +100,8 @@ class Replica {
   Result<VersionPtr> remove(const ObjectKey& key, std::int64_t now);
   /// Ends the conflict of an object: the chosen sibling is written again, over all others. kNotFound: it is no sibling.
   Result<VersionPtr> resolve(const ObjectKey& key, const Dot& chosen, std::int64_t now);
-  /// A change to an object as it was by `base` (null: it was none), whatever has come since: what has is concurrent, and
-  /// stays. nullopt: it was deleted.
+  /// A change to an object as it was by `base` (null: it was none), whatever has come since: what has is concurrent,
+  /// and stays. nullopt: it was deleted.
   Result<VersionPtr> change(const ObjectKey& key, const VersionPtr& base, const std::optional<std::string>& content,
                             std::int64_t now);
   /// Removes versions of which a peer's whole list says that they are gone: by a new version, so that others learn it.
@@ -149,8 +149,8 @@ class Replica {
   bool is_known_by(const HeldVersion& held, const std::string& cluster, const Peer& peer) const;
   /// Forgets who sent what of one peer: its state lost some of it.
   void forget_knowledge(const std::string& cluster);
-  /// Removes deletions that every peer that is not suspended has seen, and knows that its own peers have: earlier, one of
-  /// them could send it again. A suspended one that has not is stale from then on.
+  /// Removes deletions that every peer that is not suspended has seen, and knows that its own peers have: earlier, one
+  /// of them could send it again. A suspended one that has not is stale from then on.
   /// \returns how many.
   std::size_t collect();
 
@@ -190,7 +190,7 @@ class Replica {
   std::vector<Life> lives_;
   std::map<ObjectKey, std::vector<HeldVersion>> objects_;
   std::map<std::uint64_t, ObjectKey> by_sequence_;
-  std::set<ObjectKey> deleted_;  ///< all siblings are deletions
+  std::set<ObjectKey> deleted_;         ///< all siblings are deletions
   std::map<std::string, Usage> usage_;  ///< by author
   std::map<std::string, Peer> peers_;
   std::map<std::string, Member> members_;

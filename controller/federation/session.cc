@@ -50,7 +50,8 @@ Status Session::process(Frame& frame, std::int64_t now) {
   const bool is_hello = std::holds_alternative<Hello>(frame.body);
   const bool is_resume = std::holds_alternative<Resume>(frame.body);
   if (is_hello == greeted_) return protocol_error("a greeting that is missing, or one too many");
-  if (!is_hello && is_resume == resumed_) return protocol_error("what comes after the greeting is missing, or there twice");
+  if (!is_hello && is_resume == resumed_)
+    return protocol_error("what comes after the greeting is missing, or there twice");
   return std::visit([&](const auto& body) { return on(body, now); }, frame.body);
 }
 

@@ -5,10 +5,11 @@
 //   Delta    versions in the order in which they came, from there on; Ack when they are persisted
 //   Digests  each `syncInterval`: roots, then leaves, then lists of what differs, then the versions
 //
-// A stale side, whose state comes from a backup or was suspended while deletions were collected, is sent the whole list. It
-// removes what the other is known to have had and does not list, and nothing before the list has ended.
+// A stale side, whose state comes from a backup or was suspended while deletions were collected, is sent the whole
+// list. It removes what the other is known to have had and does not list, and nothing before the list has ended.
 //
-// The transport passes frames of one connection only. Frames that come twice are ignored, and those that come early wait.
+// The transport passes frames of one connection only. Frames that come twice are ignored, and those that come early
+// wait.
 #pragma once
 
 #include <cstddef>
@@ -28,23 +29,23 @@
 namespace edge::federation {
 
 struct SessionOptions {
-  std::int64_t sync_interval = 300'000;       ///< milliseconds between comparisons
-  std::size_t most_in_flight = 1 << 20;       ///< bytes that are not acknowledged
-  std::size_t most_delta = 256 << 10;         ///< bytes of one frame
+  std::int64_t sync_interval = 300'000;  ///< milliseconds between comparisons
+  std::size_t most_in_flight = 1 << 20;  ///< bytes that are not acknowledged
+  std::size_t most_delta = 256 << 10;    ///< bytes of one frame
 };
 
 struct SessionFacts {
-  bool greeted = false;     ///< both know each other
-  bool comparing = false;   ///< this side is stale, and the list has not ended
+  bool greeted = false;       ///< both know each other
+  bool comparing = false;     ///< this side is stale, and the list has not ended
   bool synchronized = false;  ///< the peer has everything that was there when last asked
-  std::uint64_t lag = 0;    ///< sequence numbers that the peer has not acknowledged
+  std::uint64_t lag = 0;      ///< sequence numbers that the peer has not acknowledged
   std::uint64_t sent_versions = 0;
   std::uint64_t received_versions = 0;
-  std::uint64_t refused_versions = 0;      ///< of the peer, here
+  std::uint64_t refused_versions = 0;  ///< of the peer, here
   std::uint64_t refused_by_peer = 0;
   std::uint64_t comparisons = 0;
-  std::uint64_t differences = 0;           ///< leaves that differed
-  std::uint64_t retired = 0;               ///< objects that the whole list did not have
+  std::uint64_t differences = 0;  ///< leaves that differed
+  std::uint64_t retired = 0;      ///< objects that the whole list did not have
 };
 
 class Session {
@@ -99,15 +100,15 @@ class Session {
   bool resumed_ = false;
   bool heard_delta_ = false;
   Hello theirs_{};
-  bool peer_stale_ = false;        ///< it compares with our list
+  bool peer_stale_ = false;         ///< it compares with our list
   std::uint64_t list_through_ = 0;  ///< the end of that list
   bool list_sent_ = true;
   bool resending_ = false;
   bool comparing_ = false;
   std::set<DotOf> unlisted_;  ///< that the peer is known to have had, and has not listed yet
 
-  std::uint64_t members_sent_ = 0;  ///< their version
-  std::uint64_t sent_ = 0;          ///< sequence number that was sent last
+  std::uint64_t members_sent_ = 0;                  ///< their version
+  std::uint64_t sent_ = 0;                          ///< sequence number that was sent last
   std::map<std::uint64_t, std::size_t> in_flight_;  ///< bytes, by what they reach to
   std::size_t bytes_in_flight_ = 0;
   std::int64_t next_comparison_ = 0;

@@ -38,9 +38,8 @@ Signatures signatures_of(const std::string& cluster) {
   return {.sign = [cluster](std::string_view domain, std::string_view message) -> Result<std::string> {
             return quick_signature(cluster, domain, message);
           },
-          .verify =
-              [](const std::string& author, std::string_view domain, std::string_view message,
-                 std::string_view signature) { return quick_signature(author, domain, message) == signature; }};
+          .verify = [](const std::string& author, std::string_view domain, std::string_view message,
+                       std::string_view signature) { return quick_signature(author, domain, message) == signature; }};
 }
 
 ObjectKey key_of(std::uint64_t choice) { return {"ProxyRoute", "shop", "route-" + std::to_string(choice % kObjects)}; }
@@ -64,7 +63,7 @@ struct Node {
   std::unique_ptr<Replica> replica;
   std::int64_t skew = 0;
   std::string backup{};
-  std::set<Dot> knows{};           ///< of which it has ever had
+  std::set<Dot> knows{};  ///< of which it has ever had
   std::set<Dot> knew_at_backup{};
 };
 
@@ -86,9 +85,9 @@ struct Link {
 /// What the checks know of a version, apart from the code under test.
 struct Truth {
   VersionPtr version;
-  std::set<Dot> past;      ///< with itself
-  bool by_list = false;    ///< written as a whole list did not have what it replaces
-  bool lost = false;       ///< with the disk of its cluster
+  std::set<Dot> past;    ///< with itself
+  bool by_list = false;  ///< written as a whole list did not have what it replaces
+  bool lost = false;     ///< with the disk of its cluster
 };
 
 class World {
@@ -375,9 +374,9 @@ class World {
     return std::ranges::all_of(links_, [&](const Link& link) {
       if (link.a != *recovering_ && link.b != *recovering_) return true;
       return link.up && std::ranges::all_of(link.ways, [](const Direction& way) {
-        const SessionFacts facts = way.session->facts();
-        return facts.greeted && !facts.comparing && facts.lag == 0;
-      });
+               const SessionFacts facts = way.session->facts();
+               return facts.greeted && !facts.comparing && facts.lag == 0;
+             });
     });
   }
 
@@ -490,9 +489,8 @@ class World {
       const Dot& dot = entry.first;
       const Truth& truth = entry.second;
       if (truth.version->key != key || truth.lost) continue;
-      const bool replaced = std::ranges::any_of(truths_, [&](const auto& other) {
-        return other.first != dot && other.second.past.contains(dot);
-      });
+      const bool replaced = std::ranges::any_of(
+          truths_, [&](const auto& other) { return other.first != dot && other.second.past.contains(dot); });
       if (!replaced && !truth.version->deleted && !held.contains(dot)) return fail("a write is lost: " + describe(dot));
       const bool gone = std::ranges::any_of(truths_, [&](const auto& other) {
         return other.first != dot && !other.second.lost && other.second.past.contains(dot);
@@ -507,9 +505,8 @@ class World {
     std::vector<VersionPtr> versions;
     for (const Dot& dot : held) versions.push_back(truths_.at(dot).version);
     for (const auto& entry : truths_) {
-      const bool replaced_by_held = std::ranges::any_of(held, [&](const Dot& by) {
-        return by != entry.first && truths_.at(by).past.contains(entry.first);
-      });
+      const bool replaced_by_held = std::ranges::any_of(
+          held, [&](const Dot& by) { return by != entry.first && truths_.at(by).past.contains(entry.first); });
       if (entry.second.version->key == key && replaced_by_held) versions.push_back(entry.second.version);
     }
     std::mt19937_64 random(versions.size());
@@ -539,9 +536,9 @@ class World {
   SimulationResult result_;
 };
 
-constexpr std::array<std::string_view, 14> kNames = {"write",   "remove", "resolve", "deliver", "connect",
-                                                     "partition", "crash",  "backup",  "restore", "skew",
-                                                     "compare", "suspend", "collect", "forget"};
+constexpr std::array<std::string_view, 14> kNames = {"write",     "remove",  "resolve", "deliver", "connect",
+                                                     "partition", "crash",   "backup",  "restore", "skew",
+                                                     "compare",   "suspend", "collect", "forget"};
 /// How often each kind comes.
 constexpr std::array<unsigned, 14> kShares = {20, 7, 3, 40, 14, 6, 2, 3, 3, 2, 3, 1, 3, 1};
 

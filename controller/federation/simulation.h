@@ -1,6 +1,6 @@
-// A federation of three to five clusters in one process, with the real merge, state and sessions: links that part, reorder
-// and repeat, clusters that crash, are restored from a backup and have clocks that are days off. A schedule is a list of
-// events, each of which stands for itself, so that a schedule that fails can be shortened.
+// A federation of three to five clusters in one process, with the real merge, state and sessions: links that part,
+// reorder and repeat, clusters that crash, are restored from a backup and have clocks that are days off. A schedule is
+// a list of events, each of which stands for itself, so that a schedule that fails can be shortened.
 #pragma once
 
 #include <cstdint>

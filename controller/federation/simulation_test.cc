@@ -37,7 +37,8 @@ TEST(FederationSimulation, ClustersConvergeAndLoseNothing) {
     const SimulationResult result = simulate(schedule);
     if (!result.failure.empty()) {
       const Schedule shorter = shortened(schedule);
-      FAIL() << "seed " << schedule.seed << ": " << result.failure << "\nshortened: " << simulate(shorter).failure << '\n'
+      FAIL() << "seed " << schedule.seed << ": " << result.failure << "\nshortened: " << simulate(shorter).failure
+             << '\n'
              << text_of(shorter);
     }
     total.writes += result.writes;

@@ -16,8 +16,8 @@ std::string digest_of(std::string_view content) {
   return {hash.begin(), hash.end()};
 }
 
-/// What proves that a replica wrote its version `counter` of an object: lengths precede texts, so that no two differ only
-/// by where one ends.
+/// What proves that a replica wrote its version `counter` of an object: lengths precede texts, so that no two differ
+/// only by where one ends.
 std::string proof_text(const ObjectKey& key, const ReplicaId& replica, std::uint64_t counter) {
   std::string text;
   const auto number = [&](std::uint64_t value) {
@@ -32,9 +32,7 @@ std::string proof_text(const ObjectKey& key, const ReplicaId& replica, std::uint
   return text;
 }
 
-Error unauthenticated(const char* what) {
-  return {ErrorCode::kUnauthenticated, std::string("federation: ") + what};
-}
+Error unauthenticated(const char* what) { return {ErrorCode::kUnauthenticated, std::string("federation: ") + what}; }
 
 }  // namespace
 

@@ -45,7 +45,7 @@ struct Version {
 
   std::string statement;  ///< the signed bytes, as their author encoded them (schemas/federation.proto)
   std::string signature;
-  std::string proof;                   ///< of `dot`
+  std::string proof;                    ///< of `dot`
   std::map<ReplicaId, Proof> proofs{};  ///< of the last dot of each entry of another cluster
 };
 

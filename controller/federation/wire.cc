@@ -101,7 +101,8 @@ std::string statement_of(const Version& version) {
 namespace {
 
 Result<Past> read_past(const v1::Statement& in) {
-  if (static_cast<std::size_t>(in.past_size()) > Past::kMostReplicas) return malformed("a version of too many replicas");
+  if (static_cast<std::size_t>(in.past_size()) > Past::kMostReplicas)
+    return malformed("a version of too many replicas");
   Past past;
   for (const v1::Entry& entry : in.past()) {
     const ReplicaId replica = replica_of(entry.replica());
