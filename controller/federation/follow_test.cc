@@ -11,7 +11,7 @@
 namespace edge::federation {
 namespace {
 
-const ObjectKey kRoute{"ProxyRoute", "shop", "cart"};
+const ObjectKey kFollowed{"ProxyRoute", "shop", "cart"};
 
 /// A cluster, and what its API has.
 class Following {
@@ -22,7 +22,7 @@ class Following {
   int run(ApiState api = ApiState::kGoesOn) {
     int conflicts = 0;
     for (int i = 0; i < 4; ++i) {
-      const auto step = follow(cluster.replica, applied, kRoute, object, api, ++now);
+      const auto step = follow(cluster.replica, applied, kFollowed, object, api, ++now);
       EXPECT_TRUE(step.ok());
       conflicts += step->conflict;
       if (step->kind == FollowStep::Kind::kNothing) return conflicts;
@@ -112,7 +112,7 @@ TEST_F(Follow, ALostStateDeletesNothing) {
   again.applied = east_.applied;
   EXPECT_EQ(again.run(), 0);
   EXPECT_EQ(again.object, "1");
-  EXPECT_EQ(again.cluster.replica.winner(kRoute)->content, "1");
+  EXPECT_EQ(again.cluster.replica.winner(kFollowed)->content, "1");
 }
 
 TEST_F(Follow, ARestoredApiIsBroughtUpToDate) {
