@@ -91,8 +91,8 @@ Result<StandaloneOptions> parts_of(const cli::Arguments& arguments) {
   return parts;
 }
 
-/// Runs until the end; the dashboard, the parts and the traces are given up before the connections are drained where another
-/// process has taken over, as it waits for them. `web`: null without a dashboard.
+/// Runs until the end; the dashboard, the parts and the traces are given up before the connections are drained where
+/// another process has taken over, as it waits for them. `web`: null without a dashboard.
 int run_until_end(agent::Service& service, std::unique_ptr<WebProcess> web, std::unique_ptr<Standalone> parts,
                   TraceStore& traces, Log& log) {
   std::promise<void> ended;

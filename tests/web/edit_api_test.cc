@@ -118,7 +118,8 @@ TEST_F(WebEdit, DiagnosticsStandWhereTheyBelong) {
 TEST_F(WebEdit, AWriteOfAnotherVersionIsRefused) {
   serve();
   Json asked = draft("cart");
-  ASSERT_EQ(world_.edgectl("patch route cart --type merge -p '{\"spec\":{\"hostnames\":[\"other.example\"]}}'").code, 0);
+  ASSERT_EQ(world_.edgectl("patch route cart --type merge -p '{\"spec\":{\"hostnames\":[\"other.example\"]}}'").code,
+            0);
   asked["yaml"] = replaced(asked["yaml"], "/cart", "/basket");
   const Json conflict = post("/api/apply", asked, 409);
   EXPECT_EQ(conflict["conflict"], true);
@@ -200,8 +201,7 @@ TEST_F(WebEdit, TimeIsComparedExplainedAndTurnedBack) {
   const Json difference = post("/api/compare", {{"before", old_program}, {"after", new_program}});
   EXPECT_THAT(difference["classes"].dump(), AllOf(HasSubstr("x-stage"), HasSubstr("default/preview")));
   EXPECT_EQ(post("/api/compare", {{"before", new_program}, {"after", "live"}})["equal"], true);
-  const Json request = {{"request", "GET http://shop.example:8080/cart"},
-                        {"headers", {"x-env: preview"}}};
+  const Json request = {{"request", "GET http://shop.example:8080/cart"}, {"headers", {"x-env: preview"}}};
   const auto winner = [&](const std::string& program) {
     return post("/api/history/" + program + "/explain", request)["explanation"]["winner"]["route"];
   };

@@ -34,7 +34,8 @@ TEST_P(WebPage, IsUsedByRoleAndName) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, WebPage,
-                         testing::Values("objects", "explain", "agents", "traffic", "edit", "create", "claims", "history", "analysis", "read-only", "everywhere"),
+                         testing::Values("objects", "explain", "agents", "traffic", "edit", "create", "claims",
+                                         "history", "analysis", "read-only", "everywhere"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');

@@ -8,7 +8,6 @@ namespace edge::test {
 
 using edgectl::web::Call;
 using edgectl::web::CallId;
-using Json = nlohmann::json;
 
 std::string path_for(const Call& call) {
   std::string path(call.path);
@@ -32,9 +31,12 @@ std::string path_for(const Call& call) {
 
 std::string body_for(WebWorld& world, const Call& call) {
   const auto draft = [&](const char* name) {
-    const Json edit = parse_json(world.ask(std::string("/api/edit/proxyroutes/default/") + name).body);
-    return Json{{"plural", "proxyroutes"}, {"namespace", "default"}, {"name", name},
-                {"version", text_in(edit, "version")}, {"yaml", text_in(edit, "yaml")}};
+    const nlohmann::json edit = parse_json(world.ask(std::string("/api/edit/proxyroutes/default/") + name).body);
+    return nlohmann::json{{"plural", "proxyroutes"},
+                          {"namespace", "default"},
+                          {"name", name},
+                          {"version", text_in(edit, "version")},
+                          {"yaml", text_in(edit, "yaml")}};
   };
   switch (call.id) {
     case CallId::kExplain:
@@ -53,8 +55,8 @@ std::string body_for(WebWorld& world, const Call& call) {
     case CallId::kCompare:
       return R"({"before":"live","after":"live"})";
     case CallId::kRollback: {
-      const Json history = parse_json(world.ask("/api/history").body);
-      return json_line(Json{{"program", history.empty() ? "" : text_in(history[0], "program")}});
+      const nlohmann::json history = parse_json(world.ask("/api/history").body);
+      return json_line(nlohmann::json{{"program", history.empty() ? "" : text_in(history[0], "program")}});
     }
     default:
       return "{}";

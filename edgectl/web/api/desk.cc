@@ -16,8 +16,8 @@
 namespace edge::edgectl::web {
 namespace {
 
-using nlohmann::json;
 using net::server::Reply;
+using nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr net::Duration kProgramTime = std::chrono::seconds(25);
@@ -177,8 +177,7 @@ net::Task<Desk::Live> Desk::read_live(Acting acting, EditTarget target) {
 
 net::Task<Reply> Desk::edit(Acting acting, std::string plural, std::string name_space, std::string name) {
   Reply refused;
-  const auto target =
-      target_of(acting, json{{"plural", plural}, {"namespace", name_space}, {"name", name}}, refused);
+  const auto target = target_of(acting, json{{"plural", plural}, {"namespace", name_space}, {"name", name}}, refused);
   if (!target) co_return refused;
   const Live live = co_await read_live(acting, *target);
   if (!live.failure.none()) co_return failure_reply(live.failure);
@@ -229,9 +228,8 @@ net::Task<Reply> Desk::difference(Acting acting, std::string body) {
   } else if (live.is_null()) {
     co_return error_reply(404, target->title() + " does not exist");
   }
-  json parameters = {{"before", json::object()},
-                     {"after", {{"draft", draft_json(*target, draft.get())}}},
-                     {"claims", *claims}};
+  json parameters = {
+      {"before", json::object()}, {"after", {{"draft", draft_json(*target, draft.get())}}}, {"claims", *claims}};
   co_return co_await ask_compiler(std::move(acting), "compare", std::move(parameters), draft);
 }
 

@@ -12,8 +12,8 @@
 namespace edge::edgectl::web {
 namespace {
 
-using nlohmann::json;
 using net::server::Reply;
+using nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr net::Duration kAgentsTime = std::chrono::seconds(25);
@@ -22,7 +22,8 @@ constexpr int kMostTries = 5;
 constexpr const char* kWebManager = "edgectl-web";
 
 Reply conflict_reply(const EditTarget& target, const json& live) {
-  OrderedJson body = {{"error", target.title() + " was changed by somebody else since you opened it"}, {"conflict", true}};
+  OrderedJson body = {{"error", target.title() + " was changed by somebody else since you opened it"},
+                      {"conflict", true}};
   body["yaml"] = draft_yaml(live);
   body["version"] = version_of(live);
   Reply reply = json_reply(json_line(body));
@@ -95,8 +96,8 @@ net::Task<Desk::Written> Desk::write(Acting acting, EditTarget target, Live live
   CallWaiter waiter(parts_.waiters);
   kube::ObjectReply done;
   if (is_new) {
-    done = co_await acting.viewer->client().create(*waiter, target.kind->resource, draft.name_space(), json_line(draft.object()),
-                                    write_options());
+    done = co_await acting.viewer->client().create(*waiter, target.kind->resource, draft.name_space(),
+                                                   json_line(draft.object()), write_options());
   } else {
     json patch = merge_patch_between(editable(live.object), draft.object());
     if (patch.empty()) {
@@ -105,13 +106,13 @@ net::Task<Desk::Written> Desk::write(Acting acting, EditTarget target, Live live
     }
     patch["metadata"]["resourceVersion"] = live.resource_version;
     done = co_await acting.viewer->client().patch(*waiter, target.kind->resource, target.name_space, target.name,
-                                   kube::PatchType::kMerge, json_line(patch), write_options());
+                                                  kube::PatchType::kMerge, json_line(patch), write_options());
     if (done.failure.conflict()) co_return Written{.again = true};
     if (done.failure.not_found()) co_return Written{.reply = gone_reply(target)};
   }
   if (!done.ok()) co_return Written{.reply = failure_reply(done.failure)};
-  co_return Written{.reply = done_reply(is_new ? "created" : "configured", written_json(target, done.object, false),
-                                        done.warnings)};
+  co_return Written{
+      .reply = done_reply(is_new ? "created" : "configured", written_json(target, done.object, false), done.warnings)};
 }
 
 net::Task<Reply> Desk::remove(Acting acting, std::string body) {
@@ -134,8 +135,8 @@ net::Task<Desk::Written> Desk::erase(Acting acting, EditTarget target, Live live
   CallWaiter waiter(parts_.waiters);
   const std::string uid = text_in(member_in(live.object, "metadata"), "uid");
   kube::DeleteOptions options{.propagation = "Background", .uid = uid, .resource_version = live.resource_version};
-  const kube::Reply done =
-      co_await acting.viewer->client().remove(*waiter, target.kind->resource, target.name_space, target.name, std::move(options));
+  const kube::Reply done = co_await acting.viewer->client().remove(*waiter, target.kind->resource, target.name_space,
+                                                                   target.name, std::move(options));
   if (done.failure.conflict()) co_return Written{.again = true};
   if (done.failure.not_found()) co_return Written{.reply = gone_reply(target)};
   if (!done.ok()) co_return Written{.reply = failure_reply(done.failure)};

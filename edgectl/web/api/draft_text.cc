@@ -135,7 +135,8 @@ std::string version_of(const Json& object) {
   Json shown = editable(object);
   redact(shown);
   // Kinds of the core have no generation.
-  const std::string count = generation > 0 ? "g" + std::to_string(generation) : "r" + text_in(metadata, "resourceVersion");
+  const std::string count =
+      generation > 0 ? "g" + std::to_string(generation) : "r" + text_in(metadata, "resourceVersion");
   return text_in(metadata, "uid") + "." + count + "." + hex_of(json_line(shown["metadata"]));
 }
 
@@ -151,11 +152,13 @@ void Draft::read(std::string_view yaml, const Json* stored) {
   diagnostics.finish(sources);
   for (const Diagnostic& one : diagnostics.all()) {
     if (one.severity != Severity::kError) continue;
-    faults_.push_back({one.message, one.span.somewhere() ? one.span.begin : 0, one.span.somewhere() ? one.span.end : end});
+    faults_.push_back(
+        {one.message, one.span.somewhere() ? one.span.begin : 0, one.span.somewhere() ? one.span.end : end});
   }
   if (!faults_.empty()) return;
   if (documents.size() != 1) {
-    faults_.push_back({documents.empty() ? "the draft is empty: write one object" : "the draft has several documents: write one object",
+    faults_.push_back({documents.empty() ? "the draft is empty: write one object"
+                                         : "the draft has several documents: write one object",
                        documents.empty() ? 0 : documents[1].root().span().begin, end});
     return;
   }

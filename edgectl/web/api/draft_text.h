@@ -1,5 +1,5 @@
-// The text of an object for editing, and back. What it shows has neither a status nor values that may be secret; what is
-// read from it has these values again, taken from the stored object at the same place.
+// The text of an object for editing, and back. What it shows has neither a status nor values that may be secret; what
+// is read from it has these values again, taken from the stored object at the same place.
 #pragma once
 
 #include <cstdint>

@@ -58,10 +58,10 @@ TEST(DraftText, SecretsFollowTheNamesOfListsEntries) {
 
 TEST(DraftText, NothingIsTakenFromWhereNothingIsHidden) {
   const json live = stored();
-  for (const char* yaml : {"kind: ProxyRoute\nspec: {rules: [{filters: [{set: [{name: X-Plain, value: <redacted>}]}]}]}\n",
-                           "kind: ProxyRoute\nspec: {rules: [{filters: [{set: [{name: Other, value: <redacted>}]}]}]}\n",
-                           "kind: ProxyRoute\nspec: {rules: <redacted>}\n",
-                           "kind: ProxyRoute\nspec: {new: {deep: [<redacted>]}}\n"}) {
+  for (const char* yaml :
+       {"kind: ProxyRoute\nspec: {rules: [{filters: [{set: [{name: X-Plain, value: <redacted>}]}]}]}\n",
+        "kind: ProxyRoute\nspec: {rules: [{filters: [{set: [{name: Other, value: <redacted>}]}]}]}\n",
+        "kind: ProxyRoute\nspec: {rules: <redacted>}\n", "kind: ProxyRoute\nspec: {new: {deep: [<redacted>]}}\n"}) {
     const Draft draft(yaml, &live);
     ASSERT_EQ(draft.faults().size(), 1U) << yaml;
     EXPECT_THAT(draft.faults()[0].message, StartsWith("no value is hidden here"));

@@ -33,13 +33,10 @@ class Tables {
   }
 
   OrderedJson field_json(const schemas::Field& field) {
-    OrderedJson json = {{"name", field.name},
-                        {"type", schemas::type_text(field)},
-                        {"list", field.type == schemas::Type::kList},
-                        {"text", field.text},
-                        {"remarks", schemas::remarks_text(field)},
-                        {"required", field.required},
-                        {"object", nullptr}};
+    OrderedJson json = {
+        {"name", field.name}, {"type", schemas::type_text(field)},       {"list", field.type == schemas::Type::kList},
+        {"text", field.text}, {"remarks", schemas::remarks_text(field)}, {"required", field.required},
+        {"object", nullptr}};
     OrderedJson values = OrderedJson::array();
     for (const std::string_view value : field.values) values.push_back(value);
     const bool boolean = field.type == schemas::Type::kBoolean;
@@ -56,7 +53,7 @@ class Tables {
 };
 
 OrderedJson plain_field(const char* name, const char* text) {
-  return {{"name", name}, {"type", "string"},   {"list", false},     {"text", text},
+  return {{"name", name},          {"type", "string"}, {"list", false},     {"text", text},
           {"remarks", "required"}, {"required", true}, {"object", nullptr}, {"values", OrderedJson::array()}};
 }
 

@@ -29,7 +29,8 @@ TEST(Progress, IsOverWhenEveryAgentHasTheProgramAndItsValues) {
 }
 
 TEST(Progress, NothingIsCurrentBeforeItIsCompiled) {
-  const auto json = progress_json(kObjects, progress(State::kWaiting, {{.name = "a", .program = 9, .values = 9, .reason = {}}}));
+  const auto json =
+      progress_json(kObjects, progress(State::kWaiting, {{.name = "a", .program = 9, .values = 9, .reason = {}}}));
   EXPECT_EQ(json["over"], false);
   EXPECT_EQ(json["compiled"], false);
   EXPECT_EQ(json["current"], 0);
@@ -37,7 +38,8 @@ TEST(Progress, NothingIsCurrentBeforeItIsCompiled) {
 
 TEST(Progress, FailsWhereNobodyComesFurther) {
   const controller::AgentProgress refuses{.name = "a", .program = 6, .values = 5, .refused = 7, .reason = "too large"};
-  const controller::AgentProgress held{.name = "b", .program = 6, .values = 5, .reason = {}, .group = "g", .held_to = "abc"};
+  const controller::AgentProgress held{
+      .name = "b", .program = 6, .values = 5, .reason = {}, .group = "g", .held_to = "abc"};
   auto json = progress_json(kObjects, progress(State::kTaken, {refuses, held}));
   EXPECT_EQ(json["over"], true);
   EXPECT_EQ(json["failed"], true);

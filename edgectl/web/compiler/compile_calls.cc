@@ -27,12 +27,8 @@ Result<std::string> explain(CompileState& state, const json& parameters) {
 }
 
 constexpr CompileCall kCompileCalls[] = {
-    {"explain", explain},
-    {"check", check_draft},
-    {"compare", compare_sides},
-    {"prove", prove_claims},
-    {"analyse", analyse_object},
-    {"try", explain_by_side},
+    {"explain", explain},    {"check", check_draft},      {"compare", compare_sides},
+    {"prove", prove_claims}, {"analyse", analyse_object}, {"try", explain_by_side},
 };
 
 }  // namespace

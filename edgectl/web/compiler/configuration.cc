@@ -55,8 +55,7 @@ Status Configuration::update(const json& changes, std::string_view texts) {
   return {};
 }
 
-void Configuration::add_sources(SourceMap& sources, std::string_view except_plural,
-                                std::string_view except_key) const {
+void Configuration::add_sources(SourceMap& sources, std::string_view except_plural, std::string_view except_key) const {
   for (const auto& [plural, objects] : kinds_) {
     std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
     bool first = true;

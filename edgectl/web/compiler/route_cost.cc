@@ -38,7 +38,8 @@ Counts hosts_of(const program::ProgramView& program, CostOf of, const std::strin
   const auto& header = view.header<program::ListenersHeader>();
   for (const program::ListenerRecord& listener : view.array(header.listeners)) {
     const auto& gateway = view.array(header.gateways)[listener.gateway];
-    const bool own = std::string(view.string(gateway.name_space)) + "/" + std::string(view.string(gateway.name)) == name;
+    const bool own =
+        std::string(view.string(gateway.name_space)) + "/" + std::string(view.string(gateway.name)) == name;
     if (of == CostOf::kGateway && !own) continue;
     for (const program::HostEntry& entry : view.array(listener.host_entries)) {
       const program::Section* const section = program.find(program::SectionKind::kHost, entry.host_id);

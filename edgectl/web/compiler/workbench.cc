@@ -104,12 +104,9 @@ OrderedJson diff_to_json(const analyze::Diff& diff) {
     if (settings.size() == kMostDiffClasses) break;
     settings.push_back({{"setting", change.what}, {"before", change.before}, {"after", change.after}});
   }
-  return {{"equal", diff.equal()},
-          {"classes", std::move(classes)},
-          {"classCount", diff.classes.size()},
-          {"settings", std::move(settings)},
-          {"settingCount", diff.settings.size()},
-          {"undecided", diff.undecided}};
+  return {
+      {"equal", diff.equal()},           {"classes", std::move(classes)},        {"classCount", diff.classes.size()},
+      {"settings", std::move(settings)}, {"settingCount", diff.settings.size()}, {"undecided", diff.undecided}};
 }
 
 /// The claims as trees, or why they are none.
@@ -274,10 +271,12 @@ Result<std::string> Workbench::analyse(const WorkSide& live, const std::string& 
   const std::string resource = kind + " " + name;
   OrderedJson findings = OrderedJson::array();
   for (const Diagnostic& one : (*made)->diagnostics.all()) {
-    if (one.resource == resource && findings.size() < kMostDraftFindings) findings.push_back(diagnostic_json(one, false));
+    if (one.resource == resource && findings.size() < kMostDraftFindings)
+      findings.push_back(diagnostic_json(one, false));
   }
   OrderedJson cost = OrderedJson::array();
-  if ((*made)->view) cost = cost_json(*(*made)->view, kind.ends_with("Gateway") ? CostOf::kGateway : CostOf::kRoute, name);
+  if ((*made)->view)
+    cost = cost_json(*(*made)->view, kind.ends_with("Gateway") ? CostOf::kGateway : CostOf::kRoute, name);
   return told(OrderedJson{{"findings", std::move(findings)}, {"cost", std::move(cost)}});
 }
 
