@@ -10,7 +10,11 @@ others=""
 case "$what" in
   standalone) packages="edge-common edgectl edge-standalone" ;;
   # The quick start is a script, and its samples are curl commands.
-  --try) packages="edge-common edgectl edge-standalone" others="python3 curl" ;;
+  --try)
+    packages="edge-common edgectl edge-standalone"
+    # What is there stays as it is: apt would bring the newest.
+    for other in python3 curl; do command -v $other >/dev/null || others="$others $other"; done
+    ;;
   agent) packages="edge-common edge-agent" ;;
   controller) packages="edge-common edgectl edge-controller" ;;
   operator) packages="edge-operator" ;;
