@@ -42,10 +42,10 @@ for package in $packages; do files="$files $(ls "$here/${package}"_*.deb)"; done
 # mode BGP need its program. As root: apt warns of files that its own user cannot read, and those in /root are such.
 install_all() {
   # shellcheck disable=SC2086
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o APT::Sandbox::User=root $files $others </dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends -o APT::Sandbox::User=root $files $others </dev/null
 }
 # A new machine or a container has no lists of packages yet.
-install_all || { echo "install: again, with new lists of packages" >&2 && apt-get update -q && install_all; } || {
+install_all || { echo "install: again, with new lists of packages" >&2 && apt-get update -qq && install_all; } || {
   echo "install: apt could not install the packages; the reason is above" >&2
   exit 1
 }
