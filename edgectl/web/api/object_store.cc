@@ -126,6 +126,10 @@ void ObjectStore::put(StoredKind& kind, kube::Object object) {
                       .references = references_of(json)};
   stored.cells.erase(stored.cells.begin(), stored.cells.begin() + 2);
   for (std::string& cell : stored.cells) redact_user_information(cell);
+  // Of tens of thousands, each would have the room that it was made in.
+  stored.text.shrink_to_fit();
+  stored.cells.shrink_to_fit();
+  stored.references.shrink_to_fit();
   for (std::size_t i = 0; i < kind.heads.size(); ++i) {
     if (kind.heads[i] == kAge) stored.cells[i] = stored.created;
   }
