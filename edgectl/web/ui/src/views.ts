@@ -1,5 +1,6 @@
 /// Replies of the calls that topology, access log, traces, certificates, policies and addresses are drawn from.
 import type {Health} from './api';
+import {explainPath} from './router';
 
 export interface Use {
   kind: string;
@@ -181,10 +182,8 @@ export function certificateHealth(certificate: Certificate, now: number): Health
 /// The page that explains a request of the access log or of a trace.
 export function explainRequestPath(request: {method: string; scheme: string; host: string; port: number; path: string; query: string; source: string}): string {
   const port = request.port > 0 ? `:${request.port}` : '';
-  const query = new URLSearchParams();
-  query.set('request', `${request.method} ${request.scheme}://${request.host}${port}${request.path}${request.query === '' ? '' : `?${request.query}`}`);
-  if (request.source !== '') query.set('source', request.source);
-  return `/explain?${query.toString()}`;
+  const query = request.query === '' ? '' : `?${request.query}`;
+  return explainPath({request: `${request.method} ${request.scheme}://${request.host}${port}${request.path}${query}`, source: request.source});
 }
 
 export const tracePath = (id: string): string => `/traces/${encodeURIComponent(id)}`;
