@@ -209,7 +209,9 @@ net::Task<Reply> Desk::check(Acting acting, std::string body) {
   const auto draft = std::make_shared<Draft>(target->yaml, live.is_null() ? nullptr : &live);
   check_identity(*draft, *target, exists(view_of(acting), *target, *draft));
   if (!draft->ok()) co_return json_reply(json_line(unread_json(*draft)));
-  co_return co_await ask_compiler(std::move(acting), "check", json{{"draft", draft_json(*target, draft.get())}}, draft);
+  Reply reply =
+      co_await ask_compiler(std::move(acting), "check", json{{"draft", draft_json(*target, draft.get())}}, draft);
+  co_return reply;
 }
 
 net::Task<Reply> Desk::difference(Acting acting, std::string body) {
@@ -230,7 +232,8 @@ net::Task<Reply> Desk::difference(Acting acting, std::string body) {
   }
   json parameters = {
       {"before", json::object()}, {"after", {{"draft", draft_json(*target, draft.get())}}}, {"claims", *claims}};
-  co_return co_await ask_compiler(std::move(acting), "compare", std::move(parameters), draft);
+  Reply reply = co_await ask_compiler(std::move(acting), "compare", std::move(parameters), draft);
+  co_return reply;
 }
 
 net::Task<Reply> Desk::analyse(Acting acting, std::string plural, std::string name_space, std::string name) {
@@ -239,7 +242,8 @@ net::Task<Reply> Desk::analyse(Acting acting, std::string plural, std::string na
   const std::string key = name_space.empty() ? name : name_space + "/" + name;
   if (kind == nullptr || view.find_object(*kind, key) == nullptr) co_return error_reply(404, key + " does not exist");
   json parameters = {{"kind", kind->kind.kind}, {"name", key}};
-  co_return co_await ask_compiler(std::move(acting), "analyse", std::move(parameters), nullptr);
+  Reply reply = co_await ask_compiler(std::move(acting), "analyse", std::move(parameters), nullptr);
+  co_return reply;
 }
 
 net::Task<CompilerCalls::Outcome> Desk::ask_with_programs(std::string call, json parameters,

@@ -153,7 +153,9 @@ net::Task<Reply> Desk::of_fleet(Jobs::Work work) {
 net::Task<Reply> Desk::progress(std::string body) {
   const auto asked = read_progress_request(body);
   if (!asked) co_return error_reply(400, "the body is not a ProgressRequest: see /api/openapi.json");
-  co_return co_await of_fleet([this, objects = *asked] { return parts_.fleet.progress(objects); });
+  const Jobs::Work work = [this, objects = *asked] { return parts_.fleet.progress(objects); };
+  Reply reply = co_await of_fleet(work);
+  co_return reply;
 }
 
 net::Task<Reply> Desk::roll_back(std::string body) {
@@ -161,12 +163,16 @@ net::Task<Reply> Desk::roll_back(std::string body) {
   const std::string program = text_in(asked, "program");
   const std::string group = text_in(asked, "group");
   if (program.empty()) co_return error_reply(400, "the body is not a RollbackRequest: see /api/openapi.json");
-  co_return co_await of_fleet([this, group, program] { return parts_.fleet.roll_back(group, program); });
+  const Jobs::Work work = [this, group, program] { return parts_.fleet.roll_back(group, program); };
+  Reply reply = co_await of_fleet(work);
+  co_return reply;
 }
 
 net::Task<Reply> Desk::release(std::string body) {
   const std::string group = text_in(parse_json(body), "group");
-  co_return co_await of_fleet([this, group] { return parts_.fleet.release(group); });
+  const Jobs::Work work = [this, group] { return parts_.fleet.release(group); };
+  Reply reply = co_await of_fleet(work);
+  co_return reply;
 }
 
 }  // namespace edge::edgectl::web

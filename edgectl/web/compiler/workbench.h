@@ -31,7 +31,6 @@ struct WorkSide {
 /// Limits of one reply.
 inline constexpr std::size_t kMostDraftFindings = 200;
 inline constexpr std::size_t kMostDiffClasses = 200;
-inline constexpr std::size_t kMostClaims = 100;
 inline constexpr std::size_t kMostCostHosts = 100;
 
 /// Blocks for as long as compiling takes. For one thread at a time.
