@@ -42,7 +42,7 @@ export function editParts({page, heading, follow, query, patch, proxied}) {
       await editor().getByText('/basket').waitFor();
       await button('Show what changes').click();
       const changed = region('Requests that are treated otherwise');
-      await changed.getByText('default/late').first().waitFor();
+      await changed.getByText('404, no rule takes it').first().waitFor();
       await changed.getByRole('link', {name: /GET http:\/\/shop\.example/}).first().waitFor();
       await region('What the change solves for other objects').getByText('ProxyRoute default/late').waitFor();
       await button('Back to the draft').click();
@@ -124,7 +124,7 @@ export function editParts({page, heading, follow, query, patch, proxied}) {
         await page.getByRole('textbox', {name: 'Add a claim'}).fill(claim);
         await button('Add').click();
       };
-      await add('path == "/cart" implies not backend default/be');
+      await add('path exact "/cart" implies not backend default/be');
       const own = page.getByRole('list', {name: 'Claims of this browser'});
       await own.getByText('Fails').waitFor();
       await own.getByRole('link', {name: /^GET http:/}).click();
@@ -145,7 +145,7 @@ export function editParts({page, heading, follow, query, patch, proxied}) {
     async history() {
       await page.goto('/edit/proxyroutes/default/preview');
       await editor().waitFor();
-      await retype('x-env', 'x-stage');
+      await retype('/cart', '/stage');
       await compiled();
       await button('Show what changes').click();
       await button('Apply').click();
@@ -155,27 +155,27 @@ export function editParts({page, heading, follow, query, patch, proxied}) {
       const slider = page.getByRole('slider', {name: 'Program of the history'});
       await slider.waitFor();
       await page.getByRole('row', {name: /preview.*edgectl-web.*Served now/}).waitFor();
-      await region('Requests that are treated otherwise').getByText('x-stage').first().waitFor();
+      await region('Requests that are treated otherwise').getByText('/stage').first().waitFor();
 
       // What a request did under yesterday's program.
       await slider.focus();
       await page.keyboard.press('ArrowLeft');
       const old = query().get('program');
       assert.match(old, /^[0-9a-f]{64}$/);
-      await page.getByRole('textbox', {name: 'Explain a request under this program'}).fill("curl -H 'x-env: preview' http://shop.example:8080/cart");
+      await page.getByRole('textbox', {name: 'Explain a request under this program'}).fill("curl -H 'x-env: preview' http://shop.example:8080/stage");
       await button('Explain').click();
       await heading('Explain a request');
       await page.getByText(`Under program ${old.slice(0, 12)} of the history`).waitFor();
-      await region('Matching rule').getByRole('link', {name: 'default/preview'}).waitFor();
+      await page.getByText('No rule matches: the answer is 404.').waitFor();
       await page.getByRole('link', {name: 'Explain by the configuration as it is now'}).click();
-      await region('Matching rule').getByRole('link', {name: 'default/cart'}).waitFor();
+      await region('Matching rule').getByRole('link', {name: 'default/preview'}).waitFor();
 
       // Compare with what is live, and go back to it.
       await page.goto(`/history?program=${old}`);
       await page.getByRole('combobox').selectOption({label: 'the configuration as it is now'});
-      await region('Requests that are treated otherwise').getByText('x-stage').first().waitFor();
+      await region('Requests that are treated otherwise').getByText('/stage').first().waitFor();
       await button('Serve this program again').click();
-      await region('What requests would see, compared with the program that is served now').getByText('x-env').first().waitFor();
+      await region('What requests would see, compared with the program that is served now').getByText('/stage').first().waitFor();
       await button('Roll back').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', {name: 'Roll back'}).click();
@@ -191,10 +191,12 @@ export function editParts({page, heading, follow, query, patch, proxied}) {
       await heading('late');
       const said = region('What the compiler says');
       await said.getByText('no request reaches this rule').waitFor();
-      await region('Cost of a request').getByRole('row', {name: /shop\.example/}).waitFor();
+      await page.getByText('No host of the program has rules of this object.').waitFor();
       await said.getByRole('link', {name: /^GET http:/}).first().click();
       await heading('Explain a request');
       await region('Matching rule').getByRole('link', {name: 'default/cart'}).waitFor();
+      await page.goto('/objects/proxyroutes/default/preview');
+      await region('Cost of a request').getByRole('row', {name: /shop\.example/}).waitFor();
       await page.goto('/objects/proxygateways/default/gw');
       await region('Cost of a request').getByRole('row', {name: /broken\.example/}).waitFor();
       await page.goto('/objects/proxybackends/default/be');
