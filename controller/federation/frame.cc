@@ -10,7 +10,7 @@ namespace {
 constexpr int kMostVersions = 4096;
 constexpr int kMostLeaves = 256;
 constexpr int kMostListed = 16'384;
-constexpr int kMostMembersInFrame = 1024;
+constexpr int kMostMembersInFrame = 512;
 
 Error invalid(const char* what) { return {ErrorCode::kInvalidArgument, std::string("federation: ") + what}; }
 
@@ -136,7 +136,7 @@ Result<Frame> read_ack(std::uint64_t number, const v1::Ack& in) {
 }
 
 Result<Frame> read_members(std::uint64_t number, const v1::Members& in) {
-  if (in.members_size() > kMostMembersInFrame) return invalid("more than 1024 members");
+  if (in.members_size() > kMostMembersInFrame) return invalid("more than 512 members");
   Members members;
   for (const v1::Member& member : in.members()) {
     auto one = read(member);

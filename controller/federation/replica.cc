@@ -6,7 +6,7 @@
 namespace edge::federation {
 namespace {
 
-constexpr std::size_t kMostMembers = 1024;
+constexpr std::size_t kMostMembers = 512;
 constexpr std::size_t kMostRemoved = 256;
 constexpr unsigned kRandomBits = 20;
 
@@ -234,18 +234,24 @@ Refusal Replica::check(const Version& version, const std::string& peer) const {
       if (others) return Refusal::kNotItsOwn;
     }
   }
-  const auto used = usage_.find(author);
-  if (used != usage_.end() && !version.deleted &&
-      (used->second.versions >= from.quota.objects || used->second.bytes + size_of(version) > from.quota.bytes)) {
-    // What replaces one of its own needs no more room.
-    const auto* held = siblings(version.key);
-    const bool replaces =
-        held != nullptr && std::ranges::any_of(*held, [&](const HeldVersion& one) {
-          return one.version->dot.replica.cluster == author && version.past.contains(one.version->dot);
-        });
-    if (!replaces) return Refusal::kQuota;
+  return is_within(version, from.quota) ? Refusal::kNone : Refusal::kQuota;
+}
+
+bool Replica::is_within(const Version& version, const Quota& quota) const {
+  const std::string& author = version.dot.replica.cluster;
+  Usage used;
+  if (const auto found = usage_.find(author); found != usage_.end()) used = found->second;
+  if (const auto* held = siblings(version.key)) {
+    for (const HeldVersion& one : *held) {
+      if (!version.past.contains(one.version->dot)) continue;
+      // To delete what is there needs no room of its own.
+      if (version.deleted) return true;
+      if (one.version->dot.replica.cluster != author) continue;
+      used.versions -= 1;
+      used.bytes -= size_of(*one.version);
+    }
   }
-  return Refusal::kNone;
+  return used.versions < quota.objects && used.bytes + size_of(version) <= quota.bytes;
 }
 
 Received Replica::receive(const VersionPtr& version, const std::string& peer) {

@@ -82,7 +82,7 @@ struct ReplicaCounts {
 class Replica {
  public:
   static constexpr std::size_t kMostLives = 64;
-  static constexpr std::size_t kMostRefused = 2048;
+  static constexpr std::size_t kMostRefused = 512;
 
   Replica(std::string cluster, MergeRules rules, Signatures signatures);
 
@@ -127,7 +127,7 @@ class Replica {
   /// Null: it is none.
   Peer* peer(const std::string& cluster);
   const std::map<std::string, Peer>& peers() const { return peers_; }
-  /// Clusters whose versions there may be. At most 1,024.
+  /// Clusters whose versions there may be. At most 512.
   void add_member(Member member);
   const std::map<std::string, Member>& members() const { return members_; }
   /// Counts changes of the members.
@@ -168,6 +168,8 @@ class Replica {
   Result<VersionPtr> write_over(const ObjectKey& key, const Siblings& replaced, const Siblings& ranked,
                                 const Version& like, std::string content, std::int64_t now);
   Refusal check(const Version& version, const std::string& peer) const;
+  /// Whether there is room for it, once it has replaced what it replaces.
+  bool is_within(const Version& version, const Quota& quota) const;
   bool is_granted(const Version& version, const PeerSettings& settings) const;
   Merged put(const VersionPtr& version, const std::string& peer);
   void take_out(const HeldVersion& held);

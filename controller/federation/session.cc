@@ -7,7 +7,7 @@
 namespace edge::federation {
 namespace {
 
-constexpr std::size_t kSettledInFrame = 1024;
+constexpr std::size_t kSettledInFrame = 512;
 constexpr std::size_t kMostEarly = 256;
 
 Error protocol_error(const std::string& what) { return {ErrorCode::kInvalidArgument, "federation: " + what}; }
@@ -81,7 +81,7 @@ Status Session::on(const Resume& resume, std::int64_t /*now*/) {
   if (resume.processed > replica_->sequence()) return protocol_error("the peer has more of this state than there is");
   for (const NamedDot& refused : resume.refused) replica_->refused(refused.key, refused.dot, peer_);
   if (resume.stale && !peer_stale_ && !resume.uncertain) {
-    if (const Status status = begin_comparing(theirs_, resume.processed); !status) return status;
+    begin_comparing(theirs_, resume.processed);
     // What it is known to have had is not sent: it may be what was deleted.
     peer.acknowledged = std::max(peer.acknowledged, resume.processed);
   } else {
@@ -103,7 +103,7 @@ Status Session::on(const Resume& resume, std::int64_t /*now*/) {
   return {};
 }
 
-Status Session::begin_comparing(const Hello& theirs, std::uint64_t processed) {
+void Session::begin_comparing(const Hello& theirs, std::uint64_t processed) {
   Peer known = *record();
   known.acknowledged = std::max(known.acknowledged, processed);
   comparing_ = true;
@@ -115,7 +115,6 @@ Status Session::begin_comparing(const Hello& theirs, std::uint64_t processed) {
       if (replica_->is_known_by(held, peer_, known)) unlisted_.emplace(key, held.version->dot);
     }
   }
-  return {};
 }
 
 Status Session::end_comparing(std::int64_t now) {

@@ -78,7 +78,7 @@ class Session {
   Status on(const Leaves& leaves, std::int64_t now);
   Status on(const Listing& listing, std::int64_t now);
   Status on(const Settle& settle, std::int64_t now);
-  Status begin_comparing(const Hello& theirs, std::uint64_t processed);
+  void begin_comparing(const Hello& theirs, std::uint64_t processed);
   Status end_comparing(std::int64_t now);
   void send_deltas();
   void send_missing(const Listing& theirs);

@@ -8,7 +8,15 @@
 namespace edge::federation {
 namespace {
 
-constexpr std::size_t kListedInFrame = 1024;
+/// With the longest names, at most 512 KiB with the last object.
+constexpr std::size_t kListedBytes = 400 << 10;
+
+/// Of an object in a list, about.
+std::size_t size_of(const HeldObject& object) {
+  std::size_t size = object.key.kind.size() + object.key.name_space.size() + object.key.name.size() + 16;
+  for (const Dot& dot : object.dots) size += dot.replica.cluster.size() + 32;
+  return size;
+}
 
 }  // namespace
 
@@ -48,13 +56,16 @@ Status Session::on(const Leaves& leaves, std::int64_t /*now*/) {
 void Session::send_listing(const std::string& kind, const std::vector<std::uint32_t>& leaves, bool answer) {
   const SharedScope scope{record()->settings.reads, theirs_.offers};
   auto objects = list_leaves(*replica_, scope, kind, leaves);
-  if (objects.size() > kListedInFrame) {
+  std::size_t bytes = 0;
+  std::size_t fit = 0;
+  while (fit < objects.size() && bytes < kListedBytes) bytes += size_of(objects[fit++]);
+  if (fit < objects.size()) {
     // One leaf a frame, then; of a leaf with more the first ones, and the rest when these are alike.
     if (leaves.size() > 1) {
       for (const std::uint32_t leaf : leaves) send_listing(kind, {leaf}, answer);
       return;
     }
-    objects.resize(kListedInFrame);
+    objects.resize(fit);
   }
   say(Listing{kind, leaves, std::move(objects), answer});
 }

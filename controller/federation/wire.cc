@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMostName = 253;
 constexpr std::size_t kMostCluster = 64;
 constexpr std::size_t kMostLives = 64;
-constexpr std::size_t kMostKey = 4096;
+constexpr std::size_t kMostKey = 512;
 constexpr std::size_t kSignature = 64;
 constexpr std::size_t kDigest = 32;
 
