@@ -218,6 +218,18 @@ TEST_F(Sessions, AQuotaBoundsWhatAClusterHasHere) {
   EXPECT_EQ(content_at(hub_, route("0")), "2");
 }
 
+TEST_F(Sessions, DeletionsOfWhatIsNotThereCountToo) {
+  hub_.replica.set_peer("spoke", {.name = "spoke", .quota = {.objects = 3}});
+  for (int i = 0; i < 6; ++i) {
+    (void)*spoke_.replica.write(route(std::to_string(i)), "1", kTestTime);
+    (void)*spoke_.replica.remove(route(std::to_string(i)), kTestTime);
+  }
+  TestLink link(hub_, spoke_);
+  link.run();
+  EXPECT_EQ(hub_.replica.counts().tombstones, 3U);
+  EXPECT_EQ(link.b().facts().refused_by_peer, 3U);
+}
+
 TEST_F(Sessions, AComparisonFindsWhatIsMissing) {
   for (int i = 0; i < 300; ++i) (void)*hub_.replica.write(route(std::to_string(i)), "1", kTestTime);
   TestLink(hub_, spoke_).run();
