@@ -375,7 +375,7 @@ TEST_F(VipPrograms, CommandsMoveAnAddressAndShowWhoHoldsIt) {
   EXPECT_EQ(programs_[second]->wait_exit(), 0) << programs_[second]->err_text();
   programs_[second] = agent(second);
   ASSERT_TRUE(programs_[second]->wait_out("ready program=")) << programs_[second]->err_text();
-  ASSERT_TRUE(await([&] { return page(second).value("liveAgents", Json::array()).size() == kNodes.size(); }));
+  ASSERT_TRUE(await([&] { return page(second).value("liveAgents", Json::array()).size() >= kNodes.size(); }));
   EXPECT_TRUE(page(second).value("drained", false)) << "over a restart, too";
   edgectl("vip move vip-0 --to " + second);
   EXPECT_NE(holder(), second) << "it takes none";
@@ -404,7 +404,7 @@ TEST_F(VipPrograms, WithControllerAndApiAwayTheAddressStaysAndFailsOver) {
   // One that starts now knows of the address, and of the others, by what it has kept.
   programs_[first] = agent(first);
   ASSERT_TRUE(programs_[first]->wait_out("ready program=")) << programs_[first]->err_text();
-  ASSERT_TRUE(await([&] { return page(first).value("liveAgents", Json::array()).size() == kNodes.size(); }));
+  ASSERT_TRUE(await([&] { return page(first).value("liveAgents", Json::array()).size() >= kNodes.size(); }));
   lose(holder());
 }
 
