@@ -78,8 +78,8 @@ TEST_F(WebEdit, ADraftIsComparedAppliedAndFollowedToTheAgents) {
   const Json difference = post("/api/difference", asked);
   EXPECT_EQ(difference["equal"], false);
   ASSERT_EQ(difference["classes"].size(), 1U) << difference.dump();
-  EXPECT_THAT(difference["classes"].dump(),
-              AllOf(HasSubstr("GET http://shop.example:8080/basket"), HasSubstr("default/cart rules[0]"), HasSubstr("404")));
+  EXPECT_THAT(difference["classes"].dump(), AllOf(HasSubstr("GET http://shop.example:8080/basket"),
+                                                  HasSubstr("default/cart rules[0]"), HasSubstr("404")));
   ASSERT_EQ(difference["claims"].size(), 1U);
   EXPECT_EQ(difference["claims"][0]["after"]["result"], "holds") << difference["claims"].dump();
   // What was hidden is reached now.
