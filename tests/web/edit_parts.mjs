@@ -76,26 +76,21 @@ export function editParts({page, heading, follow, query, patch, proxied}) {
       await page.getByRole('link', {name: 'Create', exact: true}).click();
       await heading('New ProxyRoute');
       await editor().waitFor();
-      await editor().fill('apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata:\n  name: added\n  namespace: default\nspec:\n' +
-        '  hostnames: [shop.example]\n  rules:\n  - backendRef: {name: be}\n    matches:\n    - path:\n        value: /added\n');
-      await page.getByRole('list', {name: 'Diagnostics'}).waitFor();
+      const head = 'apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata:\n  name: added\n  namespace: default\nspec:\n' +
+        '  hostnames: [shop.example]\n  rules:\n  - backendRef: {name: be}\n    matches:\n    - path:\n        value: /added\n';
       // What the schema knows is offered: fields, values, names of objects.
+      const offered = (name) => page.getByRole('option', {name}).first();
+      await editor().fill(`${head}        type: Ex`);
       await page.keyboard.press('Control+End');
-      await page.keyboard.type('        typ');
-      await page.getByRole('option', {name: /^type/}).waitFor();
-      await page.keyboard.press('Enter');
-      await page.keyboard.type('Ex');
-      await page.getByRole('option', {name: 'Exact'}).waitFor();
-      await page.keyboard.press('Enter');
-      await page.keyboard.press('Enter');
-      await page.keyboard.press('Shift+Home');
-      await page.keyboard.press('Shift+Home');
+      await page.keyboard.press('Control+Space');
+      await offered('Exact').click();
+      await editor().getByText('type: Exact').waitFor();
+      await editor().fill(`${head}        type: Exact\n`);
+      await page.keyboard.press('Control+End');
       await page.keyboard.type('  par');
-      await page.getByRole('option', {name: /^parentRefs/}).waitFor();
-      await page.keyboard.press('Enter');
+      await offered(/^parentRefs/).click();
       await page.keyboard.type('name: g');
-      await page.getByRole('option', {name: 'gw'}).waitFor();
-      await page.keyboard.press('Enter');
+      await offered('gw').click();
       await page.getByText('The compiler finds nothing to object to.').waitFor();
       await button('Show what changes').click();
       await region('Requests that are treated otherwise').getByText('default/added').first().waitFor();

@@ -91,6 +91,19 @@ function source(options: EditorOptions) {
   };
 }
 
+/// Typing over a selection. A browser that does it itself keeps the look of what was there by attributes of style, which
+/// the server's policy refuses and reports.
+const overSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const typed = event.inputType === 'insertText' && event.data !== null;
+    const erased = event.inputType.startsWith('deleteContent');
+    if (view.state.selection.main.empty || view.composing || !(typed || erased)) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(typed ? event.data ?? '' : ''), {userEvent: typed ? 'input.type' : 'delete.selection', scrollIntoView: true});
+    return true;
+  },
+});
+
 export function openEditor(host: HTMLElement, options: EditorOptions): Editor {
   const root = host.shadowRoot ?? host.attachShadow({mode: 'open'});
   const view = new EditorView({
@@ -101,7 +114,7 @@ export function openEditor(host: HTMLElement, options: EditorOptions): Editor {
       extensions: [
         lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), indentUnit.of('  '),
         EditorState.tabSize.of(2), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), yaml(),
-        syntaxHighlighting(colours), theme,
+        syntaxHighlighting(colours), theme, overSelection,
         autocompletion({override: [source(options)], icons: false}),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.contentAttributes.of({'aria-label': options.label, spellcheck: 'false', autocapitalize: 'off'}),
