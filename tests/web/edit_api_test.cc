@@ -74,7 +74,7 @@ TEST_F(WebEdit, ADraftIsComparedAppliedAndFollowedToTheAgents) {
   asked["yaml"] = replaced(asked["yaml"], "/cart", "/basket");
   const Json checked = post("/api/check", asked);
   EXPECT_EQ(checked["errors"], 0) << checked.dump();
-  asked["claims"] = {"path exact \"/cart\" implies backend default/be"};
+  asked["claims"] = {"host == \"shop.example\" AND path exact \"/cart\" implies backend default/be"};
   const Json difference = post("/api/difference", asked);
   EXPECT_EQ(difference["equal"], false);
   ASSERT_EQ(difference["classes"].size(), 1U) << difference.dump();

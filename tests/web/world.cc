@@ -1,6 +1,7 @@
 #include "tests/web/world.h"
 
 #include <cstdlib>
+#include <fstream>
 
 namespace edge::test {
 namespace {
@@ -72,7 +73,10 @@ HttpReply WebWorld::ask(const std::string& path, const std::vector<std::string>&
 
 HttpReply WebWorld::post(const std::string& path, const std::string& body,
                          const std::vector<std::string>& options) const {
-  std::vector<std::string> all = {"-H", "Content-Type: application/json", "-d", body};
+  // It may be longer than an argument.
+  const std::string file = dir_ / "posted.json";
+  std::ofstream(file, std::ios::binary) << body;
+  std::vector<std::string> all = {"-H", "Content-Type: application/json", "--data-binary", "@" + file};
   all.insert(all.end(), options.begin(), options.end());
   return ask(path, all);
 }
