@@ -4,6 +4,7 @@
 
 #include "agent/sync/seal.h"
 #include "base/os/file.h"
+#include "net/tls/identity.h"
 #include "program/format/file.h"
 
 namespace edge::agent {
@@ -55,7 +56,7 @@ Result<Identity> AgentStore::identity() const {
   if (!authorities) return authorities.error();
   auto program_key = read_file(path("program.key.pub"), kMaxPemBytes);
   if (!program_key) return program_key.error();
-  auto times = certificate_times(*pair, *pair);
+  auto times = net::tls::certificate_times(*pair, *pair);
   if (!times) return Error{times.error().code, path("agent.pem") + ": " + times.error().text};
   if (times->name != name_.substr(0, kMaxCommonName)) {
     return Error{ErrorCode::kFailedPrecondition, path("agent.pem") + ": is of agent " + times->name};
@@ -84,8 +85,8 @@ Status AgentStore::keep(const Identity& identity) const {
 Result<std::string> AgentStore::joining_key() const {
   auto kept = read_file(path("joining.key"), kMaxPemBytes);
   // One that is none makes no request.
-  if (kept && certificate_request(*kept)) return kept;
-  auto key = make_private_key();
+  if (kept && net::tls::certificate_request(*kept)) return kept;
+  auto key = net::tls::make_private_key();
   if (!key) return key;
   if (Status status = write_file(path("joining.key"), std::string_view(*key), FileAccess::kOwnerOnly); !status) {
     return status.error();

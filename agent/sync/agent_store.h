@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/sync/identity.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "net/tls/identity.h"
 #include "program/values/endpoints.h"
 #include "program/values/secrets.h"
 
@@ -30,7 +30,7 @@ struct Identity {
   std::string key;          ///< PEM
   std::string authorities;  ///< PEM
   std::string program_key;  ///< PEM
-  CertificateTimes times;
+  net::tls::CertificateTimes times;
 };
 
 struct Kept {

@@ -8,6 +8,7 @@
 #include "agent/sync/agent_store.h"
 #include "base/os/file.h"
 #include "base/test_log.h"
+#include "net/tls/identity.h"
 
 namespace edge::agent {
 namespace {
@@ -87,12 +88,12 @@ TEST_F(SealTest, AnIdentityThatIsBrokenIsNotTaken) {
 }
 
 TEST(Identity, KnowsCertificatesFromOtherText) {
-  EXPECT_FALSE(are_certificates(""));
-  EXPECT_FALSE(are_certificates("text"));
-  EXPECT_FALSE(are_certificates("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"));
-  EXPECT_FALSE(are_certificates(*make_private_key()));
-  EXPECT_FALSE(certificate_request("text"));
-  EXPECT_TRUE(certificate_request(*make_private_key()));
+  EXPECT_FALSE(net::tls::are_certificates(""));
+  EXPECT_FALSE(net::tls::are_certificates("text"));
+  EXPECT_FALSE(net::tls::are_certificates("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"));
+  EXPECT_FALSE(net::tls::are_certificates(*net::tls::make_private_key()));
+  EXPECT_FALSE(net::tls::certificate_request("text"));
+  EXPECT_TRUE(net::tls::certificate_request(*net::tls::make_private_key()));
 }
 
 TEST_F(SealTest, ADirectoryThatOthersMayWriteToIsNotUsed) {

@@ -15,6 +15,7 @@
 #include "agent/sync/session.h"
 #include "agent/vip/holder.h"
 #include "base/os/file.h"
+#include "net/tls/identity.h"
 #include "program/cpu.h"
 #include "program/values/endpoints.h"
 
@@ -53,7 +54,7 @@ Result<JoinFile> read_join_file(const std::string& path) {
   const std::size_t at = text->find(kTokenLine);
   const std::size_t pem = text->find("-----BEGIN CERTIFICATE");
   if (at == std::string::npos || pem == std::string::npos || pem < at ||
-      !are_certificates(std::string_view(*text).substr(pem))) {
+      !net::tls::are_certificates(std::string_view(*text).substr(pem))) {
     return Error{ErrorCode::kInvalidArgument, path + ": is no join file (a line `token: ...`, then certificates)"};
   }
   const std::size_t begin = at + kTokenLine.size();
@@ -190,12 +191,12 @@ Status Sync::Impl::first_identity() {
   // The name is this key's at the controller, as long as the last certificate lasts by its clock.
   auto key = identity ? Result<std::string>(identity->key) : store.joining_key();
   if (!key) return key.error();
-  const auto request = certificate_request(*key);
+  const auto request = net::tls::certificate_request(*key);
   if (!request) return request.error();
   auto joined = join(options.controller, file->authorities, file->token, options.name, *request);
   if (!joined) return Error{joined.error().code, "cannot join: " + joined.error().text};
   joined->key = std::move(*key);
-  auto times = certificate_times(joined->certificate, joined->key);
+  auto times = net::tls::certificate_times(joined->certificate, joined->key);
   if (!times) return times.error();
   joined->times = std::move(*times);
   identity = std::move(*joined);
@@ -225,7 +226,7 @@ Status Sync::Impl::have_identity() {
 
 /// At two thirds of its time.
 bool Sync::Impl::is_old() const {
-  const CertificateTimes& times = identity->times;
+  const net::tls::CertificateTimes& times = identity->times;
   return now() >= times.from + (times.until - times.from) / 3 * 2;
 }
 
@@ -241,13 +242,13 @@ void Sync::Impl::put_off_vain_renewal() {
 }
 
 Status Sync::Impl::renew(SyncSession& session) {
-  auto key = make_private_key();
+  auto key = net::tls::make_private_key();
   if (!key) return key.error();
-  const auto request = certificate_request(*key);
+  const auto request = net::tls::certificate_request(*key);
   if (!request) return request.error();
   auto renewed = session.renew(*request);
   if (!renewed) return renewed.error();
-  auto times = certificate_times(renewed->certificate, *key);
+  auto times = net::tls::certificate_times(renewed->certificate, *key);
   if (!times) return times.error();
   renewed->key = std::move(*key);
   renewed->times = std::move(*times);

@@ -1,3 +1,4 @@
+#include "net/tls/identity.h"
 #include "tests/agents/light_agent.h"
 
 #include <chrono>
@@ -5,7 +6,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "agent/sync/identity.h"
 #include "agent/sync/received_program.h"
 #include "agent/sync/session.h"
 #include "base/os/file.h"
@@ -197,10 +197,10 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
 agent::Identity LightAgent::join(const std::string& controller, const std::string& join_file, const std::string& name) {
   const std::string text = *read_file(join_file, 1 << 16);
   const std::size_t token = text.find("token: ") + 7;
-  const std::string key = *agent::make_private_key();
+  const std::string key = *net::tls::make_private_key();
   auto identity =
       agent::join(controller, text.substr(text.find("-----BEGIN")), text.substr(token, text.find('\n', token) - token),
-                  name, *agent::certificate_request(key));
+                  name, *net::tls::certificate_request(key));
   if (!identity) return {};
   identity->key = key;
   return std::move(*identity);

@@ -1,4 +1,4 @@
-#include "agent/sync/identity.h"
+#include "net/tls/identity.h"
 
 #include <array>
 #include <ctime>
@@ -11,7 +11,7 @@
 #include "base/owned.h"
 #include "base/text/pem.h"
 
-namespace edge::agent {
+namespace edge::net::tls {
 namespace {
 
 using KeyPtr = Owned<EVP_PKEY, EVP_PKEY_free>;
@@ -78,4 +78,4 @@ bool are_certificates(std::string_view pem) {
   return blocks > 0 && read == blocks;
 }
 
-}  // namespace edge::agent
+}  // namespace edge::net::tls

@@ -1,4 +1,4 @@
-// An agent's identity for its controller: a key that never leaves this machine, and its certificate.
+// A key that never leaves its machine, and its certificate of an authority: for who connects to a controller.
 #pragma once
 
 #include <chrono>
@@ -7,12 +7,11 @@
 
 #include "base/result.h"
 
-namespace edge::agent {
+namespace edge::net::tls {
 
 /// Generates a P-256 key, PKCS#8 PEM.
 Result<std::string> make_private_key();
-/// Returns a request (PKCS#10, PEM) signed with the key. The controller determines the name from the token or
-/// certificate.
+/// Returns a request (PKCS#10, PEM) signed with the key. Who issues the certificate determines the name.
 Result<std::string> certificate_request(std::string_view private_key);
 
 struct CertificateTimes {
@@ -26,4 +25,4 @@ Result<CertificateTimes> certificate_times(std::string_view pem, std::string_vie
 /// Returns whether `pem` contains only valid certificates, at least one.
 bool are_certificates(std::string_view pem);
 
-}  // namespace edge::agent
+}  // namespace edge::net::tls
