@@ -56,12 +56,18 @@ std::string line_of(std::string_view text, std::string_view key) {
   return {};
 }
 
+std::string remote_name(std::string_view name) { return std::string(kRemotePrefix) + std::string(name); }
+
 /// Whoever joins is of this cluster: nobody chooses a name in another.
 bool is_own_name(std::string_view name) { return is_subject_name(name) && split_cluster(name).cluster.empty(); }
 
 Error no_name() {
   return {ErrorCode::kInvalidArgument,
           "an agent's name is made of lower-case letters, digits, `-` and `.`, at most 253"};
+}
+
+Error no_cluster() {
+  return {ErrorCode::kInvalidArgument, "a cluster's name is made of lower-case letters, digits and `-`, at most 63"};
 }
 
 Error name_reserved(std::string_view name) {
@@ -120,12 +126,17 @@ struct Authority::Impl {
   std::vector<NamedToken> named_tokens;
   std::set<std::string, std::less<>> reserved;  ///< names of agents in this process
 
-  bool is_revoked(const CertificateFacts& facts) const {
-    const bool agent = facts.subject.role == Role::kAgent;
-    const auto found = agent ? revoked.find(facts.subject.name) : revoked.find(kAdministrators);
-    return (agent || facts.subject.role == Role::kAdministrator) && found != revoked.end() &&
-           facts.issued <= found->second;
+  /// By what name its certificates are revoked; empty: they are not.
+  static std::string revocation_of(const Subject& subject) {
+    if (subject.role == Role::kController) return {};
+    if (subject.role == Role::kAdministrator) return std::string(kAdministrators);
+    return subject.role == Role::kRemote ? remote_name(subject.name) : subject.name;
   }
+  bool is_revoked(const CertificateFacts& facts) const {
+    const auto found = revoked.find(revocation_of(facts.subject));
+    return found != revoked.end() && facts.issued <= found->second;
+  }
+  Status take_remote_name(const CertificateFacts& facts);
   /// When a certificate is issued now that is to hold, whatever was revoked in this moment.
   WallTime after_revocation(std::string_view name) const {
     const auto since = revoked.find(name);
@@ -501,6 +512,47 @@ Result<std::string> Authority::join_file_for(std::string_view name) {
       "For a day, who has this file may join one agent as " + std::string(name) + ": edge-agent --token-file.", *token);
 }
 
+/// A certificate gives the name to its key when it is shown, not when it is issued: one that was lost on its way leaves
+/// the one before it in force.
+Status Authority::Impl::take_remote_name(const CertificateFacts& facts) {
+  const std::string name = remote_name(facts.subject.name);
+  const WallTime time = now();
+  const auto taken = names.taken(name, facts.key, time);
+  if (taken && facts.validity.until <= *taken) {
+    return Error{ErrorCode::kUnauthenticated,
+                 "the certificate of " + facts.subject.name + " was replaced by a later one"};
+  }
+  if (!taken && names.has(name, time)) return {};
+  if (Status status = names.take(name, facts.key, facts.validity.until, time); !status) return status;
+  names_changed = true;
+  return write_names();
+}
+
+Result<KeyPair> Authority::invite_remote(std::string_view name, std::chrono::seconds lifetime) {
+  if (!is_cluster_name(name)) return no_cluster();
+  if (lifetime <= std::chrono::seconds(0) || lifetime > kMostInvitation) {
+    return Error{ErrorCode::kInvalidArgument, "a first certificate lasts at least a second and at most 168h"};
+  }
+  const std::lock_guard lock(impl_->mutex);
+  const std::string kept = remote_name(name);
+  if (Status status = impl_->revoke(kept); !status) return status.error();
+  return impl_->current->issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), lifetime),
+                               impl_->after_revocation(kept));
+}
+
+Result<std::string> Authority::sign_remote(std::string_view name, std::string_view request) {
+  if (!is_cluster_name(name)) return no_cluster();
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->current->issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
+                               impl_->after_revocation(remote_name(name)), request);
+}
+
+Status Authority::revoke_remote(std::string_view name) {
+  if (!is_cluster_name(name)) return no_cluster();
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->revoke(remote_name(name));
+}
+
 void Authority::reserve(std::string_view name) {
   const std::lock_guard lock(impl_->mutex);
   impl_->reserved.emplace(name);
@@ -519,6 +571,9 @@ Result<CertificateFacts> Authority::identify(std::string_view certificate) {
   if (impl_->is_revoked(*facts)) return refused("is revoked");
   if (facts->subject.role == Role::kAgent && impl_->reserved.contains(facts->subject.name)) {
     return refused("has the name of the controller's own agent");
+  }
+  if (facts->subject.role == Role::kRemote) {
+    if (Status status = impl_->take_remote_name(*facts); !status) return status.error();
   }
   // It joined before names were kept, or a crash came between.
   const std::string& name = facts->subject.name;

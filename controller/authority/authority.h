@@ -10,8 +10,8 @@
 //   server.pem        the controller's server certificate and key
 //   join              token and roots, for `edge-agent --token-file`
 //   admin.pem         key, certificate and roots of an administrator, for edgectl
-//   revoked           agents by name, and the time of revocation; administrators too, all of them
-//   names             agents by name, with the key that each name belongs to, and until when
+//   revoked           agents and other clusters by name, and the time of revocation; administrators too, all of them
+//   names             agents and other clusters by name, with the key that each name belongs to, and until when
 //   tokens            digests of tokens that are for one name
 #pragma once
 
@@ -36,6 +36,9 @@ struct AuthorityOptions {
 
 /// Lifetimes of certificates. Each is renewed after two thirds of its lifetime.
 inline constexpr auto kAgentLifetime = std::chrono::hours(24 * 30);
+inline constexpr auto kRemoteLifetime = kAgentLifetime;
+/// Of a first certificate, which a file carries: always shorter, so that every later one lasts longer.
+inline constexpr auto kMostInvitation = std::chrono::hours(24 * 7);
 inline constexpr auto kServerLifetime = std::chrono::hours(24 * 90);
 inline constexpr auto kAdministratorLifetime = std::chrono::hours(24 * 365);
 inline constexpr auto kNamedTokenLifetime = std::chrono::hours(24);
@@ -66,10 +69,20 @@ class Authority {
   Result<std::string> join_file_for(std::string_view name);
   /// An agent in this process has this name and needs no certificate: nobody else joins by it, or shows it.
   void reserve(std::string_view name);
+  /// A first certificate with its key for the controller of another cluster. Earlier ones of the name are refused from
+  /// now on, and this one once a later one was shown. kInvalidArgument: the name is no cluster's, or the lifetime is
+  /// none or longer than kMostInvitation.
+  Result<KeyPair> invite_remote(std::string_view name, std::chrono::seconds lifetime);
+  /// Issues the next certificate of another cluster that has presented a valid one.
+  Result<std::string> sign_remote(std::string_view name, std::string_view request);
+  /// Revokes all certificates of another cluster issued so far.
+  Status revoke_remote(std::string_view name);
+
   /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
-  /// An agent's name is its key's from then on, where no other has it.
+  /// An agent's name is its key's from then on, where no other has it; another cluster's is that of the certificate
+  /// which lasts longest.
   Result<CertificateFacts> identify(std::string_view certificate);
-  /// Returns whether an agent's certificate, identified before, was revoked since.
+  /// Returns whether a certificate, identified before, was revoked since.
   bool is_revoked(const CertificateFacts& facts) const;
   /// Revokes all certificates issued for `name` so far, and frees the name.
   Status revoke(std::string_view name);

@@ -342,6 +342,58 @@ TEST_F(AuthorityTest, HandsOverToTheNextAuthorityWithTwoThatAreBelieved) {
   EXPECT_FALSE(*authority_->tend());
 }
 
+TEST_F(AuthorityTest, AClustersLaterCertificateTakesItsNameWhenItIsShown) {
+  const auto first = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(first);
+  const auto facts = authority_->identify(first->certificate);
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->subject, (Subject{Role::kRemote, "berlin"}));
+  const auto second = authority_->sign_remote("berlin", request_on("P-256"));
+  ASSERT_TRUE(second);
+  // The answer was lost on its way: the first one still holds.
+  EXPECT_TRUE(authority_->identify(first->certificate));
+  EXPECT_TRUE(authority_->identify(*second));
+  EXPECT_EQ(authority_->identify(first->certificate).error().text,
+            "the certificate of berlin was replaced by a later one");
+  authority_ = open();
+  EXPECT_FALSE(authority_->identify(first->certificate));
+  EXPECT_TRUE(authority_->identify(*second));
+}
+
+TEST_F(AuthorityTest, ARevokedClusterComesBackByAnInvitationAlone) {
+  const auto first = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(first);
+  const auto facts = authority_->identify(first->certificate);
+  ASSERT_TRUE(facts);
+  now_ += std::chrono::seconds(1);
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  EXPECT_TRUE(authority_->is_revoked(*facts));
+  EXPECT_EQ(authority_->identify(first->certificate).error().text, "the certificate of berlin is revoked");
+  const auto again = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(authority_->identify(again->certificate));
+  EXPECT_FALSE(authority_->identify(first->certificate));
+  // It lasts as long as was asked for.
+  now_ += hours(24) + std::chrono::seconds(1);
+  EXPECT_EQ(authority_->identify(again->certificate).error().text, "the certificate of berlin is over");
+}
+
+TEST_F(AuthorityTest, AClusterAndAnAgentOfOneNameAreTwo) {
+  ASSERT_TRUE(authority_->sign("berlin", request_on("P-256")));
+  const auto cluster = authority_->invite_remote("berlin", hours(1));
+  ASSERT_TRUE(cluster);
+  EXPECT_TRUE(authority_->identify(cluster->certificate));
+  ASSERT_TRUE(authority_->revoke("berlin"));
+  EXPECT_TRUE(authority_->identify(cluster->certificate));
+  for (const char* name : {"", "Berlin", "a.b", "a:b", "-a", "a/b"}) {
+    EXPECT_FALSE(authority_->invite_remote(name, hours(1))) << name;
+    EXPECT_FALSE(authority_->sign_remote(name, request_on("P-256"))) << name;
+    EXPECT_FALSE(authority_->revoke_remote(name)) << name;
+  }
+  EXPECT_FALSE(authority_->invite_remote("berlin", hours(0)));
+  EXPECT_FALSE(authority_->invite_remote("berlin", kMostInvitation + std::chrono::seconds(1)));
+}
+
 TEST(IssuerTest, IssuesForOtherSubjectsThanOurs) {
   const WallTime now = std::chrono::system_clock::now();
   const auto issuer = Issuer::create({now, now + hours(10)});

@@ -32,6 +32,7 @@ constexpr std::string_view kControllerHost = "DNS:edge-controller";
 
 std::string_view role_text(Role role) {
   if (role == Role::kAgent) return "agent";
+  if (role == Role::kRemote) return "remote";
   return role == Role::kAdministrator ? "administrator" : "controller";
 }
 
@@ -105,11 +106,12 @@ bool is_p256(EVP_PKEY* key) {
 }
 
 std::optional<Subject> parse_subject(std::string_view uri) {
-  for (const Role role : {Role::kAgent, Role::kAdministrator, Role::kController}) {
+  for (const Role role : {Role::kAgent, Role::kAdministrator, Role::kController, Role::kRemote}) {
     const std::string prefix = std::string(kScheme) + std::string(role_text(role)) + "/";
     if (!uri.starts_with(prefix)) continue;
     const std::string_view name = uri.substr(prefix.size());
-    if (is_subject_name(name)) return Subject{role, std::string(name)};
+    const bool good = role == Role::kRemote ? is_cluster_name(name) : is_subject_name(name);
+    if (good) return Subject{role, std::string(name)};
   }
   return std::nullopt;
 }

@@ -14,10 +14,12 @@ namespace edge::controller {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-enum class Role { kAgent, kAdministrator, kController };
+/// kRemote: the controller of another cluster.
+enum class Role { kAgent, kAdministrator, kController, kRemote };
 
 /// In a certificate as the URI `edge://<role>/<name>`; the name is the CN too. The name of an agent in another cluster
-/// begins with the cluster (base/resource_id.h): `edge://agent/berlin:edge-1`.
+/// begins with the cluster (base/resource_id.h): `edge://agent/berlin:edge-1`. That of another cluster's controller is
+/// the cluster's: `edge://remote/berlin`.
 struct Subject {
   Role role = Role::kAgent;
   std::string name;

@@ -37,6 +37,10 @@ std::array<std::string_view, kWords> next_line(std::string_view& text) {
   return words;
 }
 
+bool is_owned_name(std::string_view name) {
+  return is_subject_name(name.starts_with(kRemotePrefix) ? name.substr(kRemotePrefix.size()) : name);
+}
+
 }  // namespace
 
 Names Names::read(std::string_view text) {
@@ -44,7 +48,7 @@ Names Names::read(std::string_view text) {
   while (!text.empty()) {
     const auto [name, key, until] = next_line<3>(text);
     const auto time = time_of(until);
-    if (!is_subject_name(name) || key.empty() || !time || names.owners_.size() == kMost) continue;
+    if (!is_owned_name(name) || key.empty() || !time || names.owners_.size() == kMost) continue;
     names.owners_[std::string(name)] = {std::string(key), *time};
   }
   return names;

@@ -15,6 +15,9 @@
 
 namespace edge::controller {
 
+/// Stands before the name of another cluster, which is none of an agent.
+inline constexpr std::string_view kRemotePrefix = "remote/";
+
 /// A name belongs to the key of the newest certificate issued for it, until that expires.
 class Names {
  public:
