@@ -547,6 +547,12 @@ Result<std::string> Authority::sign_remote(std::string_view name, std::string_vi
                                impl_->after_revocation(remote_name(name)), request);
 }
 
+bool Authority::has_issued(std::string_view certificate) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->current->has_issued(certificate) || (impl_->next && impl_->next->has_issued(certificate)) ||
+         is_signed_by(certificate, impl_->previous);
+}
+
 Status Authority::revoke_remote(std::string_view name) {
   if (!is_cluster_name(name)) return no_cluster();
   const std::lock_guard lock(impl_->mutex);

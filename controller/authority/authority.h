@@ -75,6 +75,8 @@ class Authority {
   Result<KeyPair> invite_remote(std::string_view name, std::chrono::seconds lifetime);
   /// Issues the next certificate of another cluster that has presented a valid one.
   Result<std::string> sign_remote(std::string_view name, std::string_view request);
+  /// Returns whether a certificate is of this authority, or of the one before or after it.
+  bool has_issued(std::string_view certificate) const;
   /// Revokes all certificates of another cluster issued so far.
   Status revoke_remote(std::string_view name);
 

@@ -373,6 +373,10 @@ TEST_F(AuthorityTest, ARevokedClusterComesBackByAnInvitationAlone) {
   ASSERT_TRUE(again);
   EXPECT_TRUE(authority_->identify(again->certificate));
   EXPECT_FALSE(authority_->identify(first->certificate));
+  EXPECT_TRUE(authority_->has_issued(again->certificate));
+  const auto other = Issuer::create({now_ - hours(1), now_ + hours(24)});
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(authority_->has_issued(other->issue({Role::kRemote, "berlin"}, other->validity(), now_)->certificate));
   // It lasts as long as was asked for.
   now_ += hours(24) + std::chrono::seconds(1);
   EXPECT_EQ(authority_->identify(again->certificate).error().text, "the certificate of berlin is over");

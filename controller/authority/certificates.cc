@@ -211,6 +211,12 @@ Result<Validity> validity_of(std::string_view pem) {
   return Validity{wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))};
 }
 
+bool is_signed_by(std::string_view pem, std::string_view authority) {
+  const CertificatePtr read = certificate_of(pem);
+  const CertificatePtr above = certificate_of(authority);
+  return read != nullptr && above != nullptr && X509_verify(read.get(), X509_get0_pubkey(above.get())) == 1;
+}
+
 Result<Issuer> Issuer::create(Validity validity) {
   KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return internal();

@@ -67,6 +67,9 @@ WallTime issue_of(std::string_view pem);
 /// Returns the validity of the first certificate in `pem`, whatever its subject. kInvalidArgument when there is none.
 Result<Validity> validity_of(std::string_view pem);
 
+/// Returns whether the first certificate in `pem` was signed by the key of the first one in `authority`.
+bool is_signed_by(std::string_view pem, std::string_view authority);
+
 struct KeyPair {
   std::string key;          ///< PKCS#8, PEM
   std::string certificate;  ///< PEM
