@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/address_message.h"
+#include "controller/distribute/caller.h"
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/streams.h"

@@ -1,6 +1,7 @@
 // The gRPC calls of agents: their authorization, and joining.
 #include <grpcpp/grpcpp.h>
 
+#include "controller/distribute/caller.h"
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/streams.h"
@@ -34,37 +35,37 @@ class AgentService final : public Agents::CallbackService {
 
   grpc::ServerUnaryReactor* Renew(grpc::CallbackServerContext* context, const RenewRequest* request,
                                   Credentials* reply) override {
-    const auto who = caller(*context, hub_, Role::kAgent);
+    const auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return answer(context, refuse(*context, who.error()));
     return answer(context, give(hub_.authority().sign(who->subject.name, request->request()), *reply));
   }
 
   ProgramReactor* Programs(grpc::CallbackServerContext* context) override {
-    auto who = caller(*context, hub_, Role::kAgent);
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<ProgramReactor>(refuse(*context, who.error()));
     return new_program_stream(hub_, *context, std::move(*who));
   }
 
   ValueReactor* Values(grpc::CallbackServerContext* context) override {
-    auto who = caller(*context, hub_, Role::kAgent);
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<ValueReactor>(refuse(*context, who.error()));
     return new_value_stream(hub_, *context, std::move(*who));
   }
 
   AddressReactor* Addresses(grpc::CallbackServerContext* context) override {
-    auto who = caller(*context, hub_, Role::kAgent);
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<AddressReactor>(refuse(*context, who.error()));
     return new_address_stream(hub_, *context, std::move(*who));
   }
 
   ReportReactor* Reports(grpc::CallbackServerContext* context, ReportsEnd*) override {
-    auto who = caller(*context, hub_, Role::kAgent);
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<ReportReactor>(refuse(*context, who.error()));
     return new_report_stream(hub_, *context, std::move(*who));
   }
 
   QuestionReactor* Questions(grpc::CallbackServerContext* context) override {
-    auto who = caller(*context, hub_, Role::kAgent);
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<QuestionReactor>(refuse(*context, who.error()));
     return new_question_stream(hub_, *context, std::move(*who));
   }
@@ -118,25 +119,6 @@ class AgentService final : public Agents::CallbackService {
 };
 
 }  // namespace
-
-std::string peer_address(const grpc::CallbackServerContext& context) {
-  std::string peer = context.peer();
-  if (const std::size_t colon = peer.find(':'); colon != std::string::npos) peer.erase(0, colon + 1);
-  return printable(peer, 64);
-}
-
-Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, Hub& hub, Role role) {
-  const auto authenticated = context.auth_context();
-  const auto shown = authenticated->IsPeerAuthenticated()
-                         ? authenticated->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)
-                         : std::vector<grpc::string_ref>();
-  if (shown.empty()) return Error{ErrorCode::kUnauthenticated, "no certificate is shown"};
-  auto facts = hub.authority().identify({shown[0].data(), shown[0].size()});
-  if (facts && facts->subject.role != role) {
-    return Error{ErrorCode::kPermissionDenied, "the certificate of " + facts->subject.name + " is not for this call"};
-  }
-  return facts;
-}
 
 std::unique_ptr<grpc::Service> make_agent_service(Hub& hub) { return std::make_unique<AgentService>(hub); }
 

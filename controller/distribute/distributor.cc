@@ -83,7 +83,8 @@ struct Distributor::Impl {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;  ///< null: gRPC accepts connections itself
   std::unique_ptr<grpc::Service> agents;
   std::unique_ptr<grpc::Service> inspect;
-  std::unique_ptr<grpc::Server> server;  ///< null: not started yet
+  std::shared_ptr<grpc::Service> further;  ///< null: none
+  std::unique_ptr<grpc::Server> server;    ///< null: not started yet
 
   Status listen();
   Status start_server();
@@ -139,6 +140,7 @@ void Distributor::Impl::accept(net::Fd client) {
 Status Distributor::Impl::start_server() {
   agents = make_agent_service(*hub);
   inspect = make_inspect_service(*hub);
+  if (options.further) further = options.further(hub->authority());
   grpc::ServerBuilder builder;
   int bound = 0;
   if (acceptor) {
@@ -149,6 +151,7 @@ Status Distributor::Impl::start_server() {
   }
   builder.RegisterService(agents.get());
   builder.RegisterService(inspect.get());
+  if (further) builder.RegisterService(further.get());
   builder.SetMaxReceiveMessageSize(kMaxMessage);
   // Two controllers on one port would share its agents between them.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -232,6 +235,13 @@ std::string Distributor::behind(const std::string& agent, const std::string& pro
 std::vector<BackendHealth> Distributor::backends() const { return impl_->hub->registry().backends(); }
 std::uint64_t Distributor::changes() const { return impl_->hub->registry().changes(); }
 void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_change(std::move(callback)); }
+std::string Distributor::published() const {
+  const auto current = impl_->hub->current(kDefaultGroup).program;
+  return current ? program::to_hex(current->outline().program) : std::string();
+}
+bool Distributor::has_issued(const std::string& certificate) const {
+  return impl_->hub->authority().has_issued(certificate);
+}
 std::string Distributor::address() const { return impl_->address; }
 std::uint16_t Distributor::port() const { return impl_->port; }
 std::string Distributor::join_file() const { return impl_->hub->authority().path("join"); }

@@ -27,7 +27,13 @@ namespace edge::net {
 class Loop;
 }
 
+namespace grpc {
+class Service;
+}
+
 namespace edge::controller {
+
+class Authority;
 
 /// What is published to the agents of a group. Unset members stay as published before.
 struct Published {
@@ -68,6 +74,9 @@ struct DistributorOptions {
   /// Limit of memory for outdated programs that are still being sent to slow agents. Beyond it the agents that receive
   /// the oldest are disconnected; they reconnect and get the newest.
   std::size_t most_pinned = std::size_t{256} << 20;
+  /// Makes a further service of the port, for callers with certificates of the authority; null: none. Called once,
+  /// before there are connections.
+  std::function<std::shared_ptr<grpc::Service>(Authority&)> further{};
   /// Answers `Ask` for the controller itself: its own admin pages. On server threads; null: none.
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
   bool replace_early = false;  ///< AuthorityOptions
@@ -118,6 +127,10 @@ class Distributor {
   /// not return while a call of the one before is under way.
   void on_change(std::function<void()> callback);
 
+  /// Returns the hash of the program that is published to the group `default`, hex; empty: none yet.
+  std::string published() const;
+  /// Authority::has_issued.
+  bool has_issued(const std::string& certificate) const;
   std::uint16_t port() const;
   /// Returns the address for clients on this machine, `HOST:PORT`.
   std::string address() const;

@@ -235,6 +235,27 @@ Result<std::string> InspectClient::join_file(const std::string& agent) {
   return std::move(*reply.mutable_text());
 }
 
+Result<InspectClient::Invitation> InspectClient::invite_remote(const std::string& name, const std::string& hub,
+                                                               std::chrono::seconds lifetime) {
+  agent::v1::InviteRemoteRequest request;
+  request.set_name(name);
+  request.set_hub(hub);
+  request.set_valid_seconds(static_cast<std::uint32_t>(lifetime.count()));
+  agent::v1::RemoteInvitation reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->InviteRemote(&context, request, &reply); });
+  if (!status) return status.error();
+  return Invitation{reply.certificate(), reply.key(), reply.authorities(), reply.text()};
+}
+
+Status InspectClient::revoke_remote(const std::string& name) {
+  GetAgentRequest request;
+  request.set_name(name);
+  Done reply;
+  return impl_->call(
+      [&](grpc::ClientContext& context) { return impl_->stub->RevokeRemote(&context, request, &reply); });
+}
+
 Result<std::vector<HistoryEntry>> InspectClient::history(const std::string& group) {
   agent::v1::HistoryRequest request;
   request.set_group(group);

@@ -55,6 +55,16 @@ class InspectClient {
   /// Revokes this agent's certificates and ends its streams. It may join again with the token.
   Status revoke(const std::string& agent);
 
+  /// What another cluster joins with: a first certificate, valid for so long, in parts and as a file.
+  struct Invitation {
+    std::string certificate, key, authorities, text;
+  };
+  /// `hub`: `HOST:PORT`, as the other cluster reaches the controller. Earlier certificates of the name are refused from
+  /// then on. kUnimplemented: an older controller.
+  Result<Invitation> invite_remote(const std::string& name, const std::string& hub, std::chrono::seconds lifetime);
+  /// Revokes a cluster's certificates and ends its connection.
+  Status revoke_remote(const std::string& name);
+
   /// Returns the history of a group. kUnimplemented: an older controller, which supports only `default`.
   Result<std::vector<HistoryEntry>> history(const std::string& group = std::string(kDefaultGroup));
   Status rollback(const std::string& group, const std::string& program);

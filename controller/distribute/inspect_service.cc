@@ -3,6 +3,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "controller/authority/remote_identity.h"
+#include "controller/distribute/caller.h"
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/streams.h"
@@ -156,6 +158,34 @@ class InspectService final : public Inspect::CallbackService {
     });
   }
 
+  grpc::ServerUnaryReactor* InviteRemote(grpc::CallbackServerContext* context, const InviteRemoteRequest* request,
+                                         RemoteInvitation* reply) override {
+    return answer(context, [&]() -> Status {
+      auto pair = hub_.authority().invite_remote(request->name(), std::chrono::seconds(request->valid_seconds()));
+      if (!pair) return pair.error();
+      const std::string roots = hub_.authority().roots();
+      reply->set_text(text_of(RemoteIdentity{.hub = printable(request->hub(), 260),
+                                             .cluster = request->name(),
+                                             .certificate = pair->certificate,
+                                             .key = pair->key,
+                                             .authorities = roots}));
+      reply->set_certificate(std::move(pair->certificate));
+      reply->set_key(std::move(pair->key));
+      reply->set_authorities(roots);
+      hub_.log().info("a join file was created", {{"cluster", request->name()}, {"for", peer_address(*context)}});
+      return {};
+    });
+  }
+
+  grpc::ServerUnaryReactor* RevokeRemote(grpc::CallbackServerContext* context, const GetAgentRequest* request,
+                                         Done*) override {
+    return answer(context, [&]() -> Status {
+      Status status = hub_.authority().revoke_remote(request->name());
+      if (status) hub_.log().info("a cluster is revoked", {{"cluster", request->name()}});
+      return status;
+    });
+  }
+
   grpc::ServerUnaryReactor* History(grpc::CallbackServerContext* context, const HistoryRequest* request,
                                     HistoryReply* reply) override {
     return answer(context, [&]() -> Status {
@@ -205,7 +235,7 @@ class InspectService final : public Inspect::CallbackService {
 
   /// Refuses who is no administrator, before anything else.
   Status check(const grpc::CallbackServerContext& context) {
-    const auto who = caller(context, hub_, Role::kAdministrator);
+    const auto who = caller(context, hub_.authority(), Role::kAdministrator);
     if (who) return {};
     hub_.log_refusal(peer_address(context), who.error().text);
     return who.error();

@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "controller/distribute/caller.h"
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/program_feed.h"
 #include "controller/distribute/protocol.h"
@@ -16,7 +17,7 @@ using agent::v1::Hello;
 using agent::v1::ProgramsDown;
 using agent::v1::ProgramsUp;
 
-constexpr std::size_t kMaxReason = 1024;
+constexpr std::size_t kMaxRefusalText = 1024;
 
 bool is_hash(const std::string& bytes, const program::Hash& hash) {
   return bytes.size() == hash.size() && std::memcmp(bytes.data(), hash.data(), hash.size()) == 0;
@@ -32,7 +33,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
     if (up.has_hello()) return greet(up.hello());
     if (up.has_holdings()) return take_holdings(up.holdings());
     if (up.has_applied()) return applied(up.applied().program(), read_unbound_list(up.applied().unbound()));
-    if (up.has_refused()) return refused(up.refused().program(), printable(up.refused().reason(), kMaxReason));
+    if (up.has_refused()) return refused(up.refused().program(), printable(up.refused().reason(), kMaxRefusalText));
     if (up.has_leaving()) {
       left_ = true;
       finish({});

@@ -48,9 +48,4 @@ std::unique_ptr<grpc::Service> make_inspect_service(Hub& hub);
 /// kUnimplemented: there is no source of progress; kInvalidArgument: too many objects.
 Status answer_progress(Hub& hub, const agent::v1::ProgrammedRequest& request, agent::v1::ProgrammedReply& reply);
 
-/// Returns the caller's certificate, verified by TLS. kUnauthenticated: none; kPermissionDenied: another role.
-Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, Hub& hub, Role role);
-/// Returns the peer's address for the log: `10.0.0.7:51234`.
-std::string peer_address(const grpc::CallbackServerContext& context);
-
 }  // namespace edge::controller
