@@ -51,6 +51,21 @@ std::string_view to_string(Phase phase) {
   return "Failed";
 }
 
+std::string_view refusal_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnauthenticated:
+      return "CertificateRefused";
+    case ErrorCode::kPermissionDenied:
+      return "NotPermitted";
+    case ErrorCode::kFailedPrecondition:
+      return "ProtocolRefused";
+    case ErrorCode::kAlreadyExists:
+      return "NameInUse";
+    default:
+      return {};
+  }
+}
+
 PhaseView phase_of(const ClusterFacts& facts, const Heartbeat& heartbeat, net::Time now) {
   if (facts.suspended) return {Phase::kDisconnected, "Suspended", "spec.suspended keeps it out"};
   const bool silent = facts.link && now - facts.link->heard >= heartbeat.timeout;

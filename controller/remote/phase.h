@@ -33,6 +33,9 @@ struct ClusterFacts {
   std::string last_error{};  ///< how the last connection, or attempt, ended
 };
 
+/// Returns the reason of a condition for an error that nothing but somebody's act changes; empty for another one.
+std::string_view refusal_of(ErrorCode code);
+
 struct PhaseView {
   Phase phase = Phase::kPending;
   std::string reason;  ///< of a condition

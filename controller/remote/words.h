@@ -36,7 +36,7 @@ struct Hello {
   std::uint32_t protocol = kNewestProtocol;  ///< of what was read: the newest that both speak
   std::string cluster_uid;
   std::string version;
-  Heartbeat heartbeat;  ///< of the hub
+  Heartbeat heartbeat{};  ///< of the hub
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 struct Probe {

@@ -1,0 +1,250 @@
+#include "controller/remote/hub_stream.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include <grpcpp/grpcpp.h>
+
+#include "controller/distribute/protocol.h"
+#include "controller/remote/frame_reactor.h"
+#include "schemas/remote.grpc.pb.h"
+
+namespace edge::controller::remote {
+namespace {
+
+namespace v1 = edge::remote::v1;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// In the hub's certificate, by whatever address it is reached.
+constexpr const char* kControllerName = "edge-controller";
+constexpr int kMaxMessage = 2 << 20;
+constexpr int kKeepaliveMilliseconds = 10'000;
+constexpr auto kConnectPatience = seconds(5);
+constexpr auto kCallPatience = seconds(10);
+constexpr auto kFarewell = milliseconds(300);
+/// Words that wait for a hub that reads nothing.
+constexpr std::size_t kMostUnsent = 256;
+constexpr std::size_t kMaxReason = 300;
+
+Error error_of(const grpc::Status& status) {
+  if (status.ok()) return {ErrorCode::kUnavailable, "the hub has ended the connection"};
+  const int code = status.error_code();
+  const bool known = code > 0 && code <= static_cast<int>(ErrorCode::kUnauthenticated);
+  return {known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, printable(status.error_message(), kMaxReason)};
+}
+
+std::shared_ptr<grpc::Channel> channel_to(const RemoteIdentity& identity) {
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = identity.authorities;
+  options.pem_private_key = identity.key;
+  options.pem_cert_chain = identity.certificate;
+  grpc::ChannelArguments arguments;
+  arguments.SetSslTargetNameOverride(kControllerName);
+  arguments.SetMaxReceiveMessageSize(kMaxMessage);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // A connection of its own, which shows this certificate and goes when the channel does.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(identity.hub, grpc::SslCredentials(options), arguments);
+}
+
+class ClientStream final : public grpc::ClientBidiReactor<v1::Message, v1::Message> {
+ public:
+  ClientStream(v1::Remote::Stub& stub, HubStreamEvents events) : events_(std::move(events)) {
+    stub.async()->Link(&context_, this);
+    // What is said comes from other threads: until nothing may be said any more the call must not be done.
+    AddHold();
+    StartRead(&down_);
+    StartCall();
+  }
+
+  void say(const std::vector<Word>& words) {
+    const std::lock_guard lock(mutex_);
+    for (const Word& word : words) {
+      if (waiting_.size() >= kMostUnsent) return context_.TryCancel();
+      write_word(word, waiting_.emplace_back());
+    }
+    advance();
+  }
+
+  void close() {
+    std::unique_lock lock(mutex_);
+    closing_ = true;
+    advance();
+    if (!changed_.wait_for(lock, kFarewell, [this] { return done_; })) context_.TryCancel();
+    changed_.wait(lock, [this] { return done_; });
+  }
+
+  void OnReadDone(bool ok) override {
+    // The end comes with its reason.
+    if (!ok) return let_go();
+    if (down_.ByteSizeLong() > kMaxWordBytes)
+      return fail({ErrorCode::kResourceExhausted, "a word of the hub is too long"});
+    const auto word = read_word(down_);
+    if (!word) return fail(word.error());
+    events_.heard(*word);
+    StartRead(&down_);
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (!ok) return;
+    waiting_.pop_front();
+    advance();
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    events_.ended(fault_ ? *fault_ : error_of(status));
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  void fail(const Error& why) {
+    fault_ = why;
+    context_.TryCancel();
+    let_go();
+  }
+  void let_go() {
+    {
+      const std::lock_guard lock(mutex_);
+      finished_ = true;
+    }
+    RemoveHold();
+  }
+  void advance() {
+    if (writing_ || finished_) return;
+    if (!waiting_.empty()) {
+      writing_ = true;
+      return StartWrite(&waiting_.front());
+    }
+    if (!closing_ || half_closed_) return;
+    half_closed_ = true;
+    StartWritesDone();
+  }
+
+  const HubStreamEvents events_;
+  grpc::ClientContext context_;
+  v1::Message down_;
+  std::optional<Error> fault_;  ///< of the reads, then of the end
+  std::mutex mutex_;            ///< guards what follows
+  std::condition_variable changed_;
+  std::deque<v1::Message> waiting_;
+  bool writing_ = false;
+  bool closing_ = false;
+  bool half_closed_ = false;
+  bool finished_ = false;  ///< nothing may be said any more
+  bool done_ = false;
+};
+
+/// The spoke's end of a tunnel.
+class ClientTunnel final : public FrameReactor<grpc::ClientBidiReactor<v1::Frame, v1::Frame>, v1::Frame> {
+ public:
+  using FrameReactor::FrameReactor;
+
+  void start(v1::Remote::Stub& stub, const std::shared_ptr<ClientTunnel>& self) {
+    keep(self);
+    stub.async()->Tunnel(&context_, this);
+    // Frames come from other threads: until none may be sent any more the call must not be done.
+    AddHold();
+    read();
+    StartCall();
+    if (Status status = tunnels_.enter(peer_, self); !status) end(status.error());
+  }
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    written(ok);
+  }
+  void OnDone(const grpc::Status&) override {
+    tunnels_.left(peer_.cluster_uid, *this);
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    changed_.notify_all();
+  }
+  bool is_done() {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  void await_done() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_; });
+  }
+
+ private:
+  void end_call(const Error&) override {
+    context_.TryCancel();
+    RemoveHold();
+  }
+
+  grpc::ClientContext context_;
+  std::condition_variable changed_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+struct HubChannel::Impl {
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Remote::Stub> stub;
+  std::unique_ptr<ClientStream> stream;
+  std::shared_ptr<ClientTunnel> tunnel;
+};
+
+HubChannel::HubChannel(const RemoteIdentity& identity) : impl_(std::make_unique<Impl>()) {
+  impl_->channel = channel_to(identity);
+  impl_->stub = v1::Remote::NewStub(impl_->channel);
+}
+
+HubChannel::~HubChannel() = default;
+
+Status HubChannel::await(const std::function<bool()>& stopped) {
+  const auto until = std::chrono::steady_clock::now() + kConnectPatience;
+  while (!impl_->channel->WaitForConnected(std::chrono::system_clock::now() + milliseconds(100))) {
+    if (stopped()) return Error{ErrorCode::kCancelled, "stopped"};
+    // A call says why.
+    if (impl_->channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) return {};
+    if (std::chrono::steady_clock::now() > until) return Error{ErrorCode::kUnavailable, "the hub does not answer"};
+  }
+  return {};
+}
+
+Result<HubChannel::Renewed> HubChannel::renew(const std::string& request) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
+  v1::RenewRequest call;
+  call.set_request(request);
+  v1::Credentials reply;
+  const grpc::Status status = impl_->stub->Renew(&context, call, &reply);
+  if (!status.ok()) return error_of(status);
+  return Renewed{reply.certificate(), reply.authorities()};
+}
+
+void HubChannel::open(HubStreamEvents events) {
+  impl_->stream = std::make_unique<ClientStream>(*impl_->stub, std::move(events));
+}
+void HubChannel::say(const std::vector<Word>& words) { impl_->stream->say(words); }
+void HubChannel::keep_tunnel(Tunnels& tunnels, const TunnelPeer& hub) {
+  if (impl_->tunnel && !impl_->tunnel->is_done()) return;
+  impl_->tunnel = std::make_shared<ClientTunnel>(tunnels, hub);
+  impl_->tunnel->start(*impl_->stub, impl_->tunnel);
+}
+void HubChannel::close() {
+  if (impl_->tunnel) {
+    impl_->tunnel->end({ErrorCode::kCancelled, "the connection ends"});
+    impl_->tunnel->await_done();
+    impl_->tunnel.reset();
+  }
+  if (!impl_->stream) return;
+  impl_->stream->close();
+  impl_->stream.reset();
+}
+
+}  // namespace edge::controller::remote

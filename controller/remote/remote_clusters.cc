@@ -1,0 +1,465 @@
+#include "controller/remote/remote_clusters.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "base/units.h"
+
+namespace edge::controller::remote {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How often what depends on the clock is looked at: a quarter of the shortest interval, within these.
+constexpr net::Duration kShortestTick = 25ms;
+constexpr net::Duration kLongestTick = 250ms;
+constexpr auto kGuestPatience = 10s;
+constexpr auto kLookAtRoots = 5s;
+/// While it is heard, a status says so once in this time.
+constexpr auto kTellHeartbeat = 60s;
+/// A cluster that connects again and again is let in once a second.
+constexpr double kCallsASecond = 1;
+constexpr double kMostCallsAtOnce = 5;
+
+std::chrono::milliseconds duration_in(const nlohmann::json& object, const char* name) {
+  const auto read = parse_duration(text_in(object, name));
+  return read ? std::chrono::duration_cast<std::chrono::milliseconds>(*read) : std::chrono::milliseconds(0);
+}
+
+}  // namespace
+
+RemoteSpec read_remote_spec(std::string_view document) {
+  const nlohmann::json object = parse_json(document);
+  const nlohmann::json& spec = member_in(object, "spec");
+  const nlohmann::json& heartbeat = member_in(spec, "heartbeat");
+  const nlohmann::json& suspended = member_in(spec, "suspended");
+  return {.heartbeat = bounded({duration_in(heartbeat, "interval"), duration_in(heartbeat, "timeout")}),
+          .suspended = suspended.is_boolean() && suspended.get<bool>(),
+          .created = text_in(member_in(object, "metadata"), "creationTimestamp")};
+}
+
+RemoteClusters::RemoteClusters(RemoteClustersOptions options) : options_(std::move(options)) {}
+
+RemoteClusters::~RemoteClusters() { stop(); }
+
+void RemoteClusters::stop() {
+  std::vector<Ended> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (auto& [name, entry] : entries_) close(entry, {ErrorCode::kUnavailable, "the controller ends"}, ended);
+  }
+  wake_.notify_all();
+  for (const Ended& one : ended) one.connection->end(one.why);
+  if (thread_.joinable()) thread_.join();
+}
+
+/// Of objects of one name, the one that came first.
+const std::pair<const std::string, RemoteSpec>& RemoteClusters::holder_of(const Entry& entry) {
+  return *std::ranges::min_element(entry.specs, {}, [](const auto& one) {
+    return std::pair(std::string_view(one.second.created), std::string_view(one.first));
+  });
+}
+
+void RemoteClusters::put(const std::string& name_space, const std::string& name, RemoteSpec spec) {
+  std::optional<Said> said;
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!entries_.contains(name) && entries_.size() >= kMostClusters) {
+      return options_.log.error("EdgeRemoteCluster " + name + " is left out: there are more than " +
+                                std::to_string(kMostClusters));
+    }
+    Entry& entry = entries_[name];
+    entry.was_connected = entry.was_connected || spec.was_connected;
+    entry.specs.insert_or_assign(name_space, std::move(spec));
+    const Heartbeat& heartbeat = holder_of(entry).second.heartbeat;
+    if (entry.link && entry.link->heartbeat() != heartbeat) {
+      entry.link->set_heartbeat(heartbeat, now());
+      said = Said{entry.connection,
+                  {Hello{.cluster_uid = options_.cluster_uid, .version = options_.version, .heartbeat = heartbeat}}};
+    }
+    changed = refresh(name, entry);
+  }
+  if (said) said->connection->say(std::move(said->words));
+  wake_.notify_all();
+  announce(changed);
+}
+
+void RemoteClusters::remove(const std::string& name_space, const std::string& name) {
+  std::vector<Ended> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) return;
+    Entry& entry = found->second;
+    entry.specs.erase(name_space);
+    if (entry.specs.empty()) {
+      close(entry, {ErrorCode::kNotFound, "its EdgeRemoteCluster was deleted"}, ended);
+      entries_.erase(found);
+    }
+    ++changes_;
+  }
+  for (const Ended& one : ended) one.connection->end(one.why);
+  announce(true);
+}
+
+void RemoteClusters::synced() {
+  const std::lock_guard lock(mutex_);
+  synced_ = true;
+}
+
+void RemoteClusters::set_own(std::uint32_t agents, std::uint32_t ready, const std::string& program) {
+  const std::lock_guard lock(mutex_);
+  own_ = {agents, ready, program, {}};
+  if (ready == agents) {
+    behind_since_.reset();
+  } else if (!behind_since_) {
+    behind_since_ = now();
+  }
+}
+
+Report RemoteClusters::own() const {
+  const std::lock_guard lock(mutex_);
+  return own_report();
+}
+
+Report RemoteClusters::own_report() const {
+  Report report = own_;
+  if (behind_since_) report.lag = std::chrono::duration_cast<std::chrono::milliseconds>(now() - *behind_since_);
+  return report;
+}
+
+Status RemoteClusters::welcome(const std::shared_ptr<Connection>& guest) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return Error{ErrorCode::kUnavailable, "the controller ends"};
+  std::erase_if(guests_, [](const Guest& one) { return one.connection.expired(); });
+  if (guests_.size() >= kMostGuests) {
+    return Error{ErrorCode::kResourceExhausted, "many clusters connect at once; try again"};
+  }
+  guests_.push_back({guest, now() + kGuestPatience});
+  need_thread();
+  wake_.notify_all();
+  return {};
+}
+
+bool RemoteClusters::may_call(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  // Who has no object is told so for nothing.
+  if (found == entries_.end()) return true;
+  Bucket& calls = found->second.calls;
+  const net::Time time = now();
+  const double seconds = std::chrono::duration<double>(time - calls.filled).count();
+  calls.tokens = std::min(kMostCallsAtOnce, calls.tokens + std::max(0.0, seconds) * kCallsASecond);
+  calls.filled = time;
+  if (calls.tokens < 1) {
+    ++found->second.refused;
+    return false;
+  }
+  calls.tokens -= 1;
+  return true;
+}
+
+Result<Hello> RemoteClusters::enter(const std::shared_ptr<Connection>& guest, const CertificateFacts& certificate,
+                                    const Hello& hello, const std::string& address) {
+  const std::string& name = certificate.subject.name;
+  if (options_.leads && !options_.leads()) {
+    return Error{ErrorCode::kUnavailable, "another controller of the hub leads; try again"};
+  }
+  std::shared_ptr<Connection> before;
+  Hello own{.cluster_uid = options_.cluster_uid, .version = options_.version};
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(guests_, [&](const Guest& one) { return one.connection.lock() == guest; });
+    const auto found = entries_.find(name);
+    if (stopping_ || (!synced_ && found == entries_.end())) {
+      return Error{ErrorCode::kUnavailable, "the hub does not know its clusters yet; try again"};
+    }
+    if (found == entries_.end()) {
+      return Error{ErrorCode::kNotFound, "the hub has no EdgeRemoteCluster `" + name + "`"};
+    }
+    Entry& entry = found->second;
+    const RemoteSpec& spec = holder_of(entry).second;
+    if (spec.suspended) return Error{ErrorCode::kUnavailable, "the hub keeps the cluster out: spec.suspended"};
+    std::optional<Error> fault;
+    if (hello.cluster_uid == options_.cluster_uid) {
+      fault = Error{ErrorCode::kFailedPrecondition, "the hub and the cluster are one: they have one signing key"};
+    } else if (entry.link && entry.cluster_uid != hello.cluster_uid && !entry.link->is_lost(now())) {
+      fault = Error{ErrorCode::kAlreadyExists, "another cluster is connected by the name " + name};
+    }
+    if (fault) {
+      refuse(name, entry, *fault);
+      return *fault;
+    }
+    before = std::exchange(entry.connection, guest);
+    if (before) connected_.erase(before.get());
+    connected_[guest.get()] = name;
+    entry.link.emplace(spec.heartbeat, now());
+    entry.certificate = certificate;
+    entry.cluster_uid = hello.cluster_uid;
+    entry.version = hello.version;
+    entry.address = address;
+    entry.heard = wall();
+    entry.refusal.clear();
+    entry.last_error.clear();
+    ++entry.connections;
+    own.heartbeat = spec.heartbeat;
+    changed = refresh(name, entry);
+    need_thread();
+  }
+  if (before) before->end({ErrorCode::kAborted, "the cluster has connected anew"});
+  options_.log.info("a cluster has connected", {{"cluster", name}, {"from", address}, {"version", hello.version}});
+  wake_.notify_all();
+  announce(changed);
+  return own;
+}
+
+RemoteClusters::Entry* RemoteClusters::entry_of(const Connection& connection) {
+  const auto known = connected_.find(&connection);
+  const auto found = known == connected_.end() ? entries_.end() : entries_.find(known->second);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+Status RemoteClusters::hear(const Connection& connection, const Word& word) {
+  std::optional<Said> said;
+  bool changed = false;
+  Status status;
+  {
+    const std::lock_guard lock(mutex_);
+    Entry* const entry = entry_of(connection);
+    if (entry == nullptr) return Error{ErrorCode::kAborted, "the connection is over"};
+    status = entry->link->hear(word, now());
+    entry->heard = wall();
+    if (!status) ++entry->refused;
+    if (entry->link->report()) entry->report = entry->link->report();
+    if (status && std::holds_alternative<Hello>(word)) {
+      status = Error{ErrorCode::kInvalidArgument, "two hellos of one cluster"};
+    }
+    std::vector<Word> words = entry->link->due(own_report(), now());
+    if (!words.empty()) said = Said{entry->connection, std::move(words)};
+    changed = refresh(connected_.at(&connection), *entry);
+  }
+  if (said) said->connection->say(std::move(said->words));
+  announce(changed);
+  return status;
+}
+
+void RemoteClusters::left(const Connection& connection, const std::string& why) {
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(guests_, [&](const Guest& one) { return one.connection.expired(); });
+    Entry* const entry = entry_of(connection);
+    if (entry == nullptr) return;
+    const std::string name = connected_.at(&connection);
+    connected_.erase(&connection);
+    entry->connection.reset();
+    entry->link.reset();
+    entry->last_error = why;
+    changed = refresh(name, *entry);
+    options_.log.warn("a cluster is connected no longer", {{"cluster", name}, {"reason", why}});
+  }
+  announce(changed);
+}
+
+void RemoteClusters::refuse(const std::string& name, Entry& entry, const Error& why) {
+  ++entry.refused;
+  const std::string_view reason = refusal_of(why.code);
+  if (reason.empty()) return;
+  entry.refusal = reason;
+  entry.refusal_message = why.text;
+  static_cast<void>(refresh(name, entry));
+}
+
+void RemoteClusters::refused(const CertificateFacts& certificate, const Error& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(certificate.subject.name);
+    if (found == entries_.end()) return;
+    Entry& entry = found->second;
+    const std::string& known = entry.certificate.key;
+    if (entry.link || (!known.empty() && known != certificate.key)) {
+      ++entry.refused;
+      return;
+    }
+    refuse(found->first, entry, why);
+  }
+  announce(true);
+}
+
+/// Why its connection is to end.
+std::optional<Error> RemoteClusters::fault_of(const std::string& name, Entry& entry) const {
+  if (entry.link->is_lost(now())) {
+    return Error{ErrorCode::kDeadlineExceeded, "it has been silent for longer than heartbeat.timeout"};
+  }
+  if (holder_of(entry).second.suspended) {
+    return Error{ErrorCode::kUnavailable, "the hub keeps the cluster out: spec.suspended"};
+  }
+  if (authority_->is_revoked(entry.certificate)) {
+    return Error{ErrorCode::kUnauthenticated, "the certificate of " + name + " is revoked"};
+  }
+  if (wall() >= entry.certificate.validity.until) {
+    return Error{ErrorCode::kUnauthenticated, "the certificate of " + name + " is over"};
+  }
+  return std::nullopt;
+}
+
+void RemoteClusters::close(Entry& entry, const Error& why, std::vector<Ended>& ended) {
+  if (!entry.connection) return;
+  connected_.erase(entry.connection.get());
+  ended.push_back({std::move(entry.connection), why});
+  entry.connection.reset();
+  entry.link.reset();
+  entry.last_error = why.text;
+}
+
+void RemoteClusters::tick() {
+  std::vector<Ended> ended;
+  std::vector<Said> said;
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const net::Time time = now();
+    std::optional<Trust> trust;
+    if (!connected_.empty() && time >= roots_at_) {
+      roots_at_ = time + kLookAtRoots;
+      std::string roots = authority_->roots();
+      if (!roots_.empty() && roots != roots_) trust = Trust{roots};
+      roots_ = std::move(roots);
+    }
+    for (auto& [name, entry] : entries_) {
+      if (!entry.link) continue;
+      const bool lost = entry.link->is_lost(time);
+      if (const auto fault = fault_of(name, entry)) {
+        if (!refusal_of(fault->code).empty()) refuse(name, entry, *fault);
+        close(entry, *fault, ended);
+        options_.log.warn("a cluster is connected no longer", {{"cluster", name}, {"reason", fault->text}});
+      } else {
+        std::vector<Word> words = entry.link->due(own_report(), time);
+        if (trust) words.emplace_back(*trust);
+        if (!words.empty()) said.push_back({entry.connection, std::move(words)});
+      }
+      changed = refresh(name, entry) || lost || changed;
+    }
+    std::erase_if(guests_, [&](const Guest& one) {
+      auto connection = one.connection.lock();
+      if (connection && one.until <= time) {
+        ended.push_back({std::move(connection), {ErrorCode::kDeadlineExceeded, "the first word has not come"}});
+        return true;
+      }
+      return connection == nullptr;
+    });
+  }
+  for (Said& one : said) one.connection->say(std::move(one.words));
+  for (const Ended& one : ended) one.connection->end(one.why);
+  announce(changed);
+}
+
+ClusterFacts RemoteClusters::facts_of(const Entry& entry) const {
+  const Validity& validity = entry.certificate.validity;
+  // A third of its life before the end it should have been renewed.
+  const bool ends = entry.link && validity.until - wall() < (validity.until - validity.from) / 6;
+  return {.suspended = holder_of(entry).second.suspended,
+          .was_connected = entry.was_connected,
+          .dials = false,
+          .link = entry.link ? std::optional(entry.link->facts()) : std::nullopt,
+          .report = entry.link ? entry.link->report() : std::nullopt,
+          .certificate_ends = ends,
+          .refusal = entry.refusal,
+          .refusal_message = entry.refusal_message,
+          .last_error = entry.last_error};
+}
+
+bool RemoteClusters::refresh(const std::string& name, Entry& entry) {
+  const RemoteSpec& spec = holder_of(entry).second;
+  RemoteView view{.phase = phase_of(facts_of(entry), spec.heartbeat, now()),
+                  .version = entry.version,
+                  .cluster_uid = entry.cluster_uid,
+                  .report = entry.report,
+                  .heard = entry.heard,
+                  .certificate_until = entry.certificate.validity.until,
+                  .address = entry.address};
+  if (view.phase.phase == Phase::kConnected) entry.was_connected = true;
+  const RemoteView& told = entry.told;
+  const auto without_lag = [](std::optional<Report> report) {
+    if (report) report->lag = {};
+    return report;
+  };
+  const bool same = told.phase == view.phase && told.version == view.version && told.cluster_uid == view.cluster_uid &&
+                    told.certificate_until == view.certificate_until && told.address == view.address &&
+                    without_lag(told.report) == without_lag(view.report) && view.heard - told.heard < kTellHeartbeat;
+  if (same) return false;
+  if (told.phase.phase != view.phase.phase) {
+    options_.log.info("cluster " + name + " is " + std::string(to_string(view.phase.phase)),
+                      {{"reason", view.phase.reason}});
+  }
+  entry.told = std::move(view);
+  ++changes_;
+  return true;
+}
+
+std::optional<std::string> RemoteClusters::connected_uid(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end() || !found->second.link) return std::nullopt;
+  return found->second.cluster_uid;
+}
+
+RemoteViews RemoteClusters::views() const {
+  const std::lock_guard lock(mutex_);
+  RemoteViews views;
+  for (const auto& [name, entry] : entries_) {
+    const std::string& holder = holder_of(entry).first;
+    for (const auto& [space, spec] : entry.specs) {
+      RemoteView& view = views[space + "/" + name];
+      if (space != holder) {
+        view.phase = {Phase::kFailed, "Conflicted", "EdgeRemoteCluster " + holder + "/" + name + " has the name"};
+        continue;
+      }
+      view = entry.told;
+      if (entry.link) {
+        view.round_trip = entry.link->facts().round_trip;
+        view.silence = now() - entry.link->facts().heard;
+      }
+      view.connections = entry.connections;
+      view.refused = entry.refused;
+    }
+  }
+  return views;
+}
+
+std::uint64_t RemoteClusters::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+void RemoteClusters::announce(bool changed) {
+  if (changed && options_.changed) options_.changed();
+}
+
+void RemoteClusters::need_thread() {
+  if (!options_.steady && !thread_.joinable() && !stopping_) thread_ = std::thread([this] { run(); });
+}
+
+void RemoteClusters::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    // While nobody is connected there is nothing that time changes.
+    wake_.wait(lock, [this] { return stopping_ || !connected_.empty() || !guests_.empty(); });
+    net::Duration step = kLongestTick;
+    for (const auto& [name, entry] : entries_) {
+      if (entry.link) step = std::min<net::Duration>(step, entry.link->heartbeat().interval / 4);
+    }
+    if (wake_.wait_for(lock, std::max(step, kShortestTick), [this] { return stopping_; })) return;
+    lock.unlock();
+    tick();
+    lock.lock();
+  }
+}
+
+}  // namespace edge::controller::remote
