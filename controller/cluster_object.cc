@@ -171,6 +171,8 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   if (const Json& status = member_in(object, "status"); status.is_object() && !status.empty()) {
     read.status = json_line(status);
   }
+  read.was_connected =
+      read.key.kind == "EdgeRemoteCluster" && !text_in(member_in(object, "status"), "lastHeartbeat").empty();
   Json kept = metadata_for_compiler(metadata);
   object["metadata"] = std::move(kept);
   object.erase("status");

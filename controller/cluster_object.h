@@ -36,6 +36,8 @@ struct ClusterObject {
   std::string target;        ///< of policies: `Kind/name`; several are separated by commas
   /// The field manager of the last change; set by the caller, not by read_cluster_object.
   std::string changed_by;
+  /// Of an EdgeRemoteCluster: its status says that it was connected at some time.
+  bool was_connected = false;
   /// Not stored in the cluster: compiled in addition to the cluster's objects, and gets no status.
   bool only_compiled = false;
 };

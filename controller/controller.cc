@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <latch>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,10 @@
 #include "controller/distribute/node_labels.h"
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
+#include "controller/remote/hubs.h"
+#include "controller/remote/remote_clusters.h"
+#include "controller/remote/remote_service.h"
+#include "controller/remote/spoke.h"
 #include "controller/status/served_objects.h"
 #include "controller/vip/vip_index.h"
 #include "program/session_secret.h"
@@ -39,6 +44,18 @@ constexpr auto kSeeing = 5s;
 constexpr auto kBetweenProgress = 2s;
 constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
+
+/// Hex, of 32 digits; empty where none could be derived.
+std::string cluster_uid_of(const program::SigningKey& key) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char c : key.derived_secret("cluster 1").substr(0, 16)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
 
 std::shared_ptr<const program::NamedSecret> session_key_of(const program::SigningKey& key) {
   auto secret = program::session_secret(key);
@@ -62,6 +79,9 @@ class Controller::Impl {
     }
     wake_.notify_all();
     if (watching_.joinable()) watching_.join();
+    spoke_.reset();
+    if (hubs_) hubs_->stop();
+    if (remotes_) remotes_->stop();
     // A rollback may be under way, which publishes. Nobody takes the end of the agents' streams for their loss any
     // more.
     if (distributor_) distributor_->stop();
@@ -69,6 +89,43 @@ class Controller::Impl {
     cluster_.reset();
     reconcile_loop_.reset();
     distributor_.reset();
+    remotes_.reset();
+  }
+
+  /// EdgeRemoteClusters, on the thread of the watches: of a spoke, or of a hub that this cluster connects to, which the
+  /// certificate in their Secret tells.
+  void take_remotes(const std::vector<ObjectEdit>& edits) {
+    bool any = false;
+    for (const ObjectEdit& edit : edits) {
+      // Those that other clusters share are theirs.
+      if (!edit.key.cluster.empty()) continue;
+      const std::string& space = edit.key.name_space;
+      if (edit.key.kind == "Secret") {
+        hubs_->put_secret(space, edit.key.name, edit.object ? edit.object->document : std::string());
+        any = true;
+      }
+      if (edit.key.kind != "EdgeRemoteCluster") continue;
+      any = true;
+      if (!edit.object) {
+        hubs_->remove(space, edit.key.name);
+        remotes_->remove(space, edit.key.name);
+        specs_.erase({space, edit.key.name});
+        continue;
+      }
+      hubs_->put(space, edit.key.name, edit.object->document);
+      remote::RemoteSpec spec = remote::read_remote_spec(edit.object->document);
+      spec.was_connected = edit.object->was_connected;
+      specs_.insert_or_assign({space, edit.key.name}, std::move(spec));
+    }
+    if (!any) return;
+    for (const auto& [name, spec] : specs_) {
+      if (hubs_->has(name.first, name.second)) {
+        remotes_->remove(name.first, name.second);
+      } else {
+        remotes_->put(name.first, name.second, spec);
+      }
+    }
+    agents_changed();
   }
 
   /// With the key of client sessions, which is none of the configuration's secrets: derived from the signing key, so
@@ -124,6 +181,7 @@ class Controller::Impl {
     groups_ = std::make_unique<Groups>(
         options_.data_dir, [this](Published published) { publish(std::move(published)); }, options_.log);
     if (Status status = groups_->open(); !status) return status;
+    start_remotes();
     if (Status status = start_distributor(); !status) return status;
     node_groups_.restore();
     node_labels_.restore();
@@ -139,6 +197,7 @@ class Controller::Impl {
     }
     start_reconciler();
     if (Status status = start_cluster(); !status) return status;
+    if (Status status = start_spoke(); !status) return status;
     watching_ = std::thread([this] { watch_agents(); });
     distributor_->on_change([this] { agents_changed(); });
     agents_changed();
@@ -148,6 +207,8 @@ class Controller::Impl {
   }
 
   Distributor& distributor() { return *distributor_; }
+  const std::string& cluster_uid() const { return cluster_uid_; }
+  remote::Tunnels& tunnels() { return tunnels_; }
   std::string program_key() const { return key_.public_pem(); }
   bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
@@ -161,6 +222,61 @@ class Controller::Impl {
   void write_metrics(metrics::Exposition& out) const;
 
  private:
+  void start_remotes() {
+    remotes_ =
+        std::make_unique<remote::RemoteClusters>(remote::RemoteClustersOptions{.cluster_uid = cluster_uid_,
+                                                                               .version = EDGE_VERSION,
+                                                                               .changed = [this] { agents_changed(); },
+                                                                               .leads = [this] { return leads(); },
+                                                                               .log = options_.log});
+    hubs_ = std::make_unique<remote::Hubs>(remote::HubsOptions{
+        .spoke = spoke_options(),
+        .issued_here = [this](const std::string& certificate) { return distributor_->has_issued(certificate); }});
+  }
+
+  /// A hub that is away changes nothing here: what cannot be read of the join file is told, and nothing else fails.
+  Status start_spoke() {
+    if (options_.hub.empty() && options_.hub_join.empty()) return {};
+    remote::SpokeOptions options = spoke_options();
+    options.hub = options_.hub;
+    options.join_file = options_.hub_join;
+    auto spoke = remote::Spoke::start(std::move(options));
+    if (!spoke) return spoke.error();
+    spoke_ = std::move(*spoke);
+    return {};
+  }
+
+  remote::SpokeOptions spoke_options() {
+    remote::SpokeOptions options;
+    options.data_dir = options_.data_dir;
+    options.cluster_uid = cluster_uid_;
+    options.version = EDGE_VERSION;
+    options.own = [this] { return remotes_->own(); };
+    options.changed = [this] {
+      ++hub_changes_;
+      agents_changed();
+    };
+    options.leads = [this] { return leads(); };
+    options.tunnels = &tunnels_;
+    options.log = options_.log;
+    return options;
+  }
+
+  /// One of several controllers speaks for the cluster.
+  bool leads() {
+    started_.wait();
+    return cluster_ != nullptr && cluster_->counts().leads;
+  }
+
+  /// Agents that went away count: they do not run what is published.
+  void tell_own(const std::vector<AgentState>& agents) {
+    const auto ready = std::ranges::count_if(agents, [](const AgentState& agent) {
+      return agent.connected && !agent.program.empty() && agent.program == agent.published;
+    });
+    remotes_->set_own(static_cast<std::uint32_t>(agents.size()), static_cast<std::uint32_t>(ready),
+                      distributor_->published());
+  }
+
   Status start_distributor() {
     DistributorOptions options;
     options.listen = options_.listen;
@@ -196,6 +312,10 @@ class Controller::Impl {
                         .number = [this](const std::string& program) { return groups_->number(program); },
                         .pinned = [this] { return groups_->pinned(); }};
     options.own_pages = options_.own_pages;
+    options.further = [this](Authority& authority) {
+      remotes_->set_authority(authority);
+      return remote::make_remote_service(*remotes_, tunnels_, authority);
+    };
     options.replace_early = options_.embedded;
     options.accept_on = options_.loop;
     auto distributor = Distributor::start(std::move(options));
@@ -256,6 +376,7 @@ class Controller::Impl {
         {.edited =
              [this](std::vector<ObjectEdit> edits) {
                take_vips(edits);
+               take_remotes(edits);
                std::vector<ResourceId> gone;
                for (const ObjectEdit& edit : edits) {
                  if (!edit.object) gone.push_back(edit.key);
@@ -273,6 +394,7 @@ class Controller::Impl {
          .synced =
              [this] {
                know_vips();
+               remotes_->synced();
                reconcile_loop_->begin();
              },
          .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
@@ -340,7 +462,8 @@ class Controller::Impl {
 
   /// Whether what agents run is another than at the last look, or its number, and not only which values they have.
   bool look_again() {
-    Seen now{distributor_->changes(), program_number_.load(), pinned_words(groups_->pinned())};
+    Seen now{distributor_->changes(), program_number_.load(), pinned_words(groups_->pinned()),
+             remotes_->changes() + hub_changes_};
     return std::exchange(looked_at_, std::optional(now)) != now;
   }
 
@@ -372,9 +495,13 @@ class Controller::Impl {
         lock.lock();
         continue;
       }
-      AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
+      const std::vector<AgentState> agents = distributor_->agents();
+      tell_own(agents);
+      AgentsView view = view_of(agents, distributor_->backends(),
                                 [this](const std::string& program) { return groups_->number(program); });
       view.vips = vips_of(distributor_->vips());
+      view.remotes = remotes_->views();
+      view.remotes.merge(hubs_->views());
       view.pinned = pinned_words(groups_->pinned());
       metrics_.looked(view, ControllerMetrics::Clock::now());
       cluster_->agents(std::move(view));
@@ -389,6 +516,13 @@ class Controller::Impl {
   program::SigningKey key_;
   /// Null where none could be derived: clients have no sessions then.
   std::shared_ptr<const program::NamedSecret> session_key_;
+  const std::string cluster_uid_ = cluster_uid_of(key_);
+  remote::Tunnels tunnels_;
+  std::unique_ptr<remote::RemoteClusters> remotes_;
+  std::unique_ptr<remote::Hubs> hubs_;
+  std::map<std::pair<std::string, std::string>, remote::RemoteSpec> specs_;  ///< of the thread of the watches
+  std::atomic<std::uint64_t> hub_changes_ = 0;
+  std::unique_ptr<remote::Spoke> spoke_;  ///< null: this cluster has no hub
   std::unique_ptr<Groups> groups_;
   std::mutex vips_mutex_;
   VipIndex vips_;            ///< guarded by vips_mutex_
@@ -416,7 +550,7 @@ class Controller::Impl {
   bool agents_stale_ = false;
   std::vector<std::string> groups_came_;
   bool stopping_ = false;
-  using Seen = std::tuple<std::uint64_t, std::uint64_t, std::string>;
+  using Seen = std::tuple<std::uint64_t, std::uint64_t, std::string, std::uint64_t>;
   std::optional<Seen> looked_at_;  ///< of the thread that watches
   std::thread watching_;
   ControllerMetrics metrics_;
@@ -446,6 +580,14 @@ void Controller::Impl::compile_beside(std::vector<ExtraDocument> documents) {
 void Controller::Impl::write_metrics(metrics::Exposition& out) const {
   const std::vector<AgentState> agents = distributor_->agents();
   metrics_.write(out, {.cluster = cluster_->counts(), .changes_waiting = reconcile_loop_->waiting(), .agents = agents});
+  // Clusters connect to the controller that leads: of the others each would say that they are away.
+  remote::RemoteViews remotes;
+  if (cluster_->counts().leads) {
+    remotes = remotes_->views();
+    remotes.merge(hubs_->views());
+  }
+  write_remotes(out, remotes);
+  if (spoke_) write_spoke(out, spoke_->view(), std::chrono::system_clock::now());
 }
 
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {
@@ -467,6 +609,8 @@ Result<std::unique_ptr<LocalAgent>> Controller::connect(std::string name, const 
                                                         LocalAgentEvents events) {
   return impl_->distributor().connect(std::move(name), hello, std::move(events));
 }
+remote::Tunnels& Controller::tunnels() { return impl_->tunnels(); }
+std::string Controller::cluster_uid() const { return impl_->cluster_uid(); }
 std::string Controller::program_key() const { return impl_->program_key(); }
 std::string Controller::behind(const std::string& agent, const std::string& program) const {
   return impl_->distributor().behind(agent, program);

@@ -28,6 +28,10 @@ namespace edge::net {
 class Loop;
 }
 
+namespace edge::controller::remote {
+class Tunnels;
+}
+
 namespace edge::controller {
 
 /// The default label of agents that names their group.
@@ -62,6 +66,10 @@ struct ControllerOptions {
   /// The API has lost its data, if it had any: the last program of the previous run stays in force until there is a
   /// listener again.
   bool api_began_empty = false;
+  /// Address of a hub's agents port that this cluster connects to, `HOST:PORT`, and the join file that the hub made for
+  /// it. The file alone says the address too; both empty: this cluster has no hub.
+  std::string hub{};
+  std::string hub_join{};
   /// Called after changes of the API's objects, on a thread of the controller; may be null. `gone`: deleted objects of
   /// watched kinds.
   std::function<void(const std::vector<ResourceId>& gone)> changed{};
@@ -102,6 +110,10 @@ class Controller {
   bool resume(std::vector<WrittenObject> writes);
   /// Distributor::connect. The agent must be gone before the controller is.
   Result<std::unique_ptr<LocalAgent>> connect(std::string name, const std::string& hello, LocalAgentEvents events);
+  /// Tells clusters apart: of the signing key, and so alike for all controllers of a cluster.
+  std::string cluster_uid() const;
+  /// Frames of federation, to and from other clusters.
+  remote::Tunnels& tunnels();
   /// PEM, of the key that programs are signed with.
   std::string program_key() const;
   /// All of them, in place of those of the last call.

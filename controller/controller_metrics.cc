@@ -1,5 +1,8 @@
 #include "controller/controller_metrics.h"
 
+#include <algorithm>
+#include <chrono>
+
 namespace edge::controller {
 namespace {
 
@@ -99,6 +102,40 @@ void ControllerMetrics::write(Exposition& out, const Scene& scene) const {
   const std::lock_guard lock(mutex_);
   write_compiles(out);
   write_agents(out, scene);
+}
+
+void write_remotes(Exposition& out, const remote::RemoteViews& views) {
+  const auto each = [&](Family family, const auto& value) {
+    out.begin(family);
+    for (const auto& [name, view] : views) out.sample(value(view), labels({{"cluster", name}}));
+  };
+  const auto connected = [](const remote::RemoteView& view) {
+    return view.phase.phase == remote::Phase::kConnected || view.phase.phase == remote::Phase::kDegraded;
+  };
+  each(Family::kRemoteConnected, [&](const auto& view) { return std::uint64_t{connected(view) ? 1U : 0U}; });
+  out.begin(Family::kRemotePhase);
+  for (const auto& [name, view] : views) {
+    out.sample(std::uint64_t{1}, labels({{"cluster", name}, {"phase", to_string(view.phase.phase)}}));
+  }
+  const auto seconds = [](net::Duration time) { return std::chrono::duration<double>(time).count(); };
+  each(Family::kRemoteSilence, [&](const auto& view) { return seconds(view.silence); });
+  each(Family::kRemoteRoundTrip, [&](const auto& view) { return seconds(view.round_trip); });
+  each(Family::kRemoteLag, [&](const auto& view) { return view.report ? seconds(view.report->lag) : 0.0; });
+  each(Family::kRemoteConnections, [](const auto& view) { return view.connections; });
+  each(Family::kRemoteRefused, [](const auto& view) { return view.refused; });
+}
+
+void write_spoke(Exposition& out, const remote::SpokeView& view, WallTime now) {
+  const bool connected = view.phase.phase == remote::Phase::kConnected || view.phase.phase == remote::Phase::kDegraded;
+  const std::string hub = labels({{"hub", view.hub}});
+  out.begin(Family::kHubConnected);
+  out.sample(std::uint64_t{connected ? 1U : 0U}, hub);
+  out.begin(Family::kHubRoundTrip);
+  out.sample(std::chrono::duration<double>(view.round_trip).count(), hub);
+  out.begin(Family::kHubConnections);
+  out.sample(view.connections, hub);
+  out.begin(Family::kHubCertificate);
+  out.sample(std::max(0.0, std::chrono::duration<double>(view.certificate_until - now).count()), hub);
 }
 
 void write_trace_counts(Exposition& out, const traces::TraceCounts& counts) {

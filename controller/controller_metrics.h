@@ -11,6 +11,8 @@
 
 #include "controller/cluster.h"
 #include "controller/reconcile/program_builder.h"
+#include "controller/remote/remote_clusters.h"
+#include "controller/remote/spoke.h"
 #include "controller/status/agents_view.h"
 #include "controller/traces/trace_counts.h"
 #include "metrics/exposition.h"
@@ -63,6 +65,10 @@ class ControllerMetrics {
 };
 
 /// Writes the metrics of the trace store.
+/// Of clusters that connect to this one.
+void write_remotes(metrics::Exposition& out, const remote::RemoteViews& views);
+/// Of the connection to the hub.
+void write_spoke(metrics::Exposition& out, const remote::SpokeView& view, WallTime now);
 void write_trace_counts(metrics::Exposition& out, const traces::TraceCounts& counts);
 
 }  // namespace edge::controller

@@ -11,6 +11,7 @@
 #include "controller/controller.h"
 #include "controller/controller_metrics.h"
 #include "controller/data_dir.h"
+#include "controller/hub_flags.h"
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/admin.h"
@@ -66,6 +67,7 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
   options.published_addresses = arguments.all("published-address");
   options.listen = arguments.one("agents-listen");
   options.group_label = arguments.one("group-label");
+  read_hub_flags(arguments, options);
   options.elect = arguments.has("leader-elect");
   options.lease_namespace = arguments.one("lease-namespace");
   // Two containers on one host's network have its name, and are both process 1.
@@ -187,6 +189,7 @@ cli::Program table() {
             .fallback = "edge-system"}},
       .examples = {"edge-controller --data-dir /var/lib/edge-controller --leader-elect"},
       .run = run};
+  for (cli::Flag& flag : hub_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) command.flags.push_back(std::move(flag));
   return {

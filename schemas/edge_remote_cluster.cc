@@ -55,8 +55,12 @@ constexpr Field kStatusFields[] = {
     string("phase", "Where the connection stands.").one_of(kPhases),
     string("version", "Version that the cluster reports."),
     object("agents", kReadyCount, "Agents of the cluster."),
-    string("lastHeartbeat", "When the cluster was last heard.").as(Format::kTimestamp),
+    string("clusterUID", "UID of the cluster, which outlives its controllers."),
+    string("lastHeartbeat", "When the cluster was last heard; while it is connected, to the minute.")
+        .as(Format::kTimestamp),
     string("program", "Hash of the program that its agents serve."),
+    string("lag", "For how long not all of its agents had served it, when that was last told.").as(Format::kDuration),
+    string("certificateExpires", "When the certificate ends that the cluster showed last.").as(Format::kTimestamp),
     kConditionsField,
     kObservedGenerationField,
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/resource_id.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/stages.h"
 #include "compiler/link/wan/link_wan.h"
@@ -162,12 +163,28 @@ class ClusterChecker {
                               .fix = "leave `hostNetwork` out, or remove the ProxyVIP"});
   }
 
-  void check(const model::EdgeRemoteCluster& cluster, Findings& findings) const {
+  void check(const model::EdgeRemoteCluster& cluster, Findings& findings) {
+    const std::string& name = cluster.metadata.name;
+    // Certificates and what is shared go by the name alone.
+    claim(clusters_, name, cluster.metadata, cluster.metadata.span, "metadata.name", "the cluster `" + name + "`",
+          findings);
+    if (!is_cluster_name(name)) unusable_name(cluster.metadata, findings);
     certificate(cluster.metadata, cluster.client_secret, "spec.tls.clientSecretRef", findings);
     if (cluster.ca_secret) {
       secret(cluster.metadata, *cluster.ca_secret, {{.key = kAuthorityKey}}, "spec.tls.caSecretRef", findings);
     }
     if (cluster.site) follow(sites_, cluster.metadata, "Site", *cluster.site, "spec.siteRef", findings);
+  }
+
+  static void unusable_name(const model::Metadata& metadata, Findings& findings) {
+    const std::string message = "the name of a cluster is of letters, digits and `-`, at most 63";
+    fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, message);
+    findings.diagnostics.add({.code = DiagnosticCode::kInvalidValue,
+                              .resource = metadata.text(),
+                              .field = "metadata.name",
+                              .span = metadata.span,
+                              .message = message,
+                              .fix = "choose a name without dots"});
   }
 
   void check(const model::Site& site, Findings& findings) {
@@ -247,6 +264,7 @@ class ClusterChecker {
   Resolver remotes_;
   WanLinker wan_;
   Claimers classes_;
+  Claimers clusters_;
   Claimers networks_;
 };
 

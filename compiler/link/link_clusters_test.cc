@@ -1,5 +1,6 @@
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/diagnostics.h"
@@ -112,6 +113,27 @@ TEST(Clusters, ALinkOfAnotherSiteIsNeverUsed) {
   EXPECT_EQ(
       l.faults(),
       "EDGE0104 spec.path.linkRefs[0]: the link `l` belongs to the Site `b`, at which the policy does not hold\n");
+}
+
+TEST(Clusters, ANameOfAClusterIsHeldByTheOlder) {
+  const std::string spec = "{controllerAddress: 'a:1', tls: {clientSecretRef: {name: cert}}}";
+  const LinkedClusters l(
+      cluster_resource("EdgeRemoteCluster", "far", spec, ", creationTimestamp: '2026-01-02T00:00:00Z'") +
+      cluster_resource("EdgeRemoteCluster", "far", spec,
+                       ", namespace: other, creationTimestamp: '2026-01-01T00:00:00Z'") +
+      secret("cert", "tls.crt: a, tls.key: b", "kubernetes.io/tls") +
+      "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: other}\ntype: kubernetes.io/tls\n"
+      "stringData: {tls.crt: a, tls.key: b}\n");
+  EXPECT_EQ(l.wrong("EdgeRemoteCluster", "far"), "Accepted Conflicted\n");
+  EXPECT_THAT(l.faults(),
+              testing::HasSubstr("metadata.name: the cluster `far` is held by EdgeRemoteCluster other/far"));
+}
+
+TEST(Clusters, ANameWithDotsIsNoClusters) {
+  const LinkedClusters l(
+      cluster_resource("EdgeRemoteCluster", "a.b", "{controllerAddress: 'a:1', tls: {clientSecretRef: {name: cert}}}") +
+      secret("cert", "tls.crt: a, tls.key: b", "kubernetes.io/tls"));
+  EXPECT_EQ(l.wrong("EdgeRemoteCluster", "a.b"), "Accepted Invalid\n");
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace edge::controller {
 namespace {
 
 constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"};
-constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP"};
+constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend",
+                                          "ProxyPolicy",  "ProxyVIP",   "EdgeRemoteCluster"};
 constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "ListenerSet", "BackendTLSPolicy", "Ingress"};
 
 template <std::size_t n>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/distribute/agent_state.h"
+#include "controller/remote/remote_clusters.h"
 
 namespace edge::controller {
 
@@ -24,6 +25,7 @@ struct AgentsView {
   std::map<std::string, std::vector<NameHealth>> names{};
   std::vector<UnboundListener> unbound;               ///< of all of them, see unbound_of_all
   std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name` of the ProxyVIP
+  remote::RemoteViews remotes{};                      ///< by `namespace/name` of the EdgeRemoteCluster
 
   /// Whether all agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }

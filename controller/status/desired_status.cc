@@ -418,6 +418,15 @@ Json vip_status(const Case& c) {
   return status;
 }
 
+/// Whether it is connected the connection itself tells.
+Json remote_cluster_status(const Case& c) {
+  std::vector<Condition> conditions = compiler::conditions_of(c.object.key.kind, c.stored);
+  std::erase_if(conditions, [](const Condition& condition) {
+    return condition.type != compiler::condition::kAccepted && condition.type != compiler::condition::kResolvedRefs;
+  });
+  return {{"conditions", conditions_json(conditions, c.generation())}};
+}
+
 }  // namespace
 
 std::set<std::size_t> StatusBuilder::parents_of_others(const ClusterObject& route) const {
@@ -516,6 +525,9 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     desired.told_by_event = true;
   } else if (key.kind == "ProxyVIP") {
     status = vip_status(c);
+  } else if (key.kind == "EdgeRemoteCluster") {
+    status = remote_cluster_status(c);
+    if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
   } else if (is_own_with_status(key.kind)) {
     ResourceStatus ours;
     if (key.kind == "ProxyRoute" && stored != nullptr) {

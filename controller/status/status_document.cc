@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text/json.h"
 #include "controller/distribute/unbound_listeners.h"
+#include "controller/status/remote_status.h"
 #include "controller/status/vip_status.h"
 #include "program/values/endpoints.h"
 
@@ -19,9 +20,19 @@ using Json = nlohmann::json;
 
 /// Of the conditions of a resource, a listener, a parent or an ancestor those that are ours; others are left as they
 /// are.
-constexpr std::string_view kOurs[] = {"Accepted", "Announced",    "Conflicted",       "Degraded",
-                                      "Healthy",  "NoEjection",   "PartiallyInvalid", "Programmed",
-                                      "Ready",    "ResolvedRefs", "Shadowed",         "InsecureFrontendValidationMode"};
+constexpr std::string_view kOurs[] = {"Accepted",
+                                      "Announced",
+                                      "Connected",
+                                      "Conflicted",
+                                      "Degraded",
+                                      "Healthy",
+                                      "NoEjection",
+                                      "PartiallyInvalid",
+                                      "Programmed",
+                                      "Ready",
+                                      "ResolvedRefs",
+                                      "Shadowed",
+                                      "InsecureFrontendValidationMode"};
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 
@@ -315,6 +326,9 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
     const std::string name = resource_path(desired.key.qualified_namespace(), desired.key.name);
     overlay_vip(agents, name, status);
     if (auto move = move_of(agents, name, before, status)) change.flips.push_back(*std::move(move));
+  }
+  if (desired.key.kind == "EdgeRemoteCluster") {
+    overlay_remote(agents, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
   }
   change.only_pending = overlay_programmed(desired, agents, status);
   overlay_unbound(desired, agents, status);

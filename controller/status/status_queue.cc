@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "controller/status/remote_status.h"
 
 namespace edge::controller {
 namespace {
@@ -88,6 +89,7 @@ void StatusQueue::set_desired(DesiredStatus desired, net::Time now) {
 void StatusQueue::agents(AgentsView view, net::Time now) {
   const std::vector<std::string> backends = backends_that_differ(agents_, view);
   const std::vector<std::string> vips = vips_that_differ(agents_, view);
+  const std::vector<std::string> remotes = remotes_that_differ(agents_, view);
   const bool programs =
       agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
   const std::uint64_t first_before = first_pending();
@@ -113,6 +115,12 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   }
   for (const std::string& vip : vips) {
     const auto key = parse_resource_id("ProxyVIP " + vip);
+    if (!key) continue;
+    const auto found = entries_.find(*key);
+    if (found != entries_.end()) schedule(found->first, found->second, now);
+  }
+  for (const std::string& remote : remotes) {
+    const auto key = parse_resource_id("EdgeRemoteCluster " + remote);
     if (!key) continue;
     const auto found = entries_.find(*key);
     if (found != entries_.end()) schedule(found->first, found->second, now);
