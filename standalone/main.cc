@@ -13,6 +13,7 @@
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
+#include "controller/hub_flags.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/background.h"
 #include "daemon/certificate_directories.h"
@@ -41,6 +42,7 @@ Status read_labels(const cli::Arguments& arguments, StandaloneOptions& parts) {
   if (!labels) return Error{labels.error().code, "--label: " + labels.error().text};
   parts.labels = std::move(*labels);
   parts.group_label = arguments.one("group-label");
+  controller::read_hub_flags(arguments, parts);
   if (is_label_key(parts.group_label)) return {};
   return Error{ErrorCode::kInvalidArgument, "--group-label takes a label's key, not `" + parts.group_label + "`"};
 }
@@ -221,6 +223,7 @@ cli::Program table() {
       .run = run};
   command.flags.push_back(daemon::hand_over_flag());
   for (cli::Flag& flag : web_flags()) command.flags.push_back(std::move(flag));
+  for (cli::Flag& flag : controller::hub_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
   return {

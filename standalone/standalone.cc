@@ -238,6 +238,8 @@ Status Standalone::start_controller() {
   options.listen = options_.agents;
   options.listen_flag = "--agents-listen";
   options.group_label = options_.group_label;
+  options.hub = options_.hub;
+  options.hub_join = options_.hub_join;
   options.embedded = true;
   options.loop = &api_->loop();
   options.status_rate = 1000;

@@ -41,6 +41,8 @@ struct StandaloneOptions {
   Labels labels;            ///< of the built-in agent
   std::string group_label;  ///< as in ControllerOptions
   std::vector<std::string> published_addresses;
+  std::string hub{};       ///< as in ControllerOptions
+  std::string hub_join{};  ///< likewise
   Colour colour = Colour::kNo;
   TraceStore* traces = nullptr;  ///< outlives this object
 };
