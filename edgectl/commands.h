@@ -31,6 +31,7 @@ cli::Command routes_dump_command();
 cli::Command install_command();
 cli::Command upgrade_command();
 cli::Command uninstall_command();
+std::vector<cli::Command> cluster_commands();
 cli::Command get_command();
 cli::Command describe_command();
 cli::Command create_command();
