@@ -1,4 +1,3 @@
-#include "net/tls/identity.h"
 #include "tests/agents/light_agent.h"
 
 #include <chrono>
@@ -9,6 +8,7 @@
 #include "agent/sync/received_program.h"
 #include "agent/sync/session.h"
 #include "base/os/file.h"
+#include "net/tls/identity.h"
 #include "schemas/agent.grpc.pb.h"
 
 namespace edge::test {

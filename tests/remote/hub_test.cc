@@ -1,0 +1,405 @@
+// A hub's port over gRPC against spokes that are real, and such that are hostile.
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/os/file.h"
+#include "controller/authority/remote_identity.h"
+#include "controller/distribute/distributor.h"
+#include "controller/remote/hub_stream.h"
+#include "controller/remote/remote_clusters.h"
+#include "controller/remote/remote_service.h"
+#include "controller/remote/spoke.h"
+#include "net/tls/identity.h"
+
+namespace edge::controller::remote {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 30s;
+constexpr Heartbeat kHeartbeat{200ms, 20s};
+constexpr Heartbeat kShortHeartbeat{100ms, 1s};
+const std::string kHubUid(32, 'a');
+const std::string kSpokeUid(32, 'b');
+
+template <typename Condition>
+bool comes(const Condition& condition) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < until) {
+    if (condition()) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+/// A hostile spoke: says what the test wants, and keeps how it ended.
+class Caller {
+ public:
+  explicit Caller(const RemoteIdentity& identity) : channel_(identity) {
+    EXPECT_TRUE(channel_.await([] { return false; }));
+    channel_.open({.heard =
+                       [this](const Word& word) {
+                         const std::lock_guard lock(mutex_);
+                         welcomed_ = welcomed_ || std::holds_alternative<Hello>(word);
+                         changed_.notify_all();
+                       },
+                   .ended =
+                       [this](const Error& why) {
+                         const std::lock_guard lock(mutex_);
+                         ended_ = why;
+                         changed_.notify_all();
+                       }});
+  }
+  ~Caller() { channel_.close(); }
+  void say(const std::vector<Word>& words) { channel_.say(words); }
+  void greet(const std::string& uid = kSpokeUid) { say({Hello{.cluster_uid = uid, .version = "1.0.0"}}); }
+  bool welcomed() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kPatience, [this] { return welcomed_ || ended_; });
+    return welcomed_;
+  }
+  std::optional<Error> ended() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kPatience, [this] { return ended_.has_value(); });
+    return ended_;
+  }
+  bool is_open() {
+    const std::lock_guard lock(mutex_);
+    return !ended_;
+  }
+  Result<HubChannel::Renewed> renew(const std::string& request) { return channel_.renew(request); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool welcomed_ = false;
+  std::optional<Error> ended_;
+  HubChannel channel_;
+};
+
+class HubTest : public testing::Test {
+ protected:
+  HubTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hub.XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+    DistributorOptions options;
+    options.listen = "127.0.0.1:0";
+    options.data_dir = directory_;
+    options.further = [this](Authority& authority) {
+      authority_ = &authority;
+      clusters_.set_authority(authority);
+      return make_remote_service(clusters_, tunnels_, authority);
+    };
+    auto started = Distributor::start(std::move(options));
+    EXPECT_TRUE(started) << started.error().text;
+    if (started) distributor_ = std::move(*started);
+    put();
+    clusters_.synced();
+  }
+  ~HubTest() override {
+    clusters_.stop();
+    distributor_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void put(bool suspended = false, const std::string& space = "default", const std::string& created = "2026") {
+    clusters_.put(space, "berlin", {.heartbeat = kHeartbeat, .suspended = suspended, .created = created});
+  }
+  RemoteIdentity invite() {
+    const auto pair = authority_->invite_remote("berlin", std::chrono::hours(1));
+    EXPECT_TRUE(pair);
+    const auto facts = read_certificate(pair->certificate);
+    return {.hub = distributor_->address(),
+            .cluster = "berlin",
+            .certificate = pair->certificate,
+            .key = pair->key,
+            .authorities = authority_->roots(),
+            .validity = facts->validity};
+  }
+  Result<std::unique_ptr<Spoke>> spoke(const RemoteIdentity& identity, Tunnels* tunnels = nullptr) {
+    const std::string file = directory_ + "/join";
+    EXPECT_TRUE(write_file(file, std::string_view(text_of(identity)), FileAccess::kOwnerOnly));
+    std::filesystem::create_directories(directory_ + "/spoke");
+    SpokeOptions options;
+    options.join_file = file;
+    options.data_dir = directory_ + "/spoke";
+    options.cluster_uid = kSpokeUid;
+    options.version = "1.0.0";
+    options.own = [] { return Report{2, 2, std::string(64, 'c'), 0ms}; };
+    options.tunnels = tunnels;
+    return Spoke::start(std::move(options));
+  }
+  RemoteView view(const std::string& name = "default/berlin") const {
+    const RemoteViews views = clusters_.views();
+    const auto found = views.find(name);
+    return found == views.end() ? RemoteView{} : found->second;
+  }
+  bool reaches(Phase phase) const {
+    return comes([&] { return view().phase.phase == phase; });
+  }
+
+  std::string directory_;
+  Tunnels tunnels_;
+  Authority* authority_ = nullptr;
+  RemoteClusters clusters_{{.cluster_uid = kHubUid, .version = "2.0.0"}};
+  std::unique_ptr<Distributor> distributor_;
+};
+
+TEST_F(HubTest, BothSidesAreConnectedAndKnowOfEachOther) {
+  auto started = spoke(invite());
+  ASSERT_TRUE(started) << started.error().text;
+  ASSERT_TRUE(reaches(Phase::kConnected)) << view().phase.message;
+  EXPECT_EQ(view().version, "1.0.0");
+  EXPECT_EQ(view().cluster_uid, kSpokeUid);
+  EXPECT_TRUE(comes([&] { return view().report.has_value() && view().report->agents == 2; }));
+  EXPECT_TRUE(comes([&] { return (*started)->view().phase.phase == Phase::kConnected; }));
+  EXPECT_EQ((*started)->view().version, "2.0.0");
+  EXPECT_EQ((*started)->view().cluster_uid, kHubUid);
+  // The certificate was renewed before: it lasts a month, not an hour.
+  EXPECT_GT(view().certificate_until, std::chrono::system_clock::now() + std::chrono::hours(24 * 29));
+  started->reset();
+  EXPECT_TRUE(reaches(Phase::kDisconnected));
+  EXPECT_EQ(view().phase.message, "the cluster's controller has ended");
+}
+
+TEST_F(HubTest, AFloodEndsTheConnectionAndNothingElse) {
+  const RemoteIdentity identity = invite();
+  Caller flood(identity);
+  flood.greet();
+  ASSERT_TRUE(flood.welcomed());
+  while (flood.is_open()) flood.say({Probe{1, 0}});
+  EXPECT_EQ(flood.ended()->code, ErrorCode::kResourceExhausted);
+  EXPECT_GE(view().refused, 1U);
+  // One that connects again and again is let in now and then.
+  const auto began = std::chrono::steady_clock::now();
+  int let_in = 0;
+  for (int i = 0; i < 20; ++i) {
+    Caller again(identity);
+    again.greet();
+    if (again.welcomed()) {
+      ++let_in;
+    } else {
+      EXPECT_EQ(again.ended()->code, ErrorCode::kResourceExhausted);
+    }
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(let_in, 5 + took.count() + 1);
+}
+
+TEST_F(HubTest, WhatIsNoHelloIsRefused) {
+  const RemoteIdentity identity = invite();
+  Caller silent(identity);
+  silent.say({Probe{1, 0}});
+  EXPECT_EQ(silent.ended()->code, ErrorCode::kInvalidArgument);
+  Caller nameless(identity);
+  nameless.greet("no hex");
+  EXPECT_EQ(nameless.ended()->code, ErrorCode::kInvalidArgument);
+  Caller twice(identity);
+  twice.greet();
+  ASSERT_TRUE(twice.welcomed());
+  twice.greet();
+  EXPECT_EQ(twice.ended()->code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(HubTest, AClusterThatIsTheHubItselfIsRefused) {
+  Caller caller(invite());
+  caller.greet(kHubUid);
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(view().phase.phase, Phase::kFailed);
+  EXPECT_EQ(view().phase.reason, "ProtocolRefused");
+}
+
+TEST_F(HubTest, AnotherClusterByTheSameCertificateDoesNotTakeTheNameOver) {
+  const RemoteIdentity identity = invite();
+  Caller first(identity);
+  first.greet();
+  ASSERT_TRUE(first.welcomed());
+  Caller second(identity);
+  second.greet(std::string(32, 'd'));
+  EXPECT_EQ(second.ended()->code, ErrorCode::kAlreadyExists);
+  EXPECT_TRUE(first.is_open());
+  // The same one, which has lost its connection without a word, is let in at once.
+  Caller again(identity);
+  again.greet();
+  EXPECT_TRUE(again.welcomed());
+  EXPECT_EQ(first.ended()->code, ErrorCode::kAborted);
+}
+
+TEST_F(HubTest, RevokingEndsTheConnection) {
+  const RemoteIdentity identity = invite();
+  Caller caller(identity);
+  caller.greet();
+  ASSERT_TRUE(caller.welcomed());
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kUnauthenticated);
+  EXPECT_TRUE(reaches(Phase::kFailed));
+  Caller later(identity);
+  EXPECT_EQ(later.ended()->code, ErrorCode::kUnauthenticated);
+}
+
+TEST_F(HubTest, SuspendedAndDeletedClustersAreKeptOut) {
+  const RemoteIdentity identity = invite();
+  Caller caller(identity);
+  caller.greet();
+  ASSERT_TRUE(caller.welcomed());
+  put(/*suspended=*/true);
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(reaches(Phase::kDisconnected));
+  Caller kept_out(identity);
+  kept_out.greet();
+  EXPECT_EQ(kept_out.ended()->code, ErrorCode::kUnavailable);
+  clusters_.remove("default", "berlin");
+  Caller unknown(identity);
+  unknown.greet();
+  EXPECT_EQ(unknown.ended()->code, ErrorCode::kNotFound);
+}
+
+TEST_F(HubTest, AnAgentsCertificateIsNoClusters) {
+  const auto key = net::tls::make_private_key();
+  ASSERT_TRUE(key);
+  const auto certificate = authority_->sign("edge-1", *net::tls::certificate_request(*key));
+  ASSERT_TRUE(certificate);
+  RemoteIdentity identity = invite();
+  identity.certificate = *certificate;
+  identity.key = *key;
+  Caller caller(identity);
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kPermissionDenied);
+  EXPECT_EQ(caller.renew(*net::tls::certificate_request(*key)).error().code, ErrorCode::kPermissionDenied);
+}
+
+TEST_F(HubTest, ASilentClusterIsGivenUpAtItsTimeout) {
+  clusters_.put("default", "berlin", {.heartbeat = kShortHeartbeat, .created = "2026"});
+  Caller caller(invite());
+  caller.greet();
+  ASSERT_TRUE(caller.welcomed());
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kDeadlineExceeded);
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_GE(took, kShortHeartbeat.timeout - 200ms);
+  EXPECT_LE(took, kHeartbeat.timeout / 2);
+}
+
+TEST_F(HubTest, OfTwoObjectsOfOneNameTheOlderHoldsIt) {
+  put(false, "other", "2020");
+  EXPECT_EQ(view("other/berlin").phase.phase, Phase::kPending);
+  EXPECT_EQ(view().phase, (PhaseView{Phase::kFailed, "Conflicted", "EdgeRemoteCluster other/berlin has the name"}));
+  clusters_.remove("other", "berlin");
+  EXPECT_EQ(view().phase.phase, Phase::kPending);
+}
+
+/// One side of a tunnel: keeps the frames that come, and their ends where it is told to.
+struct TunnelSide {
+  explicit TunnelSide(Tunnels& over) : tunnels(over) {
+    TunnelEvents events;
+    events.opened = [this](const TunnelPeer& opened) {
+      const std::lock_guard lock(mutex);
+      peer = opened;
+    };
+    events.closed = [this](const std::string&) {
+      const std::lock_guard lock(mutex);
+      peer.reset();
+    };
+    events.received = [this](const std::string&, std::string frame, std::function<void(Status)> done) {
+      {
+        const std::lock_guard lock(mutex);
+        frames.push_back(std::move(frame));
+        if (holds) {
+          held = std::move(done);
+          return;
+        }
+      }
+      done({});
+    };
+    tunnels.set_events(std::move(events));
+  }
+  ~TunnelSide() { tunnels.set_events({}); }
+  std::optional<TunnelPeer> open() {
+    const std::lock_guard lock(mutex);
+    return peer;
+  }
+  std::size_t count() {
+    const std::lock_guard lock(mutex);
+    return frames.size();
+  }
+
+  Tunnels& tunnels;
+  std::mutex mutex;
+  std::optional<TunnelPeer> peer;
+  std::vector<std::string> frames;
+  bool holds = false;
+  std::function<void(Status)> held;
+};
+
+TEST_F(HubTest, FramesGoBothWaysInOrderAndWaitForWhoTakesThem) {
+  TunnelSide hub(tunnels_);
+  Tunnels of_spoke;
+  TunnelSide side(of_spoke);
+  auto started = spoke(invite(), &of_spoke);
+  ASSERT_TRUE(started) << started.error().text;
+  ASSERT_TRUE(comes([&] { return hub.open() && side.open(); }));
+  EXPECT_EQ(hub.open()->name, "berlin");
+  EXPECT_EQ(hub.open()->cluster_uid, kSpokeUid);
+  EXPECT_FALSE(hub.open()->is_hub);
+  EXPECT_EQ(side.open()->cluster_uid, kHubUid);
+  EXPECT_TRUE(side.open()->is_hub);
+  std::vector<std::string> said;
+  for (int i = 0; i < 200; ++i) {
+    said.push_back("frame " + std::to_string(i));
+    ASSERT_TRUE(comes([&] { return tunnels_.send(kSpokeUid, said.back()); }));
+    ASSERT_TRUE(comes([&] { return of_spoke.send(kHubUid, said.back()); }));
+  }
+  ASSERT_TRUE(comes([&] { return side.count() == said.size() && hub.count() == said.size(); }));
+  EXPECT_EQ(side.frames, said);
+  EXPECT_EQ(hub.frames, said);
+  // Who takes nothing is sent a bounded part, and is heard all the same.
+  {
+    const std::lock_guard lock(hub.mutex);
+    hub.holds = true;
+  }
+  const std::string large(kMaxFrameBytes, 'x');
+  EXPECT_FALSE(of_spoke.send(kHubUid, large + "x"));
+  std::size_t sent = 0;
+  const auto until = std::chrono::steady_clock::now() + 2 * kHeartbeat.interval;
+  while (std::chrono::steady_clock::now() < until) sent += of_spoke.send(kHubUid, large) ? 1 : 0;
+  EXPECT_LT(sent, 64U);
+  EXPECT_EQ(hub.count(), said.size() + 1);
+  EXPECT_EQ(view().phase.phase, Phase::kConnected);
+  std::function<void(Status)> done;
+  {
+    const std::lock_guard lock(hub.mutex);
+    hub.holds = false;
+    done = std::move(hub.held);
+  }
+  ASSERT_TRUE(done);
+  done({});
+  EXPECT_TRUE(comes([&] { return hub.count() == said.size() + sent; }));
+  started->reset();
+  EXPECT_TRUE(comes([&] { return !hub.open(); }));
+  EXPECT_FALSE(tunnels_.send(kSpokeUid, "x"));
+}
+
+TEST_F(HubTest, WithoutFederationTheLinkStands) {
+  Tunnels of_spoke;
+  TunnelSide side(of_spoke);
+  auto started = spoke(invite(), &of_spoke);
+  ASSERT_TRUE(started);
+  ASSERT_TRUE(reaches(Phase::kConnected));
+  EXPECT_TRUE(comes([&] { return !side.open() && !of_spoke.send(kHubUid, "x"); }));
+  EXPECT_EQ(view().phase.phase, Phase::kConnected);
+}
+
+TEST(RemoteIdentity, WhatIsNoJoinFileIsTold) {
+  for (const char* text : {"", "hub: a:1\n", "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n"}) {
+    EXPECT_FALSE(read_remote_identity(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace edge::controller::remote
