@@ -15,6 +15,8 @@
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/cluster.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 
