@@ -97,10 +97,12 @@ class Upgrade : public testing::Test {
                                  "--allow-unsigned", "--upgrade-socket", dir_ / socket, "--drain-timeout", "20s",
                                  "--health-listen", "127.0.0.1:" + std::to_string(health_port)});
   }
+  // Without traces: a process that takes over opens them after its other ports, and wait_ready reads lines in their
+  // order.
   std::unique_ptr<ProxyProcess> standalone(const std::string& data) {
-    return std::make_unique<ProxyProcess>(std::vector<std::string>{"edge-standalone", "--config", dir_ / "config.yaml",
-                                                                   "--data-dir", dir_ / data, "--upgrade-socket",
-                                                                   dir_ / "upgrade.sock"});
+    return std::make_unique<ProxyProcess>(std::vector<std::string>{
+        "edge-standalone", "--config", dir_ / "config.yaml", "--data-dir", dir_ / data, "--upgrade-socket",
+        dir_ / "upgrade.sock", "--otlp-listen", "off", "--traces-listen", "off"});
   }
 
   TempDir dir_;
