@@ -200,7 +200,7 @@ TEST_F(Upgrade, AStandaloneThatCannotTakeOverChangesNothing) {
                                             dir_ / "data",     "--upgrade-socket", dir_ / "upgrade.sock"};
   ProxyProcess without_files(command);
   EXPECT_EQ(without_files.process.wait_exit(), 1);
-  EXPECT_THAT(without_files.process.err_text(), HasSubstr("no such file or directory"));
+  EXPECT_THAT(without_files.process.err_text(), HasSubstr((dir_ / "none") + ": No such file or directory"));
   std::filesystem::rename(dir_ / "data/agent", dir_ / "data/away");
   auto without_program = standalone("data");
   EXPECT_EQ(without_program->process.wait_exit(), 1);
