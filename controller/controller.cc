@@ -125,6 +125,8 @@ class Controller::Impl {
         remotes_->put(name.first, name.second, spec);
       }
     }
+    // A connection that was ended here calls nobody.
+    ++hub_changes_;
     agents_changed();
   }
 

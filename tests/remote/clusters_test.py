@@ -50,7 +50,8 @@ class Cluster:
         self.metrics = free_port()
         command = [os.path.join(BIN, "edge-standalone"), "--data-dir", self.data, "--api-listen", "127.0.0.1:0",
                    "--agents-listen", f"127.0.0.1:{self.port}", "--metrics-listen", f"127.0.0.1:{self.metrics}",
-                   "--health-listen", "127.0.0.1:0", "--otlp-listen", "off", "--ephemeral-ports", "--threads", "1"]
+                   "--health-listen", "127.0.0.1:0", "--otlp-listen", "off", "--traces-listen",
+                   "127.0.0.1:0", "--ephemeral-ports", "--threads", "1"]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command + self.more, stdout=log, stderr=log)
         self.wait_for(lambda: os.path.exists(os.path.join(self.data, "kubeconfig")) and self.edgectl("get", "gateways",

@@ -95,11 +95,12 @@ function source(options: EditorOptions) {
 /// the server's policy refuses and reports.
 const overSelection = EditorView.domEventHandlers({
   beforeinput(event, view) {
-    const typed = event.inputType === 'insertText' && event.data !== null;
+    const text = event.data ?? event.dataTransfer?.getData('text/plain');
+    const typed = (event.inputType === 'insertText' || event.inputType === 'insertReplacementText') && text !== undefined;
     const erased = event.inputType.startsWith('deleteContent');
     if (view.state.selection.main.empty || view.composing || !(typed || erased)) return false;
     event.preventDefault();
-    view.dispatch(view.state.replaceSelection(typed ? event.data ?? '' : ''), {userEvent: typed ? 'input.type' : 'delete.selection', scrollIntoView: true});
+    view.dispatch(view.state.replaceSelection(typed ? text : ''), {userEvent: typed ? 'input.type' : 'delete.selection', scrollIntoView: true});
     return true;
   },
 });
