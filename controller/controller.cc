@@ -589,7 +589,8 @@ void Controller::Impl::write_metrics(metrics::Exposition& out) const {
     remotes.merge(hubs_->views());
   }
   write_remotes(out, remotes);
-  if (spoke_) write_spoke(out, spoke_->view(), std::chrono::system_clock::now());
+  const auto spoke = spoke_ ? std::optional(spoke_->view()) : std::nullopt;
+  write_spoke(out, spoke ? &*spoke : nullptr, std::chrono::system_clock::now());
 }
 
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {

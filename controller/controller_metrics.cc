@@ -125,17 +125,19 @@ void write_remotes(Exposition& out, const remote::RemoteViews& views) {
   each(Family::kRemoteRefused, [](const auto& view) { return view.refused; });
 }
 
-void write_spoke(Exposition& out, const remote::SpokeView& view, WallTime now) {
-  const bool connected = view.phase.phase == remote::Phase::kConnected || view.phase.phase == remote::Phase::kDegraded;
-  const std::string hub = labels({{"hub", view.hub}});
-  out.begin(Family::kHubConnected);
-  out.sample(std::uint64_t{connected ? 1U : 0U}, hub);
-  out.begin(Family::kHubRoundTrip);
-  out.sample(std::chrono::duration<double>(view.round_trip).count(), hub);
-  out.begin(Family::kHubConnections);
-  out.sample(view.connections, hub);
-  out.begin(Family::kHubCertificate);
-  out.sample(std::max(0.0, std::chrono::duration<double>(view.certificate_until - now).count()), hub);
+void write_spoke(Exposition& out, const remote::SpokeView* view, WallTime now) {
+  const auto one = [&](Family family, const auto& value) {
+    out.begin(family);
+    if (view != nullptr) out.sample(value(), labels({{"hub", view->hub}}));
+  };
+  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+  one(Family::kHubConnected, [&] {
+    const remote::Phase phase = view->phase.phase;
+    return std::uint64_t{phase == remote::Phase::kConnected || phase == remote::Phase::kDegraded ? 1U : 0U};
+  });
+  one(Family::kHubRoundTrip, [&] { return seconds(view->round_trip); });
+  one(Family::kHubConnections, [&] { return view->connections; });
+  one(Family::kHubCertificate, [&] { return std::max(0.0, seconds(view->certificate_until - now)); });
 }
 
 void write_trace_counts(Exposition& out, const traces::TraceCounts& counts) {

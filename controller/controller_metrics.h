@@ -67,8 +67,8 @@ class ControllerMetrics {
 /// Writes the metrics of the trace store.
 /// Of clusters that connect to this one.
 void write_remotes(metrics::Exposition& out, const remote::RemoteViews& views);
-/// Of the connection to the hub.
-void write_spoke(metrics::Exposition& out, const remote::SpokeView& view, WallTime now);
+/// Of the connection to the hub that flags ask for; null: there is none.
+void write_spoke(metrics::Exposition& out, const remote::SpokeView* view, WallTime now);
 void write_trace_counts(metrics::Exposition& out, const traces::TraceCounts& counts);
 
 }  // namespace edge::controller

@@ -323,7 +323,7 @@ TEST_F(ApiTest, ABatchIsOneTransactionAndSeesItself) {
 TEST_F(ApiTest, ASecondProcessIsRefused) {
   const auto second = Api::open(options_);
   ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(second.error().code, ErrorCode::kAborted);
   EXPECT_THAT(second.error().text, HasSubstr("another process"));
 }
 
