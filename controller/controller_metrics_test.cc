@@ -128,5 +128,50 @@ TEST_F(ControllerMetricsTest, CountsObjectsByKind) {
               HasSubstr("edge_controller_resources{kind=\"ProxyRoute\"} 7\n"));
 }
 
+TEST(ClusterMetrics, TellOfClustersAndOfTheHub) {
+  using remote::Phase;
+  remote::RemoteViews views;
+  views["shop/berlin"] = {.phase = {Phase::kDegraded, "AgentsOutdated", ""},
+                          .report = remote::Report{.lag = milliseconds(2'500)},
+                          .round_trip = milliseconds(80),
+                          .silence = milliseconds(500),
+                          .connections = 3,
+                          .refused = 2};
+  views["shop/paris"] = {.phase = {Phase::kDisconnected, "Silent", ""}};
+  metrics::Exposition out(metrics::Format::kText);
+  write_remotes(out, views);
+  const WallTime now{std::chrono::hours(1)};
+  const remote::SpokeView spoke{.hub = "hub.example:9443",
+                                .cluster = "berlin",
+                                .phase = {Phase::kConnected, "ProbedBothWays", ""},
+                                .certificate_until = now + std::chrono::minutes(1),
+                                .round_trip = milliseconds(40),
+                                .connections = 1};
+  write_spoke(out, &spoke, now);
+  const std::string text = out.finish();
+  for (const char* line : {"edge_remote_cluster_connected{cluster=\"shop/berlin\"} 1\n",
+                           "edge_remote_cluster_connected{cluster=\"shop/paris\"} 0\n",
+                           "edge_remote_cluster_phase{cluster=\"shop/paris\",phase=\"Disconnected\"} 1\n",
+                           "edge_remote_cluster_silence_seconds{cluster=\"shop/berlin\"} 0.5\n",
+                           "edge_remote_cluster_round_trip_seconds{cluster=\"shop/berlin\"} 0.08\n",
+                           "edge_remote_cluster_lag_seconds{cluster=\"shop/berlin\"} 2.5\n",
+                           "edge_remote_cluster_connections_total{cluster=\"shop/berlin\"} 3\n",
+                           "edge_remote_cluster_refused_total{cluster=\"shop/berlin\"} 2\n",
+                           "edge_hub_connected{hub=\"hub.example:9443\"} 1\n",
+                           "edge_hub_round_trip_seconds{hub=\"hub.example:9443\"} 0.04\n",
+                           "edge_hub_connections_total{hub=\"hub.example:9443\"} 1\n",
+                           "edge_hub_certificate_seconds{hub=\"hub.example:9443\"} 60.0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(ClusterMetrics, WithoutAHubHaveNoSample) {
+  metrics::Exposition out(metrics::Format::kText);
+  write_spoke(out, nullptr, WallTime());
+  const std::string text = out.finish();
+  EXPECT_THAT(text, HasSubstr("# TYPE edge_hub_connected gauge\n"));
+  EXPECT_THAT(text, Not(HasSubstr("edge_hub_connected{")));
+}
+
 }  // namespace
 }  // namespace edge::controller

@@ -102,8 +102,8 @@ struct ApiOptions {
 /// For one thread, that of the API's loop. Disk writes are made on it: an acknowledged write survives a crash.
 class Api {
  public:
-  /// kAborted: another process uses the data directory. kFailedPrecondition: the database is from a newer version. kDataLoss:
-  /// it is damaged. The first start installs the namespaces and this version's CRDs.
+  /// kAborted: another process uses the data directory. kFailedPrecondition: the database is from a newer version.
+  /// kDataLoss: it is damaged. The first start installs the namespaces and this version's CRDs.
   static Result<std::unique_ptr<Api>> open(ApiOptions options);
   ~Api();
   Api(const Api&) = delete;

@@ -9,13 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <ctime>
-#include <iomanip>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -69,24 +66,6 @@ std::string request(const std::string& address, std::uint16_t port) {
     answer.append(buffer.data(), static_cast<std::size_t>(size));
   }
   return answer.starts_with("HTTP/1.1 200 ") ? std::string() : "answer: " + answer.substr(0, answer.find('\r'));
-}
-
-/// Of a log in JSON: when the API took each status of an address, in milliseconds.
-std::vector<std::int64_t> writes_in(const std::string& log) {
-  std::vector<std::int64_t> times;
-  std::istringstream lines(log);
-  for (std::string text; std::getline(lines, text);) {
-    const Json line = Json::parse(text, nullptr, false);
-    if (!line.is_object() || line.value("msg", "") != "resource api: a write") continue;
-    if (!has(line.value("path", ""), "/proxyvips/")) continue;
-    std::tm parts{};
-    int milliseconds = 0;
-    std::istringstream time(line.value("time", ""));
-    time >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%S");
-    if (time.get() == '.' && time >> milliseconds)
-      times.push_back(std::int64_t{::timegm(&parts)} * 1000 + milliseconds);
-  }
-  return times;
 }
 
 class VipPrograms : public Bridge {
@@ -155,7 +134,7 @@ class VipPrograms : public Bridge {
   /// A controller for agents on the nodes.
   void start_control() {
     control_ =
-        standalone("control", {"--agents-listen", "192.0.2.4:9443", "--log-level", "debug", "--log-format", "json"});
+        standalone("control", {"--agents-listen", "192.0.2.4:9443"});
     ASSERT_TRUE(control_->wait_out("ready program=")) << control_->err_text();
   }
 
@@ -387,7 +366,7 @@ TEST_F(VipPrograms, CommandsMoveAnAddressAndShowWhoHoldsIt) {
   }));
 }
 
-TEST_F(VipPrograms, TheLossOfANodeMovesAndWritesItsAddressesAlone) {
+TEST_F(VipPrograms, TheLossOfANodeMovesItsAddressesAlone) {
   constexpr std::size_t kAddresses = 6;
   write_site(kAddresses, "{edge: \"yes\"}");
   start_control();
@@ -401,8 +380,6 @@ TEST_F(VipPrograms, TheLossOfANodeMovesAndWritesItsAddressesAlone) {
   ASSERT_TRUE(await(even) || await(even)) << page("a").dump() << page("b").dump();
   ASSERT_TRUE(await([&] { return written(before); })) << get("vips");
   const auto statuses_before = statuses();
-  const std::size_t writes_before = writes_in(control_->err_text()).size();
-  ASSERT_GE(writes_before, kAddresses);
 
   programs_["b"]->send_signal(SIGKILL);
   EXPECT_EQ(programs_["b"]->wait_exit(), 128 + SIGKILL);
@@ -428,11 +405,6 @@ TEST_F(VipPrograms, TheLossOfANodeMovesAndWritesItsAddressesAlone) {
     }
     EXPECT_EQ(after[i], before[i]) << name;
     EXPECT_EQ(statuses_after.at(name), statuses_before.at(name)) << name << " was written though nothing moved";
-  }
-  const std::vector<std::int64_t> writes = writes_in(control_->err_text());
-  ASSERT_GE(writes.size(), writes_before + 2);
-  for (std::size_t i = writes_before; i + 2 < writes.size(); ++i) {
-    EXPECT_GE(writes[i + 2] - writes[i], 999) << "of three writes, as the log has milliseconds without their fraction";
   }
 }
 

@@ -335,7 +335,7 @@ TEST_F(OperatorTest, RunsTheDashboardWhileItIsWanted) {
                    {"redirectURL", "https://edge.example.com/oauth2/callback"}}}};
   create_cluster(with);
   ASSERT_TRUE(eventually([&] { return runs(); })) << get("EdgeCluster", "main").dump(1) << log_.text();
-  EXPECT_EQ(get("EdgeCluster", "main")["status"]["web"]["summary"], "1/1");
+  EXPECT_TRUE(eventually([&] { return get("EdgeCluster", "main")["status"]["web"]["summary"] == "1/1"; }));
   EXPECT_EQ(get("Deployment", "main-web")["spec"]["template"]["spec"]["containers"][0]["image"],
             "registry.example.com/edge/edgectl:0.1.0");
   EXPECT_EQ(get("Service", "main-web")["spec"]["ports"][0]["port"], 9080);
@@ -347,7 +347,7 @@ TEST_F(OperatorTest, RunsTheDashboardWhileItIsWanted) {
            get("ClusterRoleBinding", "edge:edge-system:main:web").is_null();
   })) << get("EdgeCluster", "main").dump(1)
       << log_.text();
-  EXPECT_EQ(get("EdgeCluster", "main")["status"]["web"]["summary"], "0/0");
+  EXPECT_TRUE(eventually([&] { return get("EdgeCluster", "main")["status"]["web"]["summary"] == "0/0"; }));
   EXPECT_FALSE(get("Deployment", "main-controller").is_null());
 }
 
