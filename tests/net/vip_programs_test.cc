@@ -133,8 +133,7 @@ class VipPrograms : public Bridge {
 
   /// A controller for agents on the nodes.
   void start_control() {
-    control_ =
-        standalone("control", {"--agents-listen", "192.0.2.4:9443"});
+    control_ = standalone("control", {"--agents-listen", "192.0.2.4:9443"});
     ASSERT_TRUE(control_->wait_out("ready program=")) << control_->err_text();
   }
 
