@@ -339,8 +339,13 @@ TEST_F(Udp, DatagramsInTheNameOfOthersAreBoundedAndNeverGoRound) {
   const Client client(port());
   EXPECT_EQ(client.ask("one"), "a:one");
   EXPECT_EQ(client.ask("two"), "a:two");
-  for (int i = 0; i < 300; ++i) ASSERT_TRUE(forge(static_cast<std::uint16_t>(20'000 + i), port(), "forged"));
-  EXPECT_TRUE(becomes([&] { return a.met() > 100; }));
+  int forged = 0;
+  const auto forge_next = [&] {
+    return forge(static_cast<std::uint16_t>(20'000 + forged++ % 10'000), port(), "forged");
+  };
+  while (forged < 300) ASSERT_TRUE(forge_next());
+  // Of datagrams that are read at once only as many get sessions as there may be. How many are, the scheduler decides.
+  EXPECT_TRUE(becomes([&] { return forge_next() && a.met() > 100; }));
   EXPECT_LE(server->stats().udp_sessions_active, 20U);
   const std::uint64_t before = server->stats().udp_sessions_evicted;
   EXPECT_GT(before, 0U);
