@@ -75,7 +75,7 @@ std::optional<WanPacket> packet_of(const cli::Arguments& arguments) {
 
 /// The configuration of the paths, or without any that of the cluster. On nullptr `exit` is set and stderr says why.
 std::unique_ptr<Compiled> configuration(const cli::Arguments& arguments, int& exit) {
-  const std::vector<std::string> paths = arguments.all("file");
+  const std::vector<std::string>& paths = arguments.all("file");
   auto read = read_paths(paths);
   if (!read) {
     exit = tell(kExplain, read.error());
