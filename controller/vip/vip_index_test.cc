@@ -34,8 +34,7 @@ TEST(VipIndex, TheModesOfALinkAreOneWhateverTheyAreCalled) {
   for (const char* mode : {"L2ARP", "L2"}) {
     VipIndex index;
     VipIndex without;
-    EXPECT_TRUE(
-        put(index, R"({"address":"192.0.2.10/24","bgp":{"localAS":64512},"mode":")" + std::string(mode) + "\"}"));
+    EXPECT_TRUE(put(index, R"({"address":"192.0.2.10/24","mode":")" + std::string(mode) + "\"}"));
     EXPECT_TRUE(put(without, R"({"address":"192.0.2.10/24"})"));
     EXPECT_EQ(index.addresses(), without.addresses()) << mode;
   }

@@ -30,7 +30,11 @@ kubectl get namespace $space >/dev/null 2>&1 || { kubectl create namespace $spac
 takes=()
 ! kubectl get crd edgeclusters.edgeproxy.io >/dev/null 2>&1 || takes=(--take-ownership)
 "$helm" install edge-crds "$charts/edge-crds" -n $space "${takes[@]}" >/dev/null
-kubectl wait --for condition=Established --timeout 60s crd/edgeclusters.edgeproxy.io >/dev/null
+# kubectl fails, in place of waiting, where there is no status yet.
+for _ in $(seq 60); do
+  kubectl wait --for condition=Established --timeout 60s crd/edgeclusters.edgeproxy.io >/dev/null 2>&1 && break
+  sleep 1
+done
 "$helm" install main "$charts/edge" -n $space --set cluster.image.repository=registry.example/one >"$work/notes"
 grep -q 'get edgeclusters' "$work/notes" || fail "the notes do not tell the next step"
 expect "the repository after install" "$(of_cluster .spec.image.repository)" registry.example/one
@@ -51,6 +55,8 @@ grep -q 'helm upgrade' "$work/log" || fail "edgectl does not name Helm: $(cat "$
 
 "$helm" upgrade edge-crds "$charts/edge-crds" -n $space >/dev/null
 "$helm" uninstall main -n $space >/dev/null
+# Helm 3 does not wait for the end of what it deletes.
+kubectl -n $space wait --for delete --timeout 60s deployment/edge-operator >/dev/null 2>&1 || fail "the operator stays"
 expect "the number of operators after uninstall" "$(kubectl -n $space get deployments --no-headers 2>/dev/null | wc -l)" 0
 expect "the number of cluster roles after uninstall" "$(kubectl get clusterroles --no-headers 2>/dev/null | grep -c '^edge-operator')" 0
 "$helm" uninstall edge-crds -n $space >/dev/null
