@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -60,14 +61,20 @@ void Bridge::TearDown() {
   if (!directory_.empty()) std::filesystem::remove_all(directory_);
 }
 
+void Bridge::node(const std::string& name) {
+  ASSERT_TRUE(run("ip netns add " + space(name)));
+  names_.push_back(name);
+  ASSERT_TRUE(run("ip -n " + space(name) + " link set lo up"));
+}
+
+bool Bridge::has_node(const std::string& name) const { return std::ranges::find(names_, name) != names_.end(); }
+
 void Bridge::attach(const std::string& name, int number) {
   const std::string own = space(name);
   const std::string last = std::to_string(number);
-  ASSERT_TRUE(run("ip netns add " + own));
-  names_.push_back(name);
+  ASSERT_NO_FATAL_FAILURE(node(name));
   ASSERT_TRUE(run("ip -n " + space("switch") + " link add port-" + name + " type veth peer name eth0 netns " + own));
   ASSERT_TRUE(run("ip -n " + space("switch") + " link set port-" + name + " master bridge up"));
-  ASSERT_TRUE(run("ip -n " + own + " link set lo up"));
   ASSERT_TRUE(run("ip -n " + own + " link set eth0 up"));
   ASSERT_TRUE(run("ip -n " + own + " addr add 192.0.2." + last + "/24 dev eth0"));
   has_v6_ = run("ip -n " + own + " addr add fd00:2::" + last + "/64 dev eth0 nodad");

@@ -26,6 +26,9 @@ class Bridge : public testing::Test {
 
   /// A namespace with the link `eth0` to the bridge, the addresses 192.0.2.NUMBER/24 and fd00:2::NUMBER/64.
   void attach(const std::string& name, int number);
+  /// A namespace with nothing but its loopback.
+  void node(const std::string& name);
+  bool has_node(const std::string& name) const;
 
   static std::string space(const std::string& name);
   /// What a line of the shell begins with that runs in a namespace.
