@@ -18,9 +18,9 @@ constexpr Field kProbeFields[] = {
         .defaults_to("UDP"),
     strings("targets", "Addresses that ICMP and TCP probes go to.").as(Format::kIp).at_most(16),
     integer("port", "Port of TCP probes.").within(1, 65535).defaults_to("443"),
-    string("interval", "Time between probes.").as(Format::kDuration).defaults_to("1s"),
+    string("interval", "Time between probes.").as(Format::kDuration).defaults_to("100ms"),
     string("timeout", "Time after which a probe counts as lost.").as(Format::kDuration).defaults_to("500ms"),
-    integer("window", "Probes that latency, jitter and loss are counted over.").within(2, 10'000).defaults_to("60"),
+    integer("window", "Probes that latency, jitter and loss are counted over.").within(2, 10'000).defaults_to("1000"),
 };
 constexpr Object kProbe{kProbeFields};
 

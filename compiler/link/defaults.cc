@@ -85,6 +85,11 @@ const Defaults kDefaults = {
     .clock_skew = seconds(60),
     .cors_methods = kCorsMethods,
     .hsts_max_age = 31'536'000,
+    .link_probe_interval = milliseconds(100),
+    .link_probe_timeout = milliseconds(500),
+    .link_probe_window = 1000,
+    .failover_after = seconds(3),
+    .failover_back_after = seconds(60),
 };
 
 }  // namespace edge::compiler::link

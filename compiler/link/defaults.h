@@ -66,6 +66,11 @@ struct Defaults {
   std::chrono::nanoseconds clock_skew;
   std::span<const std::string_view> cors_methods;
   std::uint64_t hsts_max_age;  ///< seconds
+  std::chrono::nanoseconds link_probe_interval;
+  std::chrono::nanoseconds link_probe_timeout;
+  std::uint32_t link_probe_window;
+  std::chrono::nanoseconds failover_after;
+  std::chrono::nanoseconds failover_back_after;
 };
 
 extern const Defaults kDefaults;

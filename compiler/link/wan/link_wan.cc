@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/link/defaults.h"
 #include "compiler/link/names.h"
 
 namespace edge::compiler::link {
@@ -27,6 +28,35 @@ std::vector<Cidr> values_of(const std::vector<Located<Cidr>>& networks) {
   std::vector<Cidr> values;
   for (const Located<Cidr>& network : networks) values.push_back(network.value);
   return values;
+}
+
+LinkedLimits limits_of(const model::QualityBounds& bounds) {
+  LinkedLimits limits;
+  if (bounds.max_loss) limits.loss = static_cast<std::uint32_t>(bounds.max_loss->value);
+  if (bounds.max_latency) limits.latency = bounds.max_latency->value;
+  if (bounds.max_jitter) limits.jitter = bounds.max_jitter->value;
+  return limits;
+}
+
+LinkProbe probe_of(std::string_view name) {
+  return name == "ICMP" ? LinkProbe::kIcmp : name == "TCP" ? LinkProbe::kTcp : LinkProbe::kUdp;
+}
+
+std::optional<LinkedOverlay> overlay_of(const model::Overlay& overlay, const std::string& name_space) {
+  if (!overlay.address) return std::nullopt;
+  const std::string& text = overlay.address->value;
+  const auto address = parse_ip(text.substr(0, text.find('/')));
+  const auto network = parse_cidr(text);
+  if (!address || !network) return std::nullopt;
+  LinkedOverlay linked{.address = *address, .prefix_length = network->prefix_length};
+  linked.port = static_cast<std::uint16_t>(value_or(overlay.port, linked.port));
+  linked.mtu = static_cast<std::uint32_t>(value_or(overlay.mtu, linked.mtu));
+  linked.public_key = value_or(overlay.public_key, "");
+  if (overlay.key_secret) {
+    const std::string& own = overlay.key_secret->name_space;
+    linked.key_secret = {own.empty() ? name_space : own, overlay.key_secret->name.value};
+  }
+  return linked;
 }
 
 LinkedTraffic traffic_of(const model::TrafficMatch& match, const std::string& name_space) {
@@ -56,7 +86,9 @@ WanLinker::WanLinker(const model::ResourceSet& resources) : resources_(resources
     LinkedSite& linked = wan_.sites.emplace_back();
     linked.id = identity(site.metadata);
     linked.hub = value_or(site.role, "spoke") == "hub";
-    linked.has_overlay = site.overlay && site.overlay->address;
+    linked.remote = site.remote_cluster.has_value();
+    if (site.overlay) linked.overlay = overlay_of(*site.overlay, site.metadata.name_space);
+    for (const auto& [key, value] : site.node_selector) linked.node_selector.emplace(key.value, value.value);
     for (const auto& prefix : site.prefixes) {
       if (holders.at({prefix.value.address, prefix.value.prefix_length}) != &site.metadata) continue;
       linked.prefixes.push_back(prefix.value);
@@ -67,12 +99,27 @@ WanLinker::WanLinker(const model::ResourceSet& resources) : resources_(resources
 
 void WanLinker::add(const model::WanLink& link, std::uint32_t site) {
   links_.emplace(&link, static_cast<std::uint32_t>(wan_.links.size()));
-  wan_.links.push_back({.id = identity(link.metadata),
-                        .site = site,
-                        .enabled = value_or(link.enabled, true),
-                        .metered = value_or(link.metered, false),
-                        .backup = value_or(link.role, "primary") == "backup",
-                        .cost = value_or(link.cost, 100)});
+  LinkedWanLink& linked = wan_.links.emplace_back();
+  linked.id = identity(link.metadata);
+  linked.site = site;
+  linked.enabled = value_or(link.enabled, true);
+  linked.metered = value_or(link.metered, false);
+  linked.backup = value_or(link.role, "primary") == "backup";
+  linked.cost = value_or(link.cost, 100);
+  linked.interface = value_or(link.interface, "");
+  if (link.address) linked.address = link.address->value;
+  if (link.gateway) linked.gateway = link.gateway->value;
+  linked.up_mbps = static_cast<std::uint32_t>(value_or(link.up_mbps, 0));
+  linked.down_mbps = static_cast<std::uint32_t>(value_or(link.down_mbps, 0));
+  linked.probe = probe_of(value_or(link.probe.protocol, "UDP"));
+  for (const auto& target : link.probe.targets) {
+    if (const auto address = parse_ip(target.value)) linked.targets.push_back(*address);
+  }
+  linked.target_port = static_cast<std::uint16_t>(value_or(link.probe.port, linked.target_port));
+  linked.interval = value_or(link.probe.interval, kDefaults.link_probe_interval);
+  linked.timeout = value_or(link.probe.timeout, kDefaults.link_probe_timeout);
+  linked.window = static_cast<std::uint32_t>(value_or(link.probe.window, kDefaults.link_probe_window));
+  linked.limits = limits_of(link.thresholds);
 }
 
 void WanLinker::add(const model::WanPolicy& policy, std::vector<std::uint32_t> sites,
@@ -91,6 +138,9 @@ void WanLinker::add(const model::WanPolicy& policy, std::vector<std::uint32_t> s
   linked.priority = value_or(policy.priority, 0);
   linked.drops = value_or(policy.fallback, "BestEffort") == "Drop";
   linked.strategy = value_or(policy.strategy, "Preferred");
+  linked.limits = limits_of(policy.sla);
+  linked.after = value_or(policy.failover_after, kDefaults.failover_after);
+  linked.back_after = value_or(policy.back_after, kDefaults.failover_back_after);
   for (const model::TrafficMatch& match : policy.matches) {
     linked.matches.push_back(traffic_of(match, policy.metadata.name_space));
   }

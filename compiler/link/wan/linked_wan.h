@@ -1,23 +1,49 @@
 // The SD-WAN's kinds, linked: references are positions, defaults are in place. Not part of a program.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ip.h"
+#include "base/labels.h"
 #include "compiler/link/identity.h"
 
 namespace edge::compiler {
 
+/// A site's end of its tunnels.
+struct LinkedOverlay {
+  IpAddress address{};
+  std::uint8_t prefix_length = 128;  ///< in the mapped form
+  std::uint16_t port = 51'820;       ///< the first that tunnels come in on
+  std::uint32_t mtu = 1420;
+  std::string public_key{};  ///< base64; empty: made by the controller
+  /// Namespace and name of the Secret with the private key; empty: made by the controller.
+  std::pair<std::string, std::string> key_secret{};
+};
+
 struct LinkedSite {
   Identity id;
   bool hub = false;
-  bool has_overlay = false;  ///< without one no tunnel leads to it
+  bool remote = false;  ///< another cluster runs it
+  std::optional<LinkedOverlay> overlay{};  ///< without one no tunnel leads to it
+  Labels node_selector{};                  ///< of the agents that may hold its tunnels; empty: none does
   std::vector<Cidr> prefixes{};
   std::vector<Span> prefix_spans{};
 };
+
+/// What a path must keep.
+struct LinkedLimits {
+  std::optional<std::uint32_t> loss{};  ///< per 100,000 packets
+  std::optional<std::chrono::nanoseconds> latency{};
+  std::optional<std::chrono::nanoseconds> jitter{};
+  bool any() const { return loss || latency || jitter; }
+};
+
+enum class LinkProbe : std::uint8_t { kUdp, kIcmp, kTcp };
 
 struct LinkedWanLink {
   Identity id;
@@ -26,6 +52,18 @@ struct LinkedWanLink {
   bool metered = false;
   bool backup = false;
   std::int64_t cost = 0;
+  std::string interface{};
+  std::optional<IpAddress> address{};
+  std::optional<IpAddress> gateway{};
+  std::uint32_t up_mbps = 0;  ///< 0: not known
+  std::uint32_t down_mbps = 0;
+  LinkProbe probe = LinkProbe::kUdp;
+  std::vector<IpAddress> targets{};
+  std::uint16_t target_port = 443;
+  std::chrono::nanoseconds interval{};
+  std::chrono::nanoseconds timeout{};
+  std::uint32_t window = 0;
+  LinkedLimits limits{};
 };
 
 enum class WanProtocol : std::uint8_t { kTcp, kUdp, kIcmp, kOther };
@@ -49,6 +87,9 @@ struct LinkedWanPolicy {
   std::vector<std::uint32_t> links{};    ///< the preferred first; empty: all of the site
   bool drops = false;                    ///< `fallback: Drop`
   std::string strategy{};
+  LinkedLimits limits{};
+  std::chrono::nanoseconds after{};
+  std::chrono::nanoseconds back_after{};
 };
 
 struct LinkedWan {

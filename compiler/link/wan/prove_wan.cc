@@ -152,14 +152,14 @@ class Prover {
          .field = "spec.prefixes[0]",
          .span = site.prefix_spans.front(),
          .message = "no tunnel leads to the site: it has no " +
-                    std::string(site.has_overlay ? "WANLink that is enabled" : "`overlay`"),
+                    std::string(site.overlay ? "WANLink that is enabled" : "`overlay`"),
          .notes = {"for example " +
                    to_string(WanPacket{.source = *source, .destination = site.prefixes.front().address})},
-         .fix = site.has_overlay ? "add a WANLink with its name in `siteRef`" : "give it `overlay.address`"});
+         .fix = site.overlay ? "add a WANLink with its name in `siteRef`" : "give it `overlay.address`"});
   }
 
   bool reachable(std::uint32_t site) const {
-    return wan_.sites[site].has_overlay &&
+    return wan_.sites[site].overlay.has_value() &&
            std::ranges::any_of(table_.links[site], [&](std::uint32_t link) { return wan_.links[link].enabled; });
   }
 

@@ -32,7 +32,7 @@ class WanWorld {
     for (const std::string_view name : {"a", "b"}) {
       const auto site = static_cast<std::uint32_t>(wan.sites.size());
       wan.sites.push_back({.id = {.kind = "Site", .name_space = "n", .name = std::string(name), .span = {}},
-                           .has_overlay = true,
+                           .overlay = LinkedOverlay(),
                            .prefixes = networks({site == 0 ? "10.1.0.0/16" : "10.2.0.0/16"}),
                            .prefix_spans = {Span()}});
       wan.links.push_back(

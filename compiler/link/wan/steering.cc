@@ -87,6 +87,19 @@ SteeringTable make_steering(const LinkedWan& wan) {
   return table;
 }
 
+std::vector<std::uint32_t> allowed_links(const LinkedWan& wan, const SteeringTable& table, std::uint32_t site,
+                                         std::optional<std::uint32_t> policy) {
+  std::vector<std::uint32_t> links;
+  const bool named = policy && !wan.policies[*policy].links.empty();
+  for (const std::uint32_t link : named ? wan.policies[*policy].links : table.links[site]) {
+    if (wan.links[link].enabled && wan.links[link].site == site) links.push_back(link);
+  }
+  // A policy orders links of one kind. What it lists first is not taken before others for being metered or a backup.
+  std::ranges::stable_sort(
+      links, {}, [&](std::uint32_t link) { return std::pair(wan.links[link].metered, wan.links[link].backup); });
+  return links;
+}
+
 Steering steer(const LinkedWan& wan, const SteeringTable& table, const WanPacket& packet) {
   Steering steering{.from = site_of(table, packet.source), .to = site_of(table, packet.destination)};
   if (!steering.from || !steering.to || steering.from == steering.to) return steering;
@@ -95,14 +108,7 @@ Steering steer(const LinkedWan& wan, const SteeringTable& table, const WanPacket
     steering.policy = rule.policy;
     break;
   }
-  const bool named = steering.policy && !wan.policies[*steering.policy].links.empty();
-  for (const std::uint32_t link : named ? wan.policies[*steering.policy].links : table.links[*steering.from]) {
-    if (wan.links[link].enabled && wan.links[link].site == *steering.from) steering.links.push_back(link);
-  }
-  // A policy orders links of one kind. What it lists first is not taken before others for being metered or a backup.
-  std::ranges::stable_sort(steering.links, {}, [&](std::uint32_t link) {
-    return std::pair(wan.links[link].metered, wan.links[link].backup);
-  });
+  steering.links = allowed_links(wan, table, *steering.from, steering.policy);
   return steering;
 }
 

@@ -46,6 +46,10 @@ struct SteeringTable {
 
 SteeringTable make_steering(const LinkedWan& wan);
 
+/// The enabled links of a site that a policy allows, in the order of preference; without a policy all of them.
+std::vector<std::uint32_t> allowed_links(const LinkedWan& wan, const SteeringTable& table, std::uint32_t site,
+                                         std::optional<std::uint32_t> policy);
+
 struct Steering {
   std::optional<std::uint32_t> from{};  ///< site of the source
   std::optional<std::uint32_t> to{};    ///< site of the destination
