@@ -1,5 +1,6 @@
 #include "edgectl/web/web_command.h"
 
+#include <linux/capability.h>
 #include <sys/prctl.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "base/os/capabilities.h"
 #include "base/os/file.h"
 #include "base/text/ascii.h"
 #include "cli/terminal.h"
@@ -20,6 +22,7 @@
 #include "edgectl/resources/target.h"
 #include "edgectl/web/server/certificate_files.h"
 #include "edgectl/web/web_server.h"
+#include "net/client/url.h"
 #include "net/tls/certificate.h"
 
 namespace edge::edgectl::web {
@@ -27,6 +30,8 @@ namespace {
 
 constexpr std::string_view kWeb = "edgectl web";
 constexpr std::size_t kMostSecret = 4096;
+/// Ports below it take a capability (net.ipv4.ip_unprivileged_port_start; a system may have lowered it).
+constexpr std::uint16_t kLeastFreePort = 1024;
 /// The page may add as many.
 constexpr std::size_t kMostClaims = 50;
 constexpr std::chrono::seconds kLookAtFiles{10};
@@ -97,6 +102,20 @@ Status add_claims(const std::string& path, std::vector<std::string>& claims) {
   return wrong("--claims: more than " + std::to_string(kMostClaims) + " claims");
 }
 
+/// Behind a proxy that ends TLS, browsers name its URL: as the origin of calls, and for the way back from a login.
+Status use_public_url(const std::string& text, ServerSettings& settings) {
+  const auto url = net::client::parse_url(text);
+  if (!url || !url->secure || url->target != "/") {
+    return wrong("--public-url takes https://NAME or https://NAME:PORT, not `" + text + "`");
+  }
+  settings.names.push_back(url->host);
+  settings.api.public_origin = url->origin();
+  if (settings.login && settings.login->redirect_url.starts_with('/')) {
+    settings.login->redirect_url.insert(0, url->origin());
+  }
+  return {};
+}
+
 /// kInvalidArgument: flags that do not go together.
 Result<ServerSettings> settings_of(const cli::Arguments& arguments) {
   auto login = login_of(arguments);
@@ -124,6 +143,9 @@ Result<ServerSettings> settings_of(const cli::Arguments& arguments) {
     settings.certificate = std::move(*pair);
   }
   for (const std::string& name : arguments.all("host-name")) settings.names.push_back(ascii_lower(name));
+  if (arguments.has("public-url")) {
+    if (Status status = use_public_url(arguments.one("public-url"), settings); !status) return status.error();
+  }
   for (const std::string& path : arguments.all("claims")) {
     if (Status status = add_claims(path, settings.api.claims); !status) return status.error();
   }
@@ -195,6 +217,9 @@ std::vector<cli::Flag> server_flags() {
        .value = "NAME",
        .help = "Host name by which browsers reach the server, in addition to localhost and addresses",
        .repeatable = true},
+      {.name = "public-url",
+       .value = "https://NAME[:PORT]",
+       .help = "URL by which browsers reach the server through a proxy that ends TLS and passes the Host field on"},
       {.name = "metrics-url",
        .value = "URL",
        .help = "Prometheus server for ranges of more than the last hour",
@@ -242,13 +267,30 @@ int serve_web(const cli::Arguments& arguments) {
   return cli::kExitOk;
 }
 
+namespace {
+
+/// As a child of a process that may have the right to configure the network: of that it needs nothing.
+int serve_confined(const cli::Arguments& arguments) {
+  const auto listen = parse_listen(arguments.one("listen"), false);
+  const bool binds = listen && listen->port != 0 && listen->port < kLeastFreePort;
+  if (!keep_capabilities(binds ? std::uint64_t{1} << CAP_NET_BIND_SERVICE : 0)) {
+    cli::print_error(kWeb, "the system does not let it give up capabilities");
+  }
+  // Not beyond the process that keeps the objects. The kernel forgets it where credentials change.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  return serve_web(arguments);
+}
+
+}  // namespace
+
 std::optional<int> serve_web_child(int argc, const char* const* argv) {
   if (argc < 2 || std::string_view(argv[1]) != kWebWord) return std::nullopt;
-  // Not beyond the process that keeps the objects.
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::signal(SIGPIPE, SIG_IGN);
-  cli::Command command = {
-      .name = kWebWord, .summary = "Serve the dashboard", .flags = server_flags(), .run = serve_web, .global = true};
+  cli::Command command = {.name = kWebWord,
+                          .summary = "Serve the dashboard",
+                          .flags = server_flags(),
+                          .run = serve_confined,
+                          .global = true};
   for (cli::Flag& flag : agent_page_flags()) command.flags.push_back(std::move(flag));
   command.flags.push_back({.name = "controller-class", .value = "CLASS", .help = "Controller name of the gateways"});
   return cli::run({.name = "edge-standalone",

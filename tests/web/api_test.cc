@@ -178,6 +178,24 @@ TEST_F(WebApi, PagesOfOtherSitesAndOtherNamesAreRefused) {
   EXPECT_EQ(world_.ask(drain, {"-d", "{}"}).status, 415);
 }
 
+TEST_F(WebApi, AProxyThatEndsTlsIsNamed) {
+  for (const char* faulty : {"http://dash.example", "https://dash.example/below", "dash.example", "https://"}) {
+    EXPECT_EQ(world_.edgectl("web --listen 127.0.0.1:0 --public-url " + std::string(faulty)).code, 2) << faulty;
+  }
+  serve({"--public-url", "https://Dash.Example"});
+  const std::string drain = "/api/agents/standalone/drain";
+  const std::string host = "Host: dash.example";
+  const std::string origin = "Origin: https://dash.example";
+  EXPECT_EQ(world_.ask("/api/session", {"-H", host}).status, 200);
+  EXPECT_EQ(world_.post(drain, "{}", {"-H", host, "-H", origin}).status, 200);
+  EXPECT_EQ(world_.post(drain, "{}", {"-H", host, "-H", origin, "-H", "Sec-Fetch-Site: same-origin"}).status, 200);
+  EXPECT_EQ(world_.post(drain, "{}", {"-H", host, "-H", origin, "-H", "Sec-Fetch-Site: cross-site"}).status, 403);
+  EXPECT_EQ(world_.post(drain, "{}", {"-H", host, "-H", "Origin: https://other.dash.example"}).status, 403);
+  EXPECT_EQ(world_.post(drain, "{}", {"-H", "Host: evil.example", "-H", origin}).status, 421);
+  serve();
+  EXPECT_EQ(world_.post(drain, "{}", {"-H", "Host: localhost", "-H", "Origin: https://localhost"}).status, 403);
+}
+
 TEST_F(WebApi, RepliesConfineThePage) {
   serve();
   for (const char* path : {"/", "/objects/proxyroutes", "/assets/none.js", "/api/session", "/api/nothing"}) {
@@ -359,6 +377,19 @@ TEST(WebOfStandalone, IsAProcessOfItsOwnThatIsKept) {
   };
   const int first = std::atoi(child().c_str());
   ASSERT_GT(first, 1);
+  const std::string status = run_command({"cat", "/proc/" + std::to_string(first) + "/status"}).out;
+  for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"}) {
+    EXPECT_THAT(status, HasSubstr(std::string(set) + ":\t0000000000000000\n"))
+        << "what the proxy may is not the page's";
+  }
+  EXPECT_THAT(status, HasSubstr("NoNewPrivs:\t1\n"));
+  ASSERT_EQ(run_command({"curl", "-s", "-f", "-H", "Content-Type: application/json", "-d",
+                         R"({"request":"GET http://shop.example:8080/cart"})", url + "api/explain"})
+                .code,
+            0);
+  const std::string compiler = run_command({"pgrep", "-P", std::to_string(first)}).out;
+  EXPECT_THAT(run_command({"cat", "/proc/" + std::to_string(std::atoi(compiler.c_str())) + "/status"}).out,
+              HasSubstr("CapPrm:\t0000000000000000\n"));
   ASSERT_EQ(::kill(first, SIGKILL), 0);
   url = url_of();
   EXPECT_EQ(ask(url + "healthz").body, "ok\n") << "it is started again";

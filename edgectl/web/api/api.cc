@@ -92,7 +92,7 @@ void Api::stop() {
 }
 
 net::Task<Reply> Api::answer(const Request& request, const LoggedIn* login) {
-  if (const auto foreign = foreign_call(request)) co_return error_reply(403, *foreign);
+  if (const auto foreign = foreign_call(request, options_.public_origin)) co_return error_reply(403, *foreign);
   FoundCall found = find_call(request.method, request.path);
   if (found.allow.empty()) co_return error_reply(404, "the API has no such call: see /api/openapi.json");
   if (found.call == nullptr) {

@@ -37,6 +37,7 @@ struct ApiOptions {
   kube::Config config;       ///< of the resource API
   std::string controller_class{};
   bool read_only = false;
+  std::string public_origin{};        ///< by which browsers reach the server through a proxy; lower case; empty: none
   std::string metrics_url{};          ///< of a Prometheus server; empty: none
   std::vector<std::string> claims{};  ///< that every difference is held against
 };

@@ -15,7 +15,8 @@ namespace edge::edgectl::web {
 bool is_own_host(std::string_view host, const std::vector<std::string>& names);
 
 /// Returns why a call is refused; nullopt: it is not. By Sec-Fetch-Site (Fetch Metadata) and Origin (RFC 6454), which
-/// scripts cannot set.
-std::optional<std::string> foreign_call(const net::server::Request& request);
+/// scripts cannot set. `public_origin`: of --public-url, in lower case, which browsers may name in place of the host's;
+/// empty: none.
+std::optional<std::string> foreign_call(const net::server::Request& request, std::string_view public_origin = {});
 
 }  // namespace edge::edgectl::web

@@ -27,6 +27,18 @@ TEST(Guard, OwnHostsAreAddressesLocalhostAndTheNamesGiven) {
   }
 }
 
+TEST(Guard, ThePublicOriginIsOwnBehindAProxyThatEndsTls) {
+  const std::string own = "https://dash.example";
+  EXPECT_FALSE(foreign_call(request({{"origin", "https://dash.example"}}), own));
+  EXPECT_FALSE(foreign_call(request({{"origin", "HTTPS://Dash.Example"}}), own));
+  EXPECT_FALSE(foreign_call(request({{"origin", "http://127.0.0.1:9080"}}), own));
+  for (const char* origin : {"null", "http://dash.example", "https://dash.example:444", "https://dash.example.evil"}) {
+    EXPECT_TRUE(foreign_call(request({{"origin", origin}}), own)) << origin;
+  }
+  EXPECT_TRUE(foreign_call(request({{"origin", own}, {"sec-fetch-site", "cross-site"}}), own));
+  EXPECT_TRUE(foreign_call(request({{"origin", own}})));
+}
+
 TEST(Guard, CallsOfOtherOriginsAreForeign) {
   EXPECT_FALSE(foreign_call(request({})));
   EXPECT_FALSE(foreign_call(request({{"sec-fetch-site", "same-origin"}, {"origin", "http://127.0.0.1:9080"}})));
