@@ -149,5 +149,20 @@ TEST_F(Access, TrafficAgentsAndHistoryNameNothingElse) {
   EXPECT_EQ(history[1]["cause"], "ProxyRoute shop/api");
 }
 
+TEST_F(Access, DiagnosticsNameNothingElse) {
+  const std::string checked = R"({"diagnostics":[
+    {"message":"no request reaches this rule: ProxyRoute bank/api takes them.","notes":["a"],"fix":"b","from":1,"to":2},
+    {"message":"there is no bank/none","notes":[],"fix":"","from":3,"to":4},
+    {"message":"shop/api takes a part","notes":["also bank/api"],"fix":"","from":5,"to":6},
+    {"message":"shop/api takes them","notes":[],"fix":"","from":7,"to":8}],"brought":[],"solved":[]})";
+  const Json shown = parse_json(visible_difference(checked, view()));
+  EXPECT_THAT(shown.dump(), Not(HasSubstr("bank/api")));
+  ASSERT_EQ(shown["diagnostics"].size(), 4U);
+  EXPECT_EQ(shown["diagnostics"][0]["from"], 1) << "places stay";
+  EXPECT_EQ(shown["diagnostics"][1]["message"], "there is no bank/none");
+  EXPECT_EQ(shown["diagnostics"][2]["notes"], Json::array());
+  EXPECT_EQ(shown["diagnostics"][3]["message"], "shop/api takes them");
+}
+
 }  // namespace
 }  // namespace edge::edgectl::web

@@ -96,6 +96,18 @@ bool sees_treatments(const StoreView& view, const OrderedJson& changed) {
   return true;
 }
 
+/// The words of a diagnostic, where they name what may not be listed.
+void hide_words(OrderedJson& diagnostic, const StoreView& view) {
+  bool hidden = view.names_hidden(text_of(diagnostic, "message")) || view.names_hidden(text_of(diagnostic, "fix"));
+  for (const OrderedJson& note : diagnostic["notes"]) {
+    hidden = hidden || (note.is_string() && view.names_hidden(note.get_ref<const std::string&>()));
+  }
+  if (!hidden) return;
+  diagnostic["message"] = "this has to do with an object that you may not list";
+  diagnostic["notes"] = OrderedJson::array();
+  diagnostic["fix"] = "";
+}
+
 void hide_example(OrderedJson& outcome) {
   for (const char* field : {"request", "backend", "reason"}) outcome[field] = "";
 }
@@ -223,6 +235,10 @@ std::string visible_difference(std::string json, const StoreView& view) {
     }
   }
   keep_only(reply, "settings", [&](const OrderedJson& one) { return names_setting(view, text_of(one, "setting")); });
+  for (const char* list : {"diagnostics", "findings", "brought", "solved"}) {
+    if (!reply.contains(list)) continue;
+    for (OrderedJson& one : reply[list]) hide_words(one, view);
+  }
   if (reply.contains("undecided")) reply["undecided"] = OrderedJson::array();
   for (const char* list : {"brought", "solved"}) {
     keep_only(reply, list, [&](const OrderedJson& one) { return names_resource(view, text_of(one, "resource")); });

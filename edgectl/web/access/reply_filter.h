@@ -19,7 +19,8 @@ std::string visible_endpoints(std::string json, const StoreView& view);
 /// a trace alone whose routes they may list.
 std::string visible_traces(std::string json, const StoreView& view);
 std::string visible_trace(std::string json, const StoreView& view);
-/// Checked, Difference, Proven or Analysis without notes. The diagnostics of the draft itself stay. Requests that are
+/// Checked, Difference, Proven or Analysis without notes. The diagnostics of the draft, or of the object, stay at their
+/// places; those that name what may not be listed lose their words. Requests that are
 /// treated otherwise are shown where both rules may be listed, and counted otherwise; of claims the result alone.
 std::string visible_difference(std::string json, const StoreView& view);
 

@@ -11,6 +11,9 @@ constexpr std::array<std::string_view, 7> kRoutes = {"ProxyRoute", "HTTPRoute", 
 constexpr std::array<std::string_view, 2> kGateways = {"ProxyGateway", "Gateway"};
 constexpr std::array<std::string_view, 2> kBackends = {"ProxyBackend", "Service"};
 
+/// What names of objects are made of, with what stands between namespace and name.
+constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789-./";
+
 }  // namespace
 
 std::span<const std::string_view> route_kinds() { return kRoutes; }
@@ -65,6 +68,23 @@ bool StoreView::names(std::span<const std::string_view> kinds, std::string_view 
     const StoredKind* kind = find_kind(name);
     return kind != nullptr && find_object(*kind, key) != nullptr;
   });
+}
+
+bool StoreView::names_hidden(std::string_view sentence) const {
+  if (visible_.everything()) return false;
+  const auto hidden = [this](std::string_view key) {
+    return std::ranges::any_of(store_.kinds(), [&](const auto& kind) {
+      return kind->objects.contains(key) && find_object(*kind, key) == nullptr;
+    });
+  };
+  while (!sentence.empty()) {
+    const std::string_view word = sentence.substr(0, sentence.find_first_not_of(kOfNames));
+    sentence.remove_prefix(std::max<std::size_t>(word.size(), 1));
+    // A full stop may end the sentence.
+    const std::string_view key = word.substr(0, word.find_last_not_of('.') + 1);
+    if (key.find('/') != std::string_view::npos && hidden(key)) return true;
+  }
+  return false;
 }
 
 }  // namespace edge::edgectl::web

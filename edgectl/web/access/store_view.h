@@ -37,6 +37,8 @@ class StoreView {
   std::vector<Reference> referring_to(const Reference& object) const;
   /// Returns whether an object of one of the kinds has this name, `namespace/name`, and may be listed.
   bool names(std::span<const std::string_view> kinds, std::string_view key) const;
+  /// Returns whether a sentence has the name, `namespace/name`, of an object that there is and that may not be listed.
+  bool names_hidden(std::string_view sentence) const;
 
  private:
   const ObjectStore& store_;

@@ -237,7 +237,7 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
           [this, name = at[0], drained = call.id == CallId::kDrain] { return fleet_.set_drained(name, drained); },
           nullptr);
     case CallId::kHistory:
-      return of_fleet(std::move(viewing), [this] { return fleet_.history(); }, visible_history);
+      return history(std::move(viewing), at[0]);
     default:
       return of_desk(call, std::move(at), std::move(body), {std::move(viewing.viewer), std::move(viewing.visible)});
   }

@@ -93,6 +93,7 @@ class Api {
   net::Task<Reply> certificates(Viewing viewing);
   net::Task<Reply> access_log(Viewing viewing, std::string query);
   net::Task<Reply> traces(Viewing viewing, std::string query);
+  net::Task<Reply> history(Viewing viewing, std::string query);
 
   Listable listable() const;
   net::Detached poll_agents();

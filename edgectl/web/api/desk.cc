@@ -36,9 +36,10 @@ bool is_hash(const std::string& text) {
 
 constexpr const char* kTooManyClaims = "too many claims, or too long ones";
 
-/// `live`, or the hash of a program. nullopt: neither.
-std::optional<json> side_json(const std::string& side) {
-  if (side == "live") return json::object();
+/// `live`, or the hash of a program. nullopt: neither. `group`: what is live is what its agents are given; empty: all.
+std::optional<json> side_json(const std::string& side, const std::string& group = {}) {
+  if (group.size() > kLongestGroup) return std::nullopt;
+  if (side == "live") return group.empty() ? json::object() : json{{"group", group}};
   if (is_hash(side)) return json{{"program", side}};
   return std::nullopt;
 }
@@ -264,8 +265,8 @@ net::Task<CompilerCalls::Outcome> Desk::ask_with_programs(std::string call, json
 
 net::Task<Reply> Desk::compare(Acting acting, std::string body) {
   const json asked = parse_json(body);
-  const auto before = side_json(text_in(asked, "before"));
-  const auto after = side_json(text_in(asked, "after"));
+  const auto before = side_json(text_in(asked, "before"), text_in(asked, "group"));
+  const auto after = side_json(text_in(asked, "after"), text_in(asked, "group"));
   if (!before || !after) co_return no_body("CompareRequest");
   const auto claims = claims_of(asked);
   if (!claims) co_return error_reply(400, kTooManyClaims);

@@ -114,10 +114,10 @@ Result<std::string> Fleet::agent(const std::string& name) {
   return one_line(agent_json(*agent));
 }
 
-Result<std::string> Fleet::history() {
+Result<std::string> Fleet::history(const std::string& group) {
   const auto client = controller();
   if (!client) return client.error();
-  const auto history = (*client)->history();
+  const auto history = (*client)->history(group.empty() ? std::string(controller::kDefaultGroup) : group);
   if (!history) return forgotten(history.error());
   return one_line(history_json(*history));
 }
@@ -153,6 +153,12 @@ Result<std::string> Fleet::program(const std::string& hash) {
   const auto client = controller();
   if (!client) return client.error();
   const auto bytes = (*client)->kept_program(hash);
+  if (!bytes && bytes.error().code == ErrorCode::kUnimplemented) {
+    return Error{
+        ErrorCode::kUnimplemented,
+        "the controller is older than this server, and gives no programs of its history away: they are listed, "
+        "and can be served again, but not be compared or asked"};
+  }
   if (!bytes) return forgotten(bytes.error());
   return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }

@@ -12,6 +12,9 @@
 
 namespace edge::edgectl::web {
 
+/// Longest name of a group of agents that is asked for: values of labels have less.
+inline constexpr std::size_t kLongestGroup = 253;
+
 /// Every call blocks for some seconds at most, and returns one line of JSON. For one thread at a time. kUnavailable
 /// where neither a controller nor an agent answers.
 class Fleet {
@@ -21,7 +24,8 @@ class Fleet {
   Result<std::string> agents();
   /// With backends and virtual addresses. kNotFound.
   Result<std::string> agent(const std::string& name);
-  Result<std::string> history();
+  /// An empty group: `default`.
+  Result<std::string> history(const std::string& group);
   /// Returns the endpoints that agents know, with the number of agents that take each for healthy; of a few agents, as
   /// they check the same.
   Result<std::string> endpoints();

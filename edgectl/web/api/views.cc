@@ -1,6 +1,8 @@
 // The calls of Api that pages to look at use: topology, policies, addresses, certificates, access log, traces.
 #include <chrono>
+#include <functional>
 #include <map>
+#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -118,6 +120,19 @@ net::Task<net::server::Reply> Api::traces(Viewing viewing, std::string query) {
   if (!search) co_return error_reply(search.error());
   std::function<Result<std::string>()> ask = [this, search = *search] { return traces_.search(search); };
   Reply reply = co_await of_fleet(std::move(viewing), std::move(ask), visible_traces);
+  co_return reply;
+}
+
+net::Task<net::server::Reply> Api::history(Viewing viewing, std::string query) {
+  const auto parameters = net::server::decode_query(query);
+  if (!parameters) co_return error_reply(400, "the query cannot be read");
+  std::string group;
+  for (const auto& [name, value] : *parameters) {
+    if (name == "group") group = value;
+  }
+  if (group.size() > kLongestGroup) co_return error_reply(400, "group: the name of a group has at most 253 characters");
+  std::function<Result<std::string>()> ask = [this, group] { return fleet_.history(group); };
+  Reply reply = co_await of_fleet(std::move(viewing), std::move(ask), visible_history);
   co_return reply;
 }
 

@@ -22,13 +22,16 @@ std::vector<std::string> texts_in(const json& parameters, std::string_view name)
   return texts;
 }
 
-WorkSide live_side(CompileState& state) {
+WorkSide live_side(CompileState& state, const std::string& group = {}) {
   const Configuration& configuration = state.configuration;
-  return {.key = "live " + std::to_string(configuration.version()), .sources = [&configuration] {
-            const auto sources = std::make_shared<SourceMap>();
-            configuration.add_sources(*sources);
-            return sources;
-          }};
+  return {.key = "live " + std::to_string(configuration.version()) + (group.empty() ? "" : " " + group),
+          .sources =
+              [&configuration] {
+                const auto sources = std::make_shared<SourceMap>();
+                configuration.add_sources(*sources);
+                return sources;
+              },
+          .group = group};
 }
 
 /// The live configuration with the draft in place of its object.
@@ -47,7 +50,7 @@ WorkSide draft_side(CompileState& state, const json& draft) {
 /// kDataLoss: the program is to be given.
 Result<WorkSide> side_of(CompileState& state, const json& side) {
   if (side.contains("draft")) return draft_side(state, side["draft"]);
-  if (!side.contains("program")) return live_side(state);
+  if (!side.contains("program")) return live_side(state, text_in(side, "group"));
   WorkSide past{.key = "program " + text_in(side, "program")};
   if (!side.contains("bytes")) {
     if (state.workbench.has(past.key)) return past;

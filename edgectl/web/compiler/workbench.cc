@@ -166,7 +166,7 @@ Result<std::shared_ptr<const Workbench::Made>> Workbench::make(const WorkSide& s
     read->view = std::move(*view);
     made = read;
   } else {
-    auto compiled = compile(*side.sources());
+    auto compiled = compile(*side.sources(), side.group);
     if (!compiled) return compiled.error();
     made = std::move(*compiled);
   }
@@ -178,10 +178,11 @@ Result<std::shared_ptr<const Workbench::Made>> Workbench::make(const WorkSide& s
   return made;
 }
 
-Result<std::shared_ptr<const Workbench::Made>> Workbench::compile(const SourceMap& sources) {
+Result<std::shared_ptr<const Workbench::Made>> Workbench::compile(const SourceMap& sources, const std::string& group) {
   const auto made = std::make_shared<Made>();
   made->compiled = true;
-  const compiler::LinkedConfig config = compiler::read_config(sources, made->diagnostics, controller_class_);
+  compiler::LinkedConfig config = compiler::read_config(sources, made->diagnostics, controller_class_);
+  if (!group.empty()) config = compiler::config_of_group(config, group);
   if (const auto artifact = compiler_.compile(config, made->diagnostics)) {
     auto view = program::read(artifact->bytes);
     if (!view) return view.error();

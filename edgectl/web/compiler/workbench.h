@@ -24,6 +24,7 @@ struct WorkSide {
   /// Called where it is to be compiled. Of a draft, the first text is it.
   std::function<std::shared_ptr<const SourceMap>()> sources{};
   std::string resource{};  ///< of a draft: `ProxyRoute shop/cart`
+  std::string group{};     ///< compiled is what agents of this group are given; empty: everything
   /// In place of sources.
   std::shared_ptr<const std::vector<std::byte>> program{};
 };
@@ -57,7 +58,7 @@ class Workbench {
   static constexpr std::size_t kKept = 4;
 
   Result<std::shared_ptr<const Made>> make(const WorkSide& side);
-  Result<std::shared_ptr<const Made>> compile(const SourceMap& sources);
+  Result<std::shared_ptr<const Made>> compile(const SourceMap& sources, const std::string& group);
 
   std::string controller_class_;
   compiler::Compiler compiler_;
