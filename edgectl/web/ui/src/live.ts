@@ -128,12 +128,24 @@ export function useLive<T>(select: () => T): T {
   return value;
 }
 
-/// The time, each second while it is shown.
+const clocks = new Set<(now: number) => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+/// The time, each second while it is shown: one timer for all, so that a table of times is drawn once a second.
 export function useNow(): number {
   const [now, set] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => set(Date.now()), 1000);
-    return () => clearInterval(timer);
+    clocks.add(set);
+    ticking ??= setInterval(() => {
+      const at = Date.now();
+      for (const clock of clocks) clock(at);
+    }, 1000);
+    return () => {
+      clocks.delete(set);
+      if (clocks.size > 0) return;
+      clearInterval(ticking);
+      ticking = undefined;
+    };
   }, []);
   return now;
 }

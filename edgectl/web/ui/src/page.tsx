@@ -23,7 +23,7 @@ import {TracePage} from './pages/trace';
 import {TracesPage} from './pages/traces';
 import {TrafficPage} from './pages/traffic';
 import {Choice, Empty, Heading} from './parts/basics';
-import {useLocation} from './router';
+import {usePath} from './router';
 import {texts} from './texts';
 import {setTheme, type Theme, theme} from './theme';
 
@@ -73,9 +73,9 @@ function Content({path, session, kinds}: {path: string; session: Session | undef
     return <Chosen key={path} plural={rest[0]!} namespace={rest.length === 3 ? rest[1]! : ''} name={rest.at(-1)!} readOnly={session?.readOnly ?? true} />;
   }
   if (page === 'find' && rest.length === 3) return <FindPage key={path} part={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
-  if (page === 'objects' && rest.length === 1) return <ObjectsPage key={path} plural={rest[0]!} readOnly={session?.readOnly ?? true} />;
-  if (page === 'objects' && rest.length === 2) return <ObjectView key={path} plural={rest[0]!} namespace="" name={rest[1]!} readOnly={session?.readOnly ?? true} />;
-  if (page === 'objects' && rest.length === 3) return <ObjectView key={path} plural={rest[0]!} namespace={rest[1]!} name={rest[2]!} readOnly={session?.readOnly ?? true} />;
+  if (page === 'objects' && rest.length === 1) return <ObjectsPage key={path} plural={rest[0]!} namespace={session?.namespace || 'default'} />;
+  if (page === 'objects' && rest.length === 2) return <ObjectView key={path} plural={rest[0]!} namespace="" name={rest[1]!} />;
+  if (page === 'objects' && rest.length === 3) return <ObjectView key={path} plural={rest[0]!} namespace={rest[1]!} name={rest[2]!} />;
   return (
     <>
       <Heading title={texts.notFound} />
@@ -123,7 +123,7 @@ function Connection({session}: {session: Session | undefined}) {
 }
 
 export function Page() {
-  const {path} = useLocation();
+  const path = usePath();
   const session = useApi<Session>('/api/session', ['kinds']).data;
   const kinds = useApi<Kind[]>('/api/kinds', ['*']).data ?? [];
   const [open, setOpen] = useState(false);

@@ -48,6 +48,20 @@ export function useLocation(): Location {
   return location;
 }
 
+/// The path alone: what shows nothing of the query is not drawn again with each key of a filter.
+export function usePath(): string {
+  const [path, set] = useState(() => window.location.pathname);
+  useEffect(() => {
+    const update = () => set(window.location.pathname);
+    update();
+    listeners.add(update);
+    return () => {
+      listeners.delete(update);
+    };
+  }, []);
+  return path;
+}
+
 /// Links within the page are followed without loading it again.
 export function followLinks(): void {
   window.addEventListener('popstate', changed);

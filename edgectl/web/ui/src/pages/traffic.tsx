@@ -63,7 +63,7 @@ const kAgents: Column<AgentTraffic>[] = [
   {id: 'memory', head: t.memory, numeric: true, value: (row) => row.residentBytes ?? -1, cell: (row) => bytes(row.residentBytes)},
 ];
 
-function Rows<T>({rows, columns, keyOf}: {rows: T[]; columns: Column<T>[]; keyOf: (row: T) => string}) {
+function Rows<T extends object>({rows, columns, keyOf}: {rows: T[]; columns: Column<T>[]; keyOf: (row: T) => string}) {
   const {query} = useLocation();
   const filter = (query.get('filter') ?? '').toLowerCase();
   const sort = readSort(query.get('sort'), '-rate');

@@ -1,6 +1,6 @@
 /// Small parts that every page has.
 import type {ComponentChildren} from 'preact';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {ApiError, Health} from '../api';
 import {absolute, relative} from '../format';
 import {useNow} from '../live';
@@ -25,9 +25,10 @@ export function HealthMark({health, label}: {health: Health; label?: string}) {
 
 export function Time({at}: {at: string}) {
   const now = useNow();
+  const title = useMemo(() => absolute(at), [at]);
   if (at === '') return <span class="muted">{texts.time.never}</span>;
   return (
-    <time dateTime={at} title={absolute(at)}>
+    <time dateTime={at} title={title}>
       {relative(at, now)}
     </time>
   );

@@ -1,11 +1,12 @@
 /// A table that is sorted by its heads and draws the rows that are seen alone: thousands of rows cost what a screen of
 /// them costs.
-import type {ComponentChildren} from 'preact';
+import type {ComponentChildren, JSX} from 'preact';
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 
 export interface Column<T> {
   id: string;
   head: string;
+  /// Of the row alone, and of what is the same as long as the columns are: a row is drawn once.
   cell: (row: T) => ComponentChildren;
   value: (row: T) => string | number;
   numeric?: boolean;
@@ -22,7 +23,10 @@ export const readSort = (text: string | null, otherwise: string): Sort =>
   text ? {by: text.replace(/^-/, ''), down: text.startsWith('-')} : {by: otherwise.replace(/^-/, ''), down: otherwise.startsWith('-')};
 export const writeSort = (sort: Sort): string => (sort.down ? '-' : '') + sort.by;
 
+/// Of more rows those that are seen are drawn; until there are few again, since drawing those that a filter leaves takes
+/// longer than the filter.
 const kAllDrawn = 120;
+const kFew = 30;
 const kBeyond = 15;
 const classOf = (column: {numeric?: boolean; grow?: boolean; wide?: boolean}) =>
   [column.numeric ? 'number' : '', column.grow ? 'grow' : '', column.wide ? 'wide-column' : ''].join(' ').trim();
@@ -39,7 +43,7 @@ export function sorted<T>(rows: T[], columns: Column<T>[], sort: Sort): T[] {
   return keyed.map((one) => one.row);
 }
 
-export function Table<T>({label, columns, rows, keyOf, sort, inOrder = false, onSort}: {
+export function Table<T extends object>({label, columns, rows, keyOf, sort, inOrder = false, onSort}: {
   label: string;
   columns: Column<T>[];
   rows: T[];
@@ -53,15 +57,25 @@ export function Table<T>({label, columns, rows, keyOf, sort, inOrder = false, on
   const [seen, look] = useState({from: 0, to: kAllDrawn});
   const height = useRef(28);
   const ordered = useMemo(() => (sort && !inOrder ? sorted(rows, columns, sort) : rows), [rows, sort?.by, sort?.down]);
-  const windowed = ordered.length > kAllDrawn;
+  const many = useRef(false);
+  many.current = ordered.length > (many.current ? kFew : kAllDrawn);
+  const windowed = many.current;
+  /// A row that is where it was is not drawn again; its cells are made from it and the columns alone.
+  const drawn = useMemo(() => new WeakMap<object, {at: number; row: JSX.Element}>(), [columns]);
 
-  useLayoutEffect(() => {
+  // Asking for a height has the browser lay out the page: once, and where it may be another.
+  const measure = () => {
     const row = frame.current?.querySelector<HTMLElement>('tbody tr[data-row]');
     if (row && row.offsetHeight > 0) height.current = row.offsetHeight;
-  });
+  };
+  useLayoutEffect(measure, [windowed, columns.length]);
   useEffect(() => {
     const box = frame.current;
     if (!box || !windowed) return;
+    const resized = () => {
+      measure();
+      update();
+    };
     const update = () => {
       const from = Math.max(0, Math.floor(box.scrollTop / height.current) - kBeyond);
       const to = Math.ceil((box.scrollTop + box.clientHeight) / height.current) + kBeyond;
@@ -69,10 +83,10 @@ export function Table<T>({label, columns, rows, keyOf, sort, inOrder = false, on
     };
     update();
     box.addEventListener('scroll', update, {passive: true});
-    window.addEventListener('resize', update);
+    window.addEventListener('resize', resized);
     return () => {
       box.removeEventListener('scroll', update);
-      window.removeEventListener('resize', update);
+      window.removeEventListener('resize', resized);
     };
   }, [windowed, ordered.length]);
 
@@ -87,6 +101,20 @@ export function Table<T>({label, columns, rows, keyOf, sort, inOrder = false, on
     event.preventDefault();
     link.focus();
     link.scrollIntoView({block: 'nearest'});
+  };
+
+  const draw = (row: T, at: number) => {
+    const known = drawn.get(row);
+    if (known?.at === at) return known.row;
+    const made = (
+      <tr key={keyOf(row)} data-row aria-rowindex={at + 2}>
+        {columns.map((column) => (
+          <td key={column.id} class={classOf(column)}>{column.cell(row)}</td>
+        ))}
+      </tr>
+    );
+    drawn.set(row, {at, row: made});
+    return made;
   };
 
   return (
@@ -112,13 +140,7 @@ export function Table<T>({label, columns, rows, keyOf, sort, inOrder = false, on
         </thead>
         <tbody>
           {from > 0 && <tr class="space" aria-hidden="true"><td colSpan={columns.length} style={{height: `${from * height.current}px`}} /></tr>}
-          {ordered.slice(from, to).map((row, index) => (
-            <tr key={keyOf(row)} data-row aria-rowindex={from + index + 2}>
-              {columns.map((column) => (
-                <td key={column.id} class={classOf(column)}>{column.cell(row)}</td>
-              ))}
-            </tr>
-          ))}
+          {ordered.slice(from, to).map((row, index) => draw(row, from + index))}
           {to < ordered.length && <tr class="space" aria-hidden="true"><td colSpan={columns.length} style={{height: `${(ordered.length - to) * height.current}px`}} /></tr>}
         </tbody>
       </table>
