@@ -120,6 +120,7 @@ export interface Rights {
   delete: boolean;
 }
 
+/// An empty `namespace`: in all of them, or of a kind without.
 export const rightsPath = (plural: string, namespace: string) =>
   `/api/rights/${[plural, namespace].filter((part) => part !== '').map(encodeURIComponent).join('/')}`;
 

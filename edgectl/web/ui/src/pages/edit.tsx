@@ -2,7 +2,7 @@
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {ApiError, call, useApi} from '../api';
 import {ownClaims} from '../claims';
-import {type Checked, type Conflict, type Diagnostic, type Difference, type EditText, type FieldTables, isConflict, positionsIn, type Written} from '../edit-api';
+import {type Checked, type Conflict, type Diagnostic, type Difference, type EditText, type FieldTables, isConflict, positionsIn, type Rights, rightsPath, type Written} from '../edit-api';
 import {Empty, Fault, Heading, Loading, Section, Waiting} from '../parts/basics';
 import {DifferenceView} from '../parts/difference';
 import {YamlEditor} from '../parts/editor';
@@ -33,6 +33,12 @@ interface Target {
   plural: string;
   namespace: string;
   name: string;
+}
+
+/// Why a draft cannot be applied; empty: it can, or that is not known yet. The API decides anyway.
+function useRefusal(plural: string, namespace: string, verb: keyof Rights, readOnly: boolean): string {
+  const rights = useApi<Rights>(rightsPath(plural, namespace), []).data;
+  return readOnly ? t.readOnly : rights?.[verb] === false ? t.mayNot : '';
 }
 
 /// The compiler's word on a draft, some time after the last key.
@@ -70,10 +76,10 @@ function ConflictView({conflict, load, keep}: {conflict: Conflict; load: () => v
 }
 
 /// The way from a difference to the agents: of a draft, and of a deletion.
-function Review({target, body, readOnly, confirm, action, back, restart}: {
+function Review({target, body, refusal, confirm, action, back, restart}: {
   target: Target;
   body: Record<string, unknown>;
-  readOnly: boolean;
+  refusal: string;
   confirm: string;
   action: '/api/apply' | '/api/delete';
   back?: () => void;
@@ -118,9 +124,9 @@ function Review({target, body, readOnly, confirm, action, back, restart}: {
         : conflict ? <ConflictView conflict={conflict} keep={() => restart(conflict, true)} load={() => restart(conflict, false)} />
         : (
           <div class="bar">
-            {!readOnly && <button type="button" class="primary" disabled={busy || !difference || difference.errors > 0} onClick={send}>{busy ? t.applying : confirm}</button>}
+            {refusal === '' && <button type="button" class="primary" disabled={busy || !difference || difference.errors > 0} onClick={send}>{busy ? t.applying : confirm}</button>}
             {back && <button type="button" onClick={back}>{t.back}</button>}
-            {readOnly && <p class="muted">{t.readOnly}</p>}
+            {refusal !== '' && <p class="muted">{refusal}</p>}
             {difference && difference.errors > 0 && <p class="bad-text">{t.hasErrors}</p>}
           </div>
         )}
@@ -129,7 +135,7 @@ function Review({target, body, readOnly, confirm, action, back, restart}: {
   );
 }
 
-function Draughting({target, kind, start, readOnly}: {target: Target; kind: string; start: EditText; readOnly: boolean}) {
+function Draughting({target, kind, start, refusal}: {target: Target; kind: string; start: EditText; refusal: string}) {
   const key = `edge-draft ${target.plural} ${target.namespace}/${target.name}`;
   const kept = useMemo(() => keptDraft(key), [key]);
   const [draft, setDraft] = useState<Draft>(kept ?? {yaml: start.yaml, version: start.version});
@@ -156,7 +162,7 @@ function Draughting({target, kind, start, readOnly}: {target: Target; kind: stri
   const list = checked?.diagnostics ?? [];
   if (reviewing) {
     return (
-      <Review key={round} target={target} body={{yaml: draft.yaml, version: draft.version}} readOnly={readOnly} confirm={t.apply} action="/api/apply"
+      <Review key={round} target={target} body={{yaml: draft.yaml, version: draft.version}} refusal={refusal} confirm={t.apply} action="/api/apply"
         back={() => review(false)}
         restart={(conflict, keep) => {
           setDraft({yaml: keep ? draft.yaml : conflict.yaml, version: conflict.version});
@@ -180,7 +186,7 @@ function Draughting({target, kind, start, readOnly}: {target: Target; kind: stri
       <div class="bar">
         <button type="button" class="primary" disabled={original || current === undefined || errors > 0} onClick={() => review(true)}>{t.compare}</button>
         {original ? <p class="muted">{t.unchanged}</p> : errors > 0 && <p class="bad-text">{t.hasErrors}</p>}
-        {readOnly && <p class="muted">{t.readOnly}</p>}
+        {refusal !== '' && <p class="muted">{refusal}</p>}
       </div>
       <Section title={t.diagnostics} wide aside={
         <span role="status" class="muted">{current === undefined && fault === '' ? t.checking : t.count(errors, list.length - errors)}</span>}>
@@ -216,6 +222,7 @@ function useOnce<T>(path: string): {data: T | undefined; error: ApiError | undef
 }
 
 export function EditPage({plural, namespace, name, readOnly}: Target & {readOnly: boolean}) {
+  const refusal = useRefusal(plural, namespace, 'update', readOnly);
   const target = {plural, namespace, name};
   const loaded = useOnce<EditText>(`/api${objectPath(plural, namespace, name).replace('/objects/', '/edit/')}`);
   return (
@@ -223,7 +230,7 @@ export function EditPage({plural, namespace, name, readOnly}: Target & {readOnly
       <Crumbs target={target} kind={loaded.data?.kind ?? plural} />
       <Heading title={t.editTitle(name)}><p class="lead">{t.lead}</p></Heading>
       {loaded.error?.status === 404 ? <Empty text={texts.object.gone}><a href={`/objects/${plural}`}>{plural}</a></Empty>
-        : <Waiting loaded={loaded}>{(start) => <Draughting target={target} kind={start.kind} start={start} readOnly={readOnly} />}</Waiting>}
+        : <Waiting loaded={loaded}>{(start) => <Draughting target={target} kind={start.kind} start={start} refusal={refusal} />}</Waiting>}
     </>
   );
 }
@@ -237,6 +244,8 @@ export function CreatePage({plural, namespace: otherwise, readOnly}: {plural: st
   const loaded = useOnce<FieldTables>(`/api/fields/${encodeURIComponent(plural)}`);
   const target = {plural, namespace: '', name: ''};
   const kind = loaded.data?.kind ?? plural;
+  // A draft may be of any namespace: the API says when it is sent.
+  const refusal = readOnly ? t.readOnly : '';
   return (
     <>
       <Crumbs target={target} kind={kind} />
@@ -245,7 +254,7 @@ export function CreatePage({plural, namespace: otherwise, readOnly}: {plural: st
         : (
           <Waiting loaded={loaded}>
             {(tables) => (
-              <Draughting target={target} kind={tables.kind} readOnly={readOnly}
+              <Draughting target={target} kind={tables.kind} refusal={refusal}
                 start={{...target, kind: tables.kind, version: '', yaml: skeleton(tables, query.get('namespace') ?? otherwise)}} />
             )}
           </Waiting>
@@ -255,6 +264,7 @@ export function CreatePage({plural, namespace: otherwise, readOnly}: {plural: st
 }
 
 export function DeletePage({plural, namespace, name, readOnly}: Target & {readOnly: boolean}) {
+  const refusal = useRefusal(plural, namespace, 'delete', readOnly);
   const target = {plural, namespace, name};
   const [version, setVersion] = useState<string>();
   const loaded = useOnce<EditText>(`/api${objectPath(plural, namespace, name).replace('/objects/', '/edit/')}`);
@@ -266,7 +276,7 @@ export function DeletePage({plural, namespace, name, readOnly}: Target & {readOn
       {loaded.error?.status === 404 ? <Empty text={texts.object.gone}><a href={`/objects/${plural}`}>{plural}</a></Empty>
         : loaded.error ? <Fault text={loaded.error.message} retry={loaded.reload} />
         : known === undefined ? <Loading />
-        : <Review key={known} target={target} body={{version: known}} readOnly={readOnly} confirm={t.remove} action="/api/delete"
+        : <Review key={known} target={target} body={{version: known}} refusal={refusal} confirm={t.remove} action="/api/delete"
                   restart={(conflict) => setVersion(conflict.version)} />}
     </>
   );

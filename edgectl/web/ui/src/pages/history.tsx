@@ -1,6 +1,6 @@
 /// Programs of the past: what each change did, what a request did under one, any two compared, and the way back.
-import {useEffect, useState} from 'preact/hooks';
-import {type ApiError, call, type Change, type Health, type Session, useApi} from '../api';
+import {useEffect, useMemo, useState} from 'preact/hooks';
+import {type Agents, type ApiError, call, type Change, type Health, type Session, useApi} from '../api';
 import {ownClaims} from '../claims';
 import {readCurl} from '../curl';
 import type {Difference} from '../edit-api';
@@ -12,15 +12,17 @@ import {texts} from '../texts';
 
 const t = texts.history;
 const kLive = 'live';
+/// The group of agents that are in no other.
+const kDefaultGroup = 'default';
 
-/// What changes between two programs; `live` is the configuration as it is now.
-function Compared({before, after, sides}: {before: string; after: string; sides: Sides}) {
+/// What changes between two programs; `live` is the configuration as it is now, as agents of the group are given it.
+function Compared({before, after, group, sides}: {before: string; after: string; group: string; sides: Sides}) {
   const [state, set] = useState<{of: string; difference?: Difference; fault?: string}>({of: ''});
   const [turn, again] = useState(0);
-  const of = `${before} ${after}`;
+  const of = `${before} ${after} ${group}`;
   useEffect(() => {
     const controller = new AbortController();
-    call<Difference>('/api/compare', {before, after, claims: ownClaims()}, controller.signal).then(
+    call<Difference>('/api/compare', {before, after, group, claims: ownClaims()}, controller.signal).then(
       (difference) => set({of, difference}),
       (error: ApiError) => !controller.signal.aborted && set({of, fault: error.message}),
     );
@@ -92,7 +94,7 @@ function RollBack({change, serving, pinned, group, done}: {
       {shown && serving && (
         <Section title={t.rollBackDiff} wide aside={
           <button type="button" class="primary" onClick={() => ask('back')}>{t.confirm}</button>}>
-          <Compared before={serving.program} after={change.program} sides={{before: serving.program, after: change.program}} />
+          <Compared before={serving.program} after={change.program} group={group} sides={{before: serving.program, after: change.program}} />
         </Section>
       )}
       {asking === 'back' && (
@@ -125,7 +127,7 @@ function Under({program}: {program: string}) {
   );
 }
 
-function Kept({changes, readOnly, reload}: {changes: Change[]; readOnly: boolean; reload: () => void}) {
+function Kept({changes, group, readOnly, mayChange, reload}: {changes: Change[]; group: string; readOnly: boolean; mayChange: boolean; reload: () => void}) {
   const {query} = useLocation();
   const [said, say] = useState('');
   // Oldest first, as a slider goes.
@@ -158,7 +160,8 @@ function Kept({changes, readOnly, reload}: {changes: Change[]; readOnly: boolean
       <Section title={t.chosen} wide aside={<code>{shortHash(chosen.program)}</code>}>
         <p>{chosen.cause} <span class="muted">· <Time at={chosen.at} />{chosen.user !== '' && ` · ${chosen.user}`}</span></p>
         <p class="muted">{chosen.resources.join(', ')}</p>
-        {!readOnly && <RollBack change={chosen} serving={serving} pinned={pinned} group="" done={(text) => {
+        {!readOnly && !mayChange && <p class="muted">{t.mayNot}</p>}
+        {!readOnly && mayChange && <RollBack change={chosen} serving={serving} pinned={pinned} group={group} done={(text) => {
           say(text);
           reload();
         }} />}
@@ -175,21 +178,37 @@ function Kept({changes, readOnly, reload}: {changes: Change[]; readOnly: boolean
           </select>
         </label>}>
         {before === undefined || after === undefined ? <Empty text={t.first} />
-          : <Compared before={before} after={after} sides={{before: hash(before), after: hash(after)}} />}
+          : <Compared before={before} after={after} group={group} sides={{before: hash(before), after: hash(after)}} />}
       </Section>
     </>
   );
 }
 
+function Groups({group, groups}: {group: string; groups: string[]}) {
+  if (groups.length < 2) return null;
+  return (
+    <label class="with">{t.group}{' '}
+      <select value={group} onChange={(event) => setQuery({group: event.currentTarget.value === kDefaultGroup ? '' : event.currentTarget.value, program: '', with: ''})}>
+        {groups.map((one) => <option key={one} value={one}>{one}</option>)}
+      </select>
+    </label>
+  );
+}
+
 export function HistoryPage({session}: {session: Session | undefined}) {
-  const loaded = useApi<Change[]>('/api/history', ['*']);
+  const {query} = useLocation();
+  const group = query.get('group') || kDefaultGroup;
+  const agents = useApi<Agents>('/api/agents', []).data;
+  const groups = useMemo(() => [...new Set([kDefaultGroup, group, ...(agents?.agents ?? []).map((agent) => agent.group)])].sort(), [agents, group]);
+  const loaded = useApi<Change[]>(`/api/history?group=${encodeURIComponent(group)}`, ['*']);
   return (
     <>
       <Heading title={texts.pages.history}><p class="lead">{t.lead}</p></Heading>
+      <Groups group={group} groups={groups} />
       {session === undefined ? <Loading /> : (
         <Waiting loaded={loaded}>
-          {(changes) => changes.length === 0 ? <Empty text={t.empty} hint={t.emptyHint} />
-            : <Kept changes={changes} readOnly={session.readOnly} reload={loaded.reload} />}
+          {(changes) => changes.length === 0 ? <Empty text={group === kDefaultGroup ? t.empty : t.emptyGroup(group)} hint={t.emptyHint} />
+            : <Kept key={group} changes={changes} group={group} readOnly={session.readOnly} mayChange={session.may.changeAgents} reload={loaded.reload} />}
         </Waiting>
       )}
     </>

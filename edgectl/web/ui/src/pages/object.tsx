@@ -128,7 +128,7 @@ function Body({page}: {page: ObjectPage}) {
   );
 }
 
-export function ObjectView({plural, namespace, name, readOnly}: {plural: string; namespace: string; name: string; readOnly: boolean}) {
+export function ObjectView({plural, namespace, name}: {plural: string; namespace: string; name: string}) {
   const path = `/api${objectPath(plural, namespace, name)}`;
   const loaded = useApi<ObjectPage>(path, [plural]);
   const rights = useApi<Rights>(rightsPath(plural, namespace), []).data;
@@ -141,8 +141,8 @@ export function ObjectView({plural, namespace, name, readOnly}: {plural: string;
       <Heading title={name}>
         {loaded.data && (
           <p class="buttons">
-            <a class="button" href={editPath(plural, namespace, name)}>{texts.edit.edit}</a>
-            {!readOnly && rights?.delete && <a class="button" href={editPath(plural, namespace, name, 'delete')}>{texts.edit.remove}</a>}
+            {rights?.update && <a class="button" href={editPath(plural, namespace, name)}>{texts.edit.edit}</a>}
+            {rights?.delete && <a class="button" href={editPath(plural, namespace, name, 'delete')}>{texts.edit.remove}</a>}
           </p>
         )}
       </Heading>

@@ -3,6 +3,7 @@ import {useMemo} from 'preact/hooks';
 import {type Health, type Objects, type Row, useApi} from '../api';
 import {Choice, Empty, Fault, HealthMark, Heading, Time, Waiting} from '../parts/basics';
 import {type Column, readSort, Table, writeSort, sorted} from '../parts/table';
+import {type Rights, rightsPath} from '../edit-api';
 import {objectPath, setQuery, useLocation} from '../router';
 import {texts} from '../texts';
 
@@ -87,16 +88,28 @@ function List({objects, plural}: {objects: Objects; plural: string}) {
   );
 }
 
-export function ObjectsPage({plural, readOnly}: {plural: string; readOnly: boolean}) {
+/// Where a new object would be: in the namespace that is chosen, or the only one; else in any.
+function placeOf(chosen: string, rows: Row[] | undefined): string {
+  const first = rows?.[0]?.namespace ?? '';
+  return chosen === '' && rows?.every((row) => row.namespace === first) ? first : chosen;
+}
+
+/// `namespace`: where objects are created unless one is chosen.
+export function ObjectsPage({plural, namespace: usual}: {plural: string; namespace: string}) {
   const {query} = useLocation();
   const namespace = query.get('namespace') ?? '';
   const loaded = useApi<Objects>(`/api/objects/${encodeURIComponent(plural)}`, [plural]);
+  const rows = loaded.data?.rows;
+  const place = useMemo(() => placeOf(namespace, rows), [namespace, rows]);
+  const anywhere = useApi<Rights>(rightsPath(plural, ''), []).data;
+  const here = useApi<Rights>(place === '' && rows?.length !== 0 ? null : rightsPath(plural, place === '' ? usual : place), []).data;
+  const into = namespace !== '' || anywhere?.create ? namespace : place;
   return (
     <>
       <Heading title={loaded.data?.kind.kind ?? plural}>
-        {!readOnly && loaded.data?.kind.served && (
+        {(anywhere?.create || here?.create) && loaded.data?.kind.served && (
           <p class="buttons">
-            <a class="button" href={`/create/${plural}${namespace === '' ? '' : `?namespace=${encodeURIComponent(namespace)}`}`}>{texts.edit.create}</a>
+            <a class="button" href={`/create/${plural}${into === '' ? '' : `?namespace=${encodeURIComponent(into)}`}`}>{texts.edit.create}</a>
           </p>
         )}
         {loaded.data && <p class="lead">{loaded.data.kind.text}</p>}
