@@ -1,8 +1,9 @@
 // A certified OpenID provider with a few users, whose tokens live as long as the arguments say:
 //
-//   node provider.mjs [access-seconds] [id-token-claims: conform|all] [offline-by-consent]
+//   node provider.mjs [access-seconds] [id-token-claims: conform|all] [offline-by-consent|no-refresh]
 //
 // `offline-by-consent`: a refresh token is given for offline_access alone, which takes consent; that is asked for.
+// `no-refresh`: none is given.
 //
 // Prints `ready PORT`.
 import http from 'node:http';
@@ -11,6 +12,7 @@ import {Provider} from 'oidc-provider';
 const lifetime = Number(process.argv[2] ?? 300);
 const conform = (process.argv[3] ?? 'conform') === 'conform';
 const offlineByConsent = process.argv[4] === 'offline-by-consent';
+const noRefresh = process.argv[4] === 'no-refresh';
 
 const users = {
   alice: {
@@ -19,8 +21,9 @@ const users = {
     realm_access: {roles: ['realm-admin']},
     resource_access: {shop: {roles: ['cashier']}, other: {roles: ['root']}},
   },
-  // Of the dashboard (tests/web): one who may do everything, and one who may read a namespace.
+  // Of the dashboard (tests/web): one who may do everything, one who may read everything, and one who may read a namespace.
   carol: {email: 'carol@example.com', email_verified: true, name: 'Carol', groups: ['edge:admins', 'system:masters']},
+  erin: {email: 'erin@example.com', email_verified: true, name: 'Erin', groups: ['edge:readers']},
   dave: {email: 'dave@example.com', email_verified: true, name: 'Dave', groups: ['edge:readers:shop']},
   bob: {email: 'bob@example.com', email_verified: false, name: 'Bob', preferred_username: 'bob', groups: ['guests']},
 };
@@ -48,7 +51,7 @@ const configuration = {
     await grant.save();
     return grant;
   },
-  issueRefreshToken: async (context, client, code) => !offlineByConsent || code.scopes.has('offline_access'),
+  issueRefreshToken: async (context, client, code) => !noRefresh && (!offlineByConsent || code.scopes.has('offline_access')),
   // A refresh token is good once: a second use of it ends everything that was granted.
   rotateRefreshToken: true,
   pkce: {methods: ['S256'], required: () => true},

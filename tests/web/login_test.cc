@@ -1,20 +1,27 @@
 // Viewers who log in to `edgectl web` at a real provider (tests/oidc), each with their own rights at the resource API.
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "edgectl/web/api/call_table.h"
 #include "tests/oidc/user_agent.h"
 #include "tests/oidc/world.h"
+#include "tests/web/browser.h"
+#include "tests/web/sample_calls.h"
 #include "tests/web/world.h"
 
 namespace edge::test {
 namespace {
 
+using edgectl::web::Call;
+using edgectl::web::CallId;
 using Json = nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -65,6 +72,9 @@ class WebLogin : public testing::Test {
                             [](const Page& got) { return got.body.find("tea") != std::string::npos; });
     ASSERT_THAT(list.body, HasSubstr("tea")) << list.status;
   }
+
+  std::string body_of(UserAgent& editor, const Call& call, const std::string& space, const std::string& name);
+  void look(const Provider& provider, const std::string& part);
 
   WebWorld world_;
 };
@@ -143,6 +153,138 @@ TEST_F(WebLogin, TwoUsersSeeAndMayWhatIsTheirs) {
     EXPECT_THAT(replies, Not(HasSubstr("default/" + std::string(name))));
   }
 }
+
+/// The body of a call in which the objects of the namespace `default` have a part. `editor` may read them.
+std::string WebLogin::body_of(UserAgent& editor, const Call& call, const std::string& space, const std::string& name) {
+  const Json edit = parse_json(this->call(editor, "/api/edit/proxyroutes/" + space + "/" + name).body);
+  std::string yaml = text_in(edit, "yaml");
+  if (const std::size_t at = yaml.find(".example"); at != std::string::npos) yaml.insert(at, "-too");
+  const Json draft = {{"plural", "proxyroutes"},
+                      {"namespace", space},
+                      {"name", name},
+                      {"version", text_in(edit, "version")},
+                      {"yaml", std::move(yaml)},
+                      {"claims", Json::array({"path exact \"/cart\" implies not backend default/be"})}};
+  switch (call.id) {
+    case CallId::kCheck:
+    case CallId::kDifference:
+    case CallId::kApply:
+    case CallId::kDelete:
+      return draft.dump();
+    case CallId::kProve:
+      return Json{{"claims", draft["claims"]}}.dump();
+    case CallId::kRollback: {
+      const Json history = parse_json(this->call(editor, "/api/history").body);
+      return Json{{"program", history.empty() ? "" : text_in(history[0], "program")}}.dump();
+    }
+    default:
+      return body_for(world_, call);
+  }
+}
+
+TEST_F(WebLogin, EveryCallOfTheTableIsByTheRightsOfWhoeverCalls) {
+  const Provider provider({"provider.mjs"});
+  serve(provider);
+  UserAgent carol;
+  UserAgent erin;
+  UserAgent dave;
+  log_in(carol, "carol");
+  log_in(erin, "erin");
+  log_in(dave, "dave");
+  const auto ask = [&](UserAgent& browser, const Call& one, const std::string& space, const std::string& name) {
+    std::string path = path_for(one);
+    if (const std::size_t at = path.find("/default/cart"); at != std::string::npos) {
+      path.replace(at, path.size() - at, "/" + space + "/" + name);
+    }
+    return one.method == "GET" ? call(browser, path) : post(browser, path, body_of(carol, one, space, name));
+  };
+  const auto all = edgectl::web::calls();
+  std::set<std::string> refused_to_dave;
+  for (const Call& one : all) {
+    if (one.id == CallId::kEvents || one.id == CallId::kRange || one.id == CallId::kTrace) continue;
+    const std::string name(one.name);
+    if (one.changes) {
+      // Neither may change anything, of their own namespace or another.
+      for (UserAgent* browser : {&erin, &dave}) {
+        EXPECT_EQ(ask(*browser, one, "shop", "tea").status, 403) << name;
+        const int status = ask(*browser, one, "default", "cart").status;
+        EXPECT_TRUE(status == 403 || status == 404) << name << " " << status;
+      }
+      continue;
+    }
+    EXPECT_EQ(ask(erin, one, "default", "cart").status, 200) << name;
+    std::string shown;
+    for (const auto& [space, object] : {std::pair("shop", "tea"), std::pair("default", "cart")}) {
+      const Page page = ask(dave, one, space, object);
+      if (page.status == 403) refused_to_dave.insert(name);
+      const bool answered = page.status == 200 || page.status == 403 || page.status == 404;
+      EXPECT_TRUE(answered) << name << " " << page.status << page.body;
+      // Of a draft its own words come back.
+      if (object != std::string("cart") || page.status == 200) shown += page.body;
+    }
+    for (const char* foreign :
+         {"default/late", "default/preview", "default/broken", "\"nowhere\"", "broken.example", kPlanted}) {
+      EXPECT_THAT(shown, Not(HasSubstr(foreign))) << name;
+    }
+    // The claim, and the draft, are the viewer's own words.
+    if (one.body.empty()) EXPECT_THAT(shown, Not(HasSubstr("default/cart"))) << name;
+  }
+  // Agents are not theirs to see, nor what agents alone know.
+  EXPECT_THAT(refused_to_dave,
+              testing::IsSupersetOf({"listAgents", "getAgent", "listHistory", "listEndpoints", "listRequests",
+                                     "listTraces", "getProgress", "comparePrograms", "explainKept"}));
+  EXPECT_EQ(call(dave, "/api/ranges/6h").status, 403);
+  EXPECT_EQ(call(dave, "/api/traces/" + std::string(kTraceId)).status, 403);
+  // The stream is no way around it.
+  std::string cookies;
+  for (const auto& [key, kept] : dave.cookies) {
+    if (key.first == "127.0.0.1") cookies += (cookies.empty() ? "" : "; ") + key.second + "=" + kept.value;
+  }
+  Process events({"curl", "-sN", "-H", "Cookie: " + cookies, world_.url() + "/api/events"});
+  ASSERT_EQ(
+      world_.edgectl("patch route cart --type merge -p '{\"spec\":{\"hostnames\":[\"shop.example\",\"b.example\"]}}'")
+          .code,
+      0);
+  for (int i = 0; i < 2; ++i) {
+    const auto traffic = events.wait_out("\"routes\":");
+    ASSERT_TRUE(traffic);
+    EXPECT_THAT(*traffic, Not(HasSubstr("default/")));
+  }
+  // What was refused was not done.
+  EXPECT_THAT(call(carol, "/api/objects/proxyroutes").body, AllOf(HasSubstr("\"cart\""), HasSubstr("\"tea\"")));
+  EXPECT_THAT(call(carol, "/api/history").body, Not(HasSubstr("\"pinned\":true")));
+}
+
+TEST_F(WebLogin, BehindAProxyThatEndsTls) {
+  const Provider provider({"provider.mjs"});
+  serve(provider, {"--public-url", "https://dash.example"});
+  const Finished got = run_command({"curl", "-s", "-i", "-H", "Host: dash.example", "-H", "Accept: text/html", "-H",
+                                    "Sec-Fetch-Mode: navigate", world_.url() + "/traffic"});
+  EXPECT_THAT(got.out,
+              AllOf(StartsWith("HTTP/1.1 302"),
+                    HasSubstr("redirect_uri=https%3A%2F%2Fdash.example%2Foauth2%2Fcallback"), HasSubstr("; Secure")));
+}
+
+/// Looks at the page in Chromium (login.mjs).
+void WebLogin::look(const Provider& provider, const std::string& part) {
+  if (const std::string why = why_no_browser(); !why.empty()) GTEST_SKIP() << why;
+  serve(provider);
+  ASSERT_EQ(
+      world_
+          .edgectl("patch route cart --type merge -p '{\"spec\":{\"hostnames\":[\"shop.example\",\"b.example\"]}}' "
+                   "--wait programmed")
+          .code,
+      0);
+  const Finished seen =
+      run_command({"node", "tests/web/login.mjs", kChromium, world_.url(), provider.issuer(), part, kPlanted});
+  EXPECT_EQ(seen.code, 0) << seen.out << seen.err;
+  EXPECT_THAT(seen.out, HasSubstr("done\n"));
+}
+
+TEST_F(WebLogin, InChromium) { look(Provider({"provider.mjs"}), "session"); }
+TEST_F(WebLogin, TwoUsersInChromium) { look(Provider({"provider.mjs"}), "rights"); }
+TEST_F(WebLogin, RefreshInChromium) { look(Provider({"provider.mjs", "4"}), "refresh"); }
+TEST_F(WebLogin, ExpiryInChromium) { look(Provider({"provider.mjs", "6", "conform", "no-refresh"}), "expiry"); }
 
 TEST_F(WebLogin, RefreshesKeepASessionAndALogoutEndsIt) {
   const Provider provider({"provider.mjs", "4"});

@@ -6,40 +6,15 @@
 // console, asks another server, or gets a reply that contains PLANTED.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {readFileSync, writeFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {chromium} from 'playwright-core';
+import {writeFileSync} from 'node:fs';
 import {editParts} from './edit_parts.mjs';
+import {visit} from './visit.mjs';
 
 const [executablePath, base, part, planted] = process.argv.slice(2);
 const {EDGECTL, FOLDER, PICTURES, PROXY} = process.env;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const faults = [];
-const replies = [];
-
-const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']});
-const context = await browser.newContext({viewport: {width: 1280, height: 800}, baseURL: base});
-context.setDefaultTimeout(30_000);
-await context.exposeFunction('brokenPolicy', (what) => faults.push(`policy: ${what}`));
-await context.addInitScript(() => {
-  document.addEventListener('securitypolicyviolation', (event) => window.brokenPolicy(`${event.effectiveDirective} ${event.blockedURI}`));
-});
-const page = await context.newPage();
-page.on('request', (request) => {
-  if (new URL(request.url()).origin !== base) faults.push(`foreign request: ${request.url()}`);
-});
-// The browser writes one line for each reply of 400 and above.
-page.on('console', (message) => message.type() === 'error' && !/status of (404|400|409)/.test(message.text()) && faults.push(`console: ${message.text()}`));
-page.on('pageerror', (error) => faults.push(`error: ${error.stack}`));
-page.on('response', (response) => {
-  if (response.url().endsWith('/api/events')) return;
-  replies.push(response.text().then((text) => text.includes(planted) && faults.push(`secret in ${response.url()}`), () => {}));
-});
-
-const heading = (name) => page.getByRole('heading', {level: 1, name, exact: true}).waitFor();
+const {page, faults, heading, query, look, end} = await visit(executablePath, base, planted, {refused: part === 'read-only' ? [403] : part === 'old-controller' ? [501] : [400, 404, 409]});
 const navigation = page.getByRole('navigation', {name: 'Pages'});
 const follow = (name) => navigation.getByRole('link', {name}).first().click();
-const query = () => new URL(page.url()).searchParams;
 const rows = () => page.getByRole('main').getByRole('row');
 
 function apply(name, path) {
@@ -193,10 +168,77 @@ const parts = {
     await page.getByRole('region', {name: 'Backends'}).first().waitFor();
     await navigation.getByText('Read-only').waitFor();
     assert.equal(await page.getByRole('button', {name: 'Drain'}).count(), 0);
+    await page.goto('/objects/proxyroutes/default/cart');
+    await page.getByRole('region', {name: 'Conditions'}).first().waitFor();
+    await page.goto('/edit/proxyroutes/default/cart');
+    await page.getByText('This server is read-only').waitFor();
+    await page.goto('/history');
+    await page.getByRole('slider').waitFor();
+    for (const name of ['Edit', 'Delete', 'Create', 'Serve this program again']) assert.equal(await page.getByText(name, {exact: true}).count(), 0, name);
     const status = await page.evaluate(() => fetch('/api/agents/standalone/drain', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{}'})
       .then((reply) => reply.text().then(() => reply.status)));
     assert.equal(status, 403);
-    faults.splice(0, faults.length, ...faults.filter((fault) => !fault.includes('status of 403')));
+  },
+
+  /// The last programs of each group of agents, and the way back of one alone.
+  async groups() {
+    patch('cart', {spec: {hostnames: ['shop.example', 'second.example']}});
+    await page.goto('/');
+    await follow('History');
+    await heading('History');
+    const group = page.getByRole('combobox', {name: 'Group of agents'});
+    await group.selectOption('canary');
+    assert.equal(query().get('group'), 'canary');
+    await page.getByRole('row', {name: /cart.*Served now/}).waitFor();
+    const slider = page.getByRole('slider', {name: 'Program of the history'});
+    await slider.focus();
+    await page.keyboard.press('ArrowLeft');
+    const old = query().get('program');
+    await page.getByRole('combobox', {name: /^Compare/}).selectOption({label: 'the configuration as it is now'});
+    const changed = page.getByRole('region', {name: 'Requests that are treated otherwise', exact: true}).first();
+    await changed.getByText('second.example').first().waitFor();
+    // A gateway of another group alone is not in what this one is given.
+    assert.equal(await changed.getByText('edge-only.example').count(), 0);
+    await page.getByRole('button', {name: 'Serve this program again', exact: true}).click();
+    await page.getByRole('button', {name: 'Roll back', exact: true}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Roll back'}).click();
+    await page.getByText(`A rollback holds agents to ${old.slice(0, 12)}.`).waitFor();
+    const pinned = (name) => JSON.parse(execFileSync(EDGECTL, ['history', '--group', name, '-o', 'json'], {encoding: 'utf8'})).filter((one) => one.pinned).map((one) => one.program);
+    assert.deepEqual([pinned('canary'), pinned('default')], [[old], []]);
+    await page.reload();
+    await page.getByText(`A rollback holds agents to ${old.slice(0, 12)}.`).waitFor();
+    await page.getByRole('button', {name: 'End the rollback', exact: true}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'End the rollback'}).click();
+    await page.getByText('The rollback has ended.').waitFor();
+    assert.deepEqual(pinned('canary'), []);
+    await group.selectOption('default');
+    await page.getByRole('row', {name: /cart/}).first().waitFor();
+  },
+
+  /// In front of a controller that gives no programs away.
+  async 'old-controller'() {
+    await page.goto('/history');
+    await heading('History');
+    await page.getByRole('row', {name: /an earlier change/}).waitFor();
+    const told = page.getByRole('alert').filter({hasText: 'the controller is older than this server'});
+    await told.waitFor();
+    await page.getByRole('slider', {name: 'Program of the history'}).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText('This is the oldest program that is kept').waitFor();
+    await page.getByRole('textbox', {name: 'Explain a request under this program'}).fill('GET http://shop.example:8080/cart');
+    await page.getByRole('button', {name: 'Explain', exact: true}).click();
+    await heading('Explain a request');
+    await told.waitFor();
+    // What does not need them works on: the live configuration, and the way back.
+    await page.getByRole('link', {name: 'Explain by the configuration as it is now'}).click();
+    await page.getByRole('region', {name: 'Matching rule'}).getByRole('link', {name: 'default/cart'}).waitFor();
+    await page.goto('/history');
+    await page.getByRole('slider', {name: 'Program of the history'}).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('button', {name: 'Serve this program again', exact: true}).click();
+    await page.getByRole('button', {name: 'Roll back', exact: true}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Roll back'}).click();
+    await page.getByText('is served until the rollback ends.').waitFor();
   },
 
   /// Every page in both themes and from small to large: nothing that keeps people out, nothing that sticks out.
@@ -221,11 +263,7 @@ const parts = {
         if (name === 'edit' || name === 'create') await page.getByRole('textbox', {name: 'YAML of the ProxyRoute'}).waitFor();
         if (name === 'explain') await page.getByRole('region', {name: 'Matching rule'}).waitFor();
         if (PICTURES) await page.screenshot({path: `${PICTURES}/${name}-${colorScheme}.png`});
-        await page.evaluate(axe);
-        const found = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
-        for (const one of found.violations.filter((violation) => ['serious', 'critical'].includes(violation.impact))) {
-          faults.push(`axe, ${name}, ${colorScheme}: ${one.id}: ${one.help}: ${one.nodes.map((node) => node.html).join(' ').slice(0, 500)}`);
-        }
+        await look(`${name}, ${colorScheme}`);
       }
     }
     for (const width of [360, 800, 2560]) {
@@ -249,12 +287,11 @@ const parts = {
 
 try {
   await parts[part]();
-  await Promise.all(replies);
 } catch (error) {
   faults.push(error.stack);
   if (PICTURES) await page.screenshot({path: `${PICTURES}/failed-${part}.png`}).catch(() => {});
 } finally {
-  await browser.close();
+  await end();
 }
 assert.deepEqual(faults, []);
 console.log('done');

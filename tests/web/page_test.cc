@@ -7,6 +7,7 @@
 
 #include "edgectl/web/server/asset.h"
 #include "tests/web/browser.h"
+#include "tests/web/old_controller.h"
 #include "tests/web/world.h"
 
 namespace edge::test {
@@ -31,6 +32,28 @@ TEST_P(WebPage, IsUsedByRoleAndName) {
   const Finished seen = look(world, part);
   EXPECT_EQ(seen.code, 0) << seen.out << seen.err;
   EXPECT_THAT(seen.out, testing::HasSubstr("done\n"));
+}
+
+TEST(WebPageOfGroups, HistoryAndTheWayBackAreByGroup) {
+  if (const std::string why = why_no_browser(); !why.empty()) GTEST_SKIP() << why;
+  WebWorld world(
+      {"--label", "edgeproxy.io/group=canary"},
+      "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: other}\nspec:\n"
+      "  agentGroups: [edge]\n  listeners: [{name: http, port: 8081, protocol: HTTP}]\n---\n"
+      "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: elsewhere}\nspec:\n"
+      "  parentRefs: [{name: other}]\n  hostnames: [edge-only.example]\n  rules: [{backendRef: {name: be}}]\n");
+  ASSERT_EQ(world.serve(), "");
+  const Finished seen = look(world, "groups");
+  EXPECT_EQ(seen.code, 0) << seen.out << seen.err;
+}
+
+TEST(WebPageOfAnOldController, SaysWhatItHasNot) {
+  if (const std::string why = why_no_browser(); !why.empty()) GTEST_SKIP() << why;
+  const OldController controller;
+  WebWorld world;
+  ASSERT_EQ(world.serve({"--controller", controller.address(), "--credentials", controller.credentials()}), "");
+  const Finished seen = look(world, "old-controller");
+  EXPECT_EQ(seen.code, 0) << seen.out << seen.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, WebPage,

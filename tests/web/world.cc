@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 namespace edge::test {
 namespace {
@@ -25,10 +26,12 @@ std::string configuration(int backend) {
 
 }  // namespace
 
-WebWorld::WebWorld() : backend_(std::make_unique<Backend>("one")) {
-  dir_.put("config/all.yaml", configuration(backend_->port));
-  proxy_ = std::make_unique<ProxyProcess>(std::vector<std::string>{"edge-standalone", "--config", dir_ / "config",
-                                                                   "--data-dir", dir_ / "data", "--access-log", "off"});
+WebWorld::WebWorld(std::vector<std::string> flags, const std::string& more)
+    : backend_(std::make_unique<Backend>("one")) {
+  dir_.put("config/all.yaml", configuration(backend_->port) + more);
+  flags.insert(flags.begin(),
+               {"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "data", "--access-log", "off"});
+  proxy_ = std::make_unique<ProxyProcess>(std::move(flags));
   proxy_->wait_ready();
 }
 

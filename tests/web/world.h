@@ -21,7 +21,8 @@ struct HttpReply {
 
 class WebWorld {
  public:
-  WebWorld();
+  /// `flags`: further ones of edge-standalone. `more`: further documents of its configuration.
+  explicit WebWorld(std::vector<std::string> flags = {}, const std::string& more = {});
   /// Starts `edgectl web` with further flags. \returns what it says instead of its address, empty when it serves.
   std::string serve(const std::vector<std::string>& flags = {});
 
