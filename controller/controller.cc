@@ -18,6 +18,7 @@
 #include "controller/controller_metrics.h"
 #include "controller/distribute/node_groups.h"
 #include "controller/distribute/node_labels.h"
+#include "controller/federation_page.h"
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
 #include "controller/remote/hubs.h"
@@ -313,7 +314,7 @@ class Controller::Impl {
     options.progress = {.object = [this](const ObjectVersion& version) { return served_.progress(version); },
                         .number = [this](const std::string& program) { return groups_->number(program); },
                         .pinned = [this] { return groups_->pinned(); }};
-    options.own_pages = options_.own_pages;
+    options.own_pages = [this](const AgentQuestion& question, const TakeAnswer& take) { answer_own(question, take); };
     options.further = [this](Authority& authority) {
       remotes_->set_authority(authority);
       return remote::make_remote_service(*remotes_, tunnels_, authority);
@@ -324,6 +325,15 @@ class Controller::Impl {
     if (!distributor) return distributor.error();
     distributor_ = std::move(*distributor);
     return {};
+  }
+
+  /// What an administrator asks of the controller itself.
+  void answer_own(const AgentQuestion& question, const TakeAnswer& take) {
+    if (question.target.starts_with(kFederationPages)) {
+      return take(federation_page(options_.federation, question, "an administrator"));
+    }
+    if (!options_.own_pages) return take(Error{ErrorCode::kUnimplemented, "this controller has no pages of its own"});
+    take(options_.own_pages(question));
   }
 
   void start_reconciler() {

@@ -70,20 +70,16 @@ Diagnostics findings_of_files(const Diagnostics& all, std::uint32_t files, const
   return kept;
 }
 
-std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
-                                              const std::vector<std::string>& files, const Compiling& how, int& exit) {
-  const auto cluster = open_cluster(command, arguments, exit);
-  if (cluster == nullptr) return std::nullopt;
-  auto read = read_paths(files);
-  if (!read) {
-    cli::print_error(command, read.error().text);
-    exit = cli::kExitFindings;
-    return std::nullopt;
-  }
-  Compiled& compiled = **read;
+namespace {
+
+/// With the cluster's objects but those of `compiled`, and but `gone`.
+std::optional<ReadProgram> program_beside(std::string_view command, Cluster& cluster, Compiled& compiled,
+                                          const std::set<std::string>& gone, const Compiling& how, int& exit) {
   const std::uint32_t count = compiled.sources.size();
   const std::set<std::string> resources = resources_in(compiled.sources);
-  if (const auto failure = add_cluster(*cluster, resources, compiled.sources); !failure.none()) {
+  std::set<std::string> left_out = resources;
+  left_out.insert(gone.begin(), gone.end());
+  if (const auto failure = add_cluster(cluster, left_out, compiled.sources); !failure.none()) {
     exit = tell(command, failure);
     return std::nullopt;
   }
@@ -97,6 +93,30 @@ std::optional<ReadProgram> program_of_cluster(std::string_view command, const cl
   cli::print_error(command, program.error().text);
   exit = cli::kExitFindings;
   return std::nullopt;
+}
+
+}  // namespace
+
+std::string resource_key(const std::string& kind, const std::string& name_space, const std::string& name) {
+  return key_of(kind, name_space, name);
+}
+
+std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
+                                              const std::vector<std::string>& files, const Compiling& how, int& exit) {
+  const auto cluster = open_cluster(command, arguments, exit);
+  if (cluster == nullptr) return std::nullopt;
+  auto read = read_paths(files);
+  if (read) return program_beside(command, *cluster, **read, {}, how, exit);
+  cli::print_error(command, read.error().text);
+  exit = cli::kExitFindings;
+  return std::nullopt;
+}
+
+std::optional<ReadProgram> program_of_upcoming(std::string_view command, Cluster& cluster, const Upcoming& upcoming,
+                                               const Compiling& how, int& exit) {
+  Compiled compiled;
+  for (const std::string& object : upcoming.objects) compiled.sources.add("federation", object + "\n");
+  return program_beside(command, cluster, compiled, upcoming.gone, how, exit);
 }
 
 std::optional<ReadProgram> program_of_paths_or_edge(std::string_view command, const cli::Arguments& arguments,

@@ -31,6 +31,17 @@ Diagnostics findings_of_files(const Diagnostics& all, std::uint32_t files, const
 std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
                                               const std::vector<std::string>& files, const Compiling& how, int& exit);
 
+/// Objects that a cluster is about to have: JSON, in place of those of their names; and those that it will not have.
+struct Upcoming {
+  std::vector<std::string> objects{};
+  std::set<std::string> gone{};  ///< as resource_key has them
+};
+std::string resource_key(const std::string& kind, const std::string& name_space, const std::string& name);
+
+/// Returns the program that a cluster's configuration compiles to with `upcoming` applied.
+std::optional<ReadProgram> program_of_upcoming(std::string_view command, Cluster& cluster, const Upcoming& upcoming,
+                                               const Compiling& how, int& exit);
+
 /// Returns the program for a command: from `paths`, or without any from the connected edge, which is the cluster's
 /// compiled configuration, or, where no cluster is configured, the program of the agent on this machine. On failure
 /// sets `exit`; stderr says why.

@@ -22,6 +22,7 @@ cli::Program table() {
                  diff_command(), cost_command(), sdwan_explain_command(), routes_dump_command()});
   add(commands, {install_command(), upgrade_command(), uninstall_command()});
   add(commands, cluster_commands());
+  add(commands, federation_commands());
   add(commands, {get_command(), describe_command(), create_command()});
   add(commands, create_secret_commands());
   add(commands, {apply_command(), edit_command(), patch_command(), delete_command()});

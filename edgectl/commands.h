@@ -32,6 +32,7 @@ cli::Command install_command();
 cli::Command upgrade_command();
 cli::Command uninstall_command();
 std::vector<cli::Command> cluster_commands();
+std::vector<cli::Command> federation_commands();
 cli::Command get_command();
 cli::Command describe_command();
 cli::Command create_command();

@@ -20,6 +20,7 @@
 #include "controller/distribute/agent_state.h"
 #include "controller/distribute/local_agent.h"
 #include "controller/distribute/progress.h"
+#include "controller/distribute/questions.h"
 #include "controller/distribute/virtual_addresses.h"
 #include "program/values/value_set.h"
 
@@ -77,8 +78,8 @@ struct DistributorOptions {
   /// Makes a further service of the port, for callers with certificates of the authority; null: none. Called once,
   /// before there are connections.
   std::function<std::shared_ptr<grpc::Service>(Authority&)> further{};
-  /// Answers `Ask` for the controller itself: its own admin pages. On server threads; null: none.
-  std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
+  /// Answers `Ask` for the controller itself, at once or later: its own admin pages. On server threads; null: none.
+  std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages{};
   bool replace_early = false;  ///< AuthorityOptions
   /// Accepts connections, as long as the distributor is there; gRPC and its threads start with the first one. null:
   /// gRPC starts at once, and accepts them itself.

@@ -75,7 +75,7 @@ class Hub {
   const Authority& authority() const { return *authority_; }
   AgentRegistry& registry() { return registry_; }
   Questions& questions() { return questions_; }
-  const std::function<AgentAnswer(const AgentQuestion&)>& own_pages() const { return own_pages_; }
+  const std::function<void(const AgentQuestion&, const TakeAnswer&)>& own_pages() const { return own_pages_; }
   const HistorySource& history() const { return history_; }
   const ProgressSource& progress() const { return progress_; }
   /// Identifies this process: its numbers are not comparable with another's.
@@ -187,7 +187,7 @@ class Hub {
   std::unique_ptr<Authority> authority_;
   AgentRegistry registry_;
   Questions questions_;
-  const std::function<AgentAnswer(const AgentQuestion&)> own_pages_;
+  const std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages_;
   const HistorySource history_;
   const ProgressSource progress_;
   const std::string group_label_;

@@ -135,7 +135,7 @@ class InspectService final : public Inspect::CallbackService {
     } else if (!request->agent().empty()) {
       hub_.questions().ask(request->agent(), {request->method(), request->target()}, take);
     } else if (hub_.own_pages()) {
-      take(hub_.own_pages()({request->method(), request->target()}));
+      hub_.own_pages()({request->method(), request->target()}, take);
     } else {
       take(Error{ErrorCode::kUnimplemented, "this controller has no pages of its own"});
     }

@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 #include "schemas/crd.h"
 #include "schemas/describe.h"
