@@ -86,6 +86,7 @@ bool AgentRegistry::lost(const std::string& name, std::uint64_t session, WallTim
   entry.backends.clear();
   entry.endpoints = 0;
   entry.state.vips.clear();
+  entry.wan.reset();
   entry.state.unbound.clear();
   ++changes_;
   return true;
@@ -150,6 +151,26 @@ bool AgentRegistry::reported(const std::string& name, const std::string& instanc
   }
   changes_ += changed ? 1 : 0;
   return changed;
+}
+
+bool AgentRegistry::links_reported(const std::string& name, const std::string& instance, const std::string& site,
+                                   WanReport report, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = find(name, instance, now);
+  if (entry == nullptr || !entry->state.connected || (entry->wan == report && entry->site == site)) return false;
+  entry->wan = std::move(report);
+  entry->site = site;
+  ++changes_;
+  return true;
+}
+
+std::vector<AgentWan> AgentRegistry::wan() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<AgentWan> all;
+  for (const auto& [name, entry] : entries_) {
+    if (entry.wan && !entry.site.empty()) all.push_back({name, entry.state.node, entry.site, *entry.wan});
+  }
+  return all;
 }
 
 void AgentRegistry::published_values(const std::string& group, std::uint64_t version) {

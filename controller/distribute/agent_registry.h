@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "controller/distribute/agent_state.h"
+#include "controller/distribute/site_links.h"
 
 namespace edge::controller {
 
@@ -50,6 +51,9 @@ class AgentRegistry {
   bool values_applied(const std::string& name, const std::string& instance, std::uint64_t version, WallTime now);
   /// Entries beyond the limits are dropped.
   bool reported(const std::string& name, const std::string& instance, Report report, WallTime now);
+  /// `site`: whose assignment the agent was sent.
+  bool links_reported(const std::string& name, const std::string& instance, const std::string& site, WanReport report,
+                      WallTime now);
   /// Records what was last published to a group: the version of values, the hash of a program in hex.
   void published_values(const std::string& group, std::uint64_t version);
   void published_program(const std::string& group, const std::string& program);
@@ -60,6 +64,7 @@ class AgentRegistry {
   std::vector<BackendHealth> backends() const;
   /// For connected agents.
   std::vector<AgentVip> vips() const;
+  std::vector<AgentWan> wan() const;
   /// Changes with every change except of the values in use.
   std::uint64_t changes() const;
 
@@ -71,6 +76,8 @@ class AgentRegistry {
     std::uint64_t values = 0;
     std::map<BackendName, BackendHealth> backends;
     std::size_t endpoints = 0;
+    std::string site;  ///< of `wan`
+    std::optional<WanReport> wan;
   };
 
   Entry* find(const std::string& name, const std::string& instance, WallTime now);

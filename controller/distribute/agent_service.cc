@@ -58,6 +58,12 @@ class AgentService final : public Agents::CallbackService {
     return new_address_stream(hub_, *context, std::move(*who));
   }
 
+  LinkReactor* Links(grpc::CallbackServerContext* context) override {
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
+    if (!who) return new Refusing<LinkReactor>(refuse(*context, who.error()));
+    return new_link_stream(hub_, *context, std::move(*who));
+  }
+
   ReportReactor* Reports(grpc::CallbackServerContext* context, ReportsEnd*) override {
     auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<ReportReactor>(refuse(*context, who.error()));

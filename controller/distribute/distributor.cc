@@ -211,6 +211,9 @@ void Distributor::publish(Published published) { impl_->hub->publish(std::move(p
 void Distributor::publish(std::shared_ptr<const VirtualAddresses> addresses) {
   impl_->hub->publish_addresses(std::move(addresses));
 }
+void Distributor::publish(std::shared_ptr<const std::vector<SiteLinks>> sites) {
+  impl_->hub->publish_links(std::move(sites));
+}
 void Distributor::set_node_group(const std::string& node, std::string group) {
   impl_->hub->set_node_group(node, std::move(group));
 }
@@ -218,6 +221,7 @@ void Distributor::set_node_labels(const std::string& node, Labels labels) {
   impl_->hub->set_node_labels(node, std::move(labels));
 }
 std::vector<AgentVip> Distributor::vips() const { return impl_->hub->registry().vips(); }
+std::vector<AgentWan> Distributor::wan() const { return impl_->hub->registry().wan(); }
 std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
 std::optional<AgentState> Distributor::agent(const std::string& name) const {
   return impl_->hub->registry().agent(name);

@@ -104,9 +104,11 @@ class Distributor {
   void publish(Published published);
   /// Replaces the virtual addresses for agents, independently of programs and values.
   void publish(std::shared_ptr<const VirtualAddresses> addresses);
+  /// Likewise the assignments of the SD-WAN's sites.
+  void publish(std::shared_ptr<const std::vector<SiteLinks>> sites);
   /// Sets the group label of a node, used for its agents without a group label of their own; empty: the node has none.
   void set_node_group(const std::string& node, std::string group);
-  /// Likewise of the labels that node selectors of virtual addresses name.
+  /// Likewise of the labels that node selectors of virtual addresses and sites name.
   void set_node_labels(const std::string& node, Labels labels);
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
@@ -117,6 +119,8 @@ class Distributor {
   std::vector<BackendHealth> backends() const;
   /// Returns the virtual addresses as reported by connected agents.
   std::vector<AgentVip> vips() const;
+  /// Returns what connected agents report of the SD-WAN.
+  std::vector<AgentWan> wan() const;
   /// Changes when any of these changes, except for the values in use, which change most often.
   std::uint64_t changes() const;
   /// Returns why an agent that runs `program` (its hash, hex) does not run the published one, as a sentence; empty: it

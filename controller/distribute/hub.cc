@@ -330,6 +330,26 @@ std::pair<std::uint64_t, std::uint64_t> Hub::address_versions() const {
   return {addresses_.version, addresses_.labels_version};
 }
 
+void Hub::publish_links(std::shared_ptr<const std::vector<SiteLinks>> sites) {
+  {
+    const std::lock_guard lock(mutex_);
+    links_.sites = std::move(sites);
+    ++links_.version;
+    addresses_changed_ = true;
+  }
+  work_.notify_one();
+}
+
+CurrentLinks Hub::current_links() const {
+  const std::lock_guard lock(mutex_);
+  return links_;
+}
+
+std::pair<std::uint64_t, std::uint64_t> Hub::link_versions() const {
+  const std::lock_guard lock(mutex_);
+  return {links_.version, addresses_.labels_version};
+}
+
 void Hub::set_node_labels(const std::string& node, Labels labels) {
   {
     const std::lock_guard lock(mutex_);

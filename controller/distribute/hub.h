@@ -25,6 +25,7 @@
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/publication.h"
 #include "controller/distribute/questions.h"
+#include "controller/distribute/site_links.h"
 #include "controller/distribute/virtual_addresses.h"
 
 namespace edge::controller {
@@ -59,10 +60,10 @@ class Hub {
   static constexpr std::size_t kRememberedOutlines = 8;
   /// Limit for one run of the controller; agents of further groups are rejected.
   static constexpr std::size_t kMaxGroups = 64;
-  /// Five streams per agent.
-  static constexpr std::size_t kMaxStreams = 5 * AgentRegistry::kMaxAgents;
+  /// Six streams per agent.
+  static constexpr std::size_t kMaxStreams = 6 * AgentRegistry::kMaxAgents;
   /// Limit for one agent, including streams of an earlier session, so that it cannot use up the streams of others.
-  static constexpr std::size_t kMaxStreamsOfOne = 30;
+  static constexpr std::size_t kMaxStreamsOfOne = 36;
   /// A stream without progress for so long is ended: its agent must reconnect.
   static constexpr auto kPatience = std::chrono::seconds(60);
 
@@ -118,7 +119,12 @@ class Hub {
   CurrentAddresses current_addresses() const;
   /// Of what it returns, the two versions: addresses of many agents are copied only when they are others.
   std::pair<std::uint64_t, std::uint64_t> address_versions() const;
-  /// What the labels of a node are from now on, of those that node selectors of addresses name.
+  /// Replaces the assignments of the SD-WAN's sites.
+  void publish_links(std::shared_ptr<const std::vector<SiteLinks>> sites);
+  CurrentLinks current_links() const;
+  /// As `address_versions`.
+  std::pair<std::uint64_t, std::uint64_t> link_versions() const;
+  /// What the labels of a node are from now on, of those that node selectors of addresses and sites name.
   void set_node_labels(const std::string& node, Labels labels);
   Labels node_labels(const std::string& node) const;
   /// Where an agent hears the others. It stays as long as this process, whether the agent does or not.
@@ -212,6 +218,7 @@ class Hub {
   std::uint64_t last_order_ = 0;
   std::vector<Replaced> replaced_;
   CurrentAddresses addresses_;
+  CurrentLinks links_;
   bool addresses_changed_ = false;                            ///< the streams are to be told
   std::unordered_map<std::string, std::string> node_groups_;  ///< by node, of those that have the label
   std::unordered_map<std::string, Labels> node_labels_;       ///< by node, of those that have any

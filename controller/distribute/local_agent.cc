@@ -6,6 +6,7 @@
 
 #include "controller/distribute/address_message.h"
 #include "controller/distribute/hub.h"
+#include "controller/distribute/link_message.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/report_message.h"
 #include "schemas/agent.pb.h"
@@ -82,6 +83,7 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
     }
     const Hub::Current current = hub_.current(membership_.group);
     if (current.program != nullptr) give(current);
+    give_links();
     if (hub_.address_versions() == addresses_) return;
     const CurrentAddresses addresses = hub_.current_addresses();
     if (addresses.set == nullptr) return;
@@ -123,6 +125,16 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
     if (hub_.registry().reported(name(), instance_, read_report(report), hub_.now())) hub_.changed();
   }
 
+  void report_links(const std::string& message) {
+    agent::v1::LinksReport report;
+    if (!report.ParseFromString(message)) return;
+    const std::string site = [this] {
+      const std::lock_guard lock(mutex_);
+      return site_;
+    }();
+    if (hub_.registry().links_reported(name(), instance_, site, read_links_report(report), hub_.now())) hub_.changed();
+  }
+
  private:
   /// Under the lock, as all that follow. Values first: a program never waits for them.
   void give(const Hub::Current& current) {
@@ -135,6 +147,22 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
     const bool runs = !offered_ && hex_of(running_) == program::to_hex(program);
     offered_ = program;
     if (!runs) events_.program(current.program->bytes(), program, current.program->version().values);
+  }
+
+  void give_links() {
+    const std::pair versions = hub_.link_versions();
+    if (versions == links_) return;
+    const CurrentLinks current = hub_.current_links();
+    if (current.sites == nullptr) return;
+    links_ = versions;
+    const SiteLinks* const site = site_of_agent(*current.sites, labels_, hub_.node_labels(node_));
+    std::string message = site == nullptr ? std::string() : site->message;
+    if (given_links_ && *given_links_ == message) return;
+    given_links_ = std::move(message);
+    site_ = site == nullptr ? std::string() : site->site;
+    agent::v1::LinksDown down;
+    write_links(site, current.version, down);
+    events_.links(down.SerializeAsString());
   }
 
   void finish(const Error& why) {
@@ -154,6 +182,9 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
   std::shared_ptr<const Values> values_;  ///< given last
   std::pair<std::uint64_t, std::uint64_t>
       addresses_;  ///< versions that were given last, of addresses and Nodes' labels
+  std::pair<std::uint64_t, std::uint64_t> links_;  ///< versions of the SD-WAN and of Nodes' labels, likewise
+  std::optional<std::string> given_links_;         ///< likewise, without its version
+  std::string site_;
   bool over_ = false;
 };
 
@@ -174,5 +205,6 @@ void LocalAgent::refused(const program::Hash& program, const std::string& reason
 }
 void LocalAgent::values_applied(std::uint64_t version) { membership_->values_applied(version); }
 void LocalAgent::report(const std::string& message) { membership_->report(message); }
+void LocalAgent::report_links(const std::string& message) { membership_->report_links(message); }
 
 }  // namespace edge::controller

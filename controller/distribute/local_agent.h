@@ -1,4 +1,4 @@
-// An agent in the process of its controller. It takes part in the hub as any other, by one stream in place of five:
+// An agent in the process of its controller. It takes part in the hub as any other, by one stream in place of six:
 // what it is given goes by pointer, and what it says is the messages of schemas/agent.proto as a connection would carry
 // them. Decision 0152.
 #pragma once
@@ -27,6 +27,7 @@ struct LocalAgentEvents {
   /// `program`: that the values have everything for.
   std::function<void(const program::ValueSet& values, std::uint64_t version, const program::Hash& program)> values;
   std::function<void(std::string message)> addresses;  ///< an AddressesDown
+  std::function<void(std::string message)> links;      ///< a LinksDown
   /// The agent is to connect anew. Once; nothing is given after it.
   std::function<void(const Error& why)> ended;
   /// Called on the threads of those who ask, several at once.
@@ -50,6 +51,8 @@ class LocalAgent {
   void values_applied(std::uint64_t version);
   /// `message`: a Report.
   void report(const std::string& message);
+  /// `message`: a LinksReport.
+  void report_links(const std::string& message);
 
  private:
   class Membership;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/ip.h"
-#include "base/labels.h"
 #include "compiler/link/wan/linked_wan.h"
+#include "controller/distribute/site_links.h"
 
 namespace edge::controller::sdwan {
 
@@ -28,15 +28,6 @@ struct WanFacts {
   std::map<std::pair<std::string, std::string>, std::string> given_keys{};
   /// Addresses of links that agents have found, the best first, by `namespace/name`.
   std::map<std::string, std::vector<IpAddress>> found{};
-};
-
-/// The assignment of the agents whose labels `node_selector` selects. Of two sites for one agent the first counts.
-struct SiteLinks {
-  std::string site;       ///< `namespace/name`
-  Labels node_selector;   ///< not empty
-  std::string fault{};    ///< why it has no tunnels, or not all; empty: nothing is wrong
-  std::string message{};  ///< a LinksDown without its version
-  friend bool operator==(const SiteLinks&, const SiteLinks&) = default;
 };
 
 /// In the order of `wan.sites`, without those that no agent is for.
