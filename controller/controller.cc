@@ -18,6 +18,7 @@
 #include "controller/controller_metrics.h"
 #include "controller/distribute/node_groups.h"
 #include "controller/distribute/node_labels.h"
+#include "controller/federation/run/federation.h"
 #include "controller/federation_page.h"
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
@@ -80,6 +81,7 @@ class Controller::Impl {
     }
     wake_.notify_all();
     if (watching_.joinable()) watching_.join();
+    federation_.reset();
     spoke_.reset();
     if (hubs_) hubs_->stop();
     if (remotes_) remotes_->stop();
@@ -111,8 +113,10 @@ class Controller::Impl {
         hubs_->remove(space, edit.key.name);
         remotes_->remove(space, edit.key.name);
         specs_.erase({space, edit.key.name});
+        remote_documents_.erase({space, edit.key.name});
         continue;
       }
+      remote_documents_.insert_or_assign({space, edit.key.name}, edit.object->document);
       hubs_->put(space, edit.key.name, edit.object->document);
       remote::RemoteSpec spec = remote::read_remote_spec(edit.object->document);
       spec.was_connected = edit.object->was_connected;
@@ -126,9 +130,26 @@ class Controller::Impl {
         remotes_->put(name.first, name.second, spec);
       }
     }
+    if (remotes_known_) name_peers();
     // A connection that was ended here calls nobody.
     ++hub_changes_;
     agents_changed();
+  }
+
+  /// Whom to federate with, on the thread of the watches.
+  void name_peers() {
+    std::vector<federation::PeerSpec> peers;
+    for (const auto& [name, document] : remote_documents_) {
+      const bool is_hub = hubs_->has(name.first, name.second);
+      peers.push_back(federation::read_peer_spec(document, is_hub));
+      peers.back().object = name.first + "/" + name.second;
+      peers.back().name = name.second;
+    }
+    started_.wait();
+    if (spoke_ != nullptr && !options_.hub_kinds.empty()) {
+      peers.push_back(federation::hub_spec(spoke_->view().hub, options_.hub_kinds, options_.hub_namespaces));
+    }
+    federation_->set_peers(std::move(peers));
   }
 
   /// With the key of client sessions, which is none of the configuration's secrets: derived from the signing key, so
@@ -185,6 +206,7 @@ class Controller::Impl {
         options_.data_dir, [this](Published published) { publish(std::move(published)); }, options_.log);
     if (Status status = groups_->open(); !status) return status;
     start_remotes();
+    start_federation();
     if (Status status = start_distributor(); !status) return status;
     node_groups_.restore();
     node_labels_.restore();
@@ -211,7 +233,7 @@ class Controller::Impl {
 
   Distributor& distributor() { return *distributor_; }
   const std::string& cluster_uid() const { return cluster_uid_; }
-  remote::Tunnels& tunnels() { return tunnels_; }
+  federation::View federation_view() { return federation_->view(); }
   std::string program_key() const { return key_.public_pem(); }
   bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
@@ -235,6 +257,19 @@ class Controller::Impl {
     hubs_ = std::make_unique<remote::Hubs>(remote::HubsOptions{
         .spoke = spoke_options(),
         .issued_here = [this](const std::string& certificate) { return distributor_->has_issued(certificate); }});
+  }
+
+  /// Its thread begins with the first peer that is named.
+  void start_federation() {
+    federation_ = std::make_unique<federation::Federation>(federation::FederationOptions{
+        .data_dir = options_.data_dir,
+        .cluster_uid = cluster_uid_,
+        .key = key_,
+        .config = options_.config,
+        .tunnels = &tunnels_,
+        .leads = [this] { return leads(); },
+        .changed = [this] { agents_changed(); },
+        .log = options_.log});
   }
 
   /// A hub that is away changes nothing here: what cannot be read of the join file is told, and nothing else fails.
@@ -407,6 +442,8 @@ class Controller::Impl {
              [this] {
                know_vips();
                remotes_->synced();
+               remotes_known_ = true;
+               name_peers();
                reconcile_loop_->begin();
              },
          .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
@@ -475,7 +512,7 @@ class Controller::Impl {
   /// Whether what agents run is another than at the last look, or its number, and not only which values they have.
   bool look_again() {
     Seen now{distributor_->changes(), program_number_.load(), pinned_words(groups_->pinned()),
-             remotes_->changes() + hub_changes_};
+             remotes_->changes() + hub_changes_ + federation_->changes()};
     return std::exchange(looked_at_, std::optional(now)) != now;
   }
 
@@ -514,6 +551,7 @@ class Controller::Impl {
       view.vips = vips_of(distributor_->vips());
       view.remotes = remotes_->views();
       view.remotes.merge(hubs_->views());
+      view.federation = federation_->statuses();
       view.pinned = pinned_words(groups_->pinned());
       metrics_.looked(view, ControllerMetrics::Clock::now());
       cluster_->agents(std::move(view));
@@ -533,6 +571,10 @@ class Controller::Impl {
   std::unique_ptr<remote::RemoteClusters> remotes_;
   std::unique_ptr<remote::Hubs> hubs_;
   std::map<std::pair<std::string, std::string>, remote::RemoteSpec> specs_;  ///< of the thread of the watches
+  /// Likewise: EdgeRemoteClusters as JSON, by namespace and name.
+  std::map<std::pair<std::string, std::string>, std::string> remote_documents_;
+  bool remotes_known_ = false;  ///< likewise
+  std::unique_ptr<federation::Federation> federation_;
   std::atomic<std::uint64_t> hub_changes_ = 0;
   std::unique_ptr<remote::Spoke> spoke_;  ///< null: this cluster has no hub
   std::unique_ptr<Groups> groups_;
@@ -622,7 +664,7 @@ Result<std::unique_ptr<LocalAgent>> Controller::connect(std::string name, const 
                                                         LocalAgentEvents events) {
   return impl_->distributor().connect(std::move(name), hello, std::move(events));
 }
-remote::Tunnels& Controller::tunnels() { return impl_->tunnels(); }
+federation::View Controller::federation_view() { return impl_->federation_view(); }
 std::string Controller::cluster_uid() const { return impl_->cluster_uid(); }
 std::string Controller::program_key() const { return impl_->program_key(); }
 std::string Controller::behind(const std::string& agent, const std::string& program) const {

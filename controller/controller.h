@@ -29,10 +29,6 @@ namespace edge::net {
 class Loop;
 }
 
-namespace edge::controller::remote {
-class Tunnels;
-}
-
 namespace edge::controller {
 
 /// The default label of agents that names their group.
@@ -71,6 +67,9 @@ struct ControllerOptions {
   /// it. The file alone says the address too; both empty: this cluster has no hub.
   std::string hub{};
   std::string hub_join{};
+  /// What is exchanged with that hub: kinds, and namespaces (empty: all). Without kinds nothing is.
+  std::vector<std::string> hub_kinds{};
+  std::vector<std::string> hub_namespaces{};
   /// Called after changes of the API's objects, on a thread of the controller; may be null. `gone`: deleted objects of
   /// watched kinds.
   std::function<void(const std::vector<ResourceId>& gone)> changed{};
@@ -115,8 +114,8 @@ class Controller {
   Result<std::unique_ptr<LocalAgent>> connect(std::string name, const std::string& hello, LocalAgentEvents events);
   /// Tells clusters apart: of the signing key, and so alike for all controllers of a cluster.
   std::string cluster_uid() const;
-  /// Frames of federation, to and from other clusters.
-  remote::Tunnels& tunnels();
+  /// What people are shown of federation. Its functions are never null, and end before the controller does.
+  federation::View federation_view();
   /// PEM, of the key that programs are signed with.
   std::string program_key() const;
   /// All of them, in place of those of the last call.

@@ -1,6 +1,7 @@
 // The flags of a cluster that has a hub, which edge-controller and edge-standalone share.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/flags.h"
@@ -9,11 +10,18 @@ namespace edge::controller {
 
 std::vector<cli::Flag> hub_flags();
 
-/// Into the members `hub` and `hub_join` of `options`.
+/// Returns the words of a text between commas.
+std::vector<std::string> listed_words(const std::string& text);
+
+/// Into the members `hub`, `hub_join`, `hub_kinds` and `hub_namespaces` of `options`.
 template <typename Options>
 void read_hub_flags(const cli::Arguments& arguments, Options& options) {
   if (arguments.has("hub")) options.hub = arguments.one("hub");
   if (arguments.has("hub-join")) options.hub_join = arguments.one("hub-join");
+  if (arguments.has("hub-federation")) options.hub_kinds = listed_words(arguments.one("hub-federation"));
+  if (arguments.has("hub-federation-namespaces")) {
+    options.hub_namespaces = listed_words(arguments.one("hub-federation-namespaces"));
+  }
 }
 
 }  // namespace edge::controller

@@ -4,7 +4,7 @@ namespace edge::schemas {
 namespace {
 
 constexpr std::string_view kPhases[] = {"Pending", "Connecting", "Connected", "Degraded", "Disconnected", "Failed"};
-constexpr std::string_view kFederated[] = {"ProxyVIP", "ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy"};
+constexpr std::string_view kFederated[] = {"ProxyVIP", "ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "Secret"};
 constexpr std::string_view kConflicts[] = {"OldestWins", "NewestWins", "HubWins"};
 
 constexpr Field kTlsFields[] = {
@@ -26,11 +26,34 @@ constexpr Field kHeartbeatFields[] = {
 };
 constexpr Object kHeartbeat{kHeartbeatFields};
 
+constexpr Field kGrantFields[] = {
+    boolean("enabled", "False: nothing at all.").defaults_to("true"),
+    strings("kinds", "Kinds; those of the federation without it.").one_of(kFederated).at_most(16),
+    strings("namespaces", "Namespaces; those of the federation without it.").as(Format::kNamespace).at_most(1024),
+};
+constexpr Object kGrant{kGrantFields};
+
+constexpr Field kQuotaFields[] = {
+    integer("objects", "Versions of objects that the cluster may have written.").within(1, 1'000'000).defaults_to("20000"),
+    string("bytes", "Size of these.").as(Format::kSize).defaults_to("128Mi"),
+};
+constexpr Object kQuota{kQuotaFields};
+
 constexpr Field kFederationFields[] = {
     boolean("enabled", "Whether resources are exchanged with the cluster.").defaults_to("false"),
-    strings("kinds", "Kinds that are exchanged; all without it.").one_of(kFederated).at_most(16),
+    strings("kinds", "Kinds that are exchanged; none without it. A Secret travels only where it is named.")
+        .one_of(kFederated)
+        .at_most(16),
     strings("namespaces", "Namespaces that are exchanged; all without it.").as(Format::kNamespace).at_most(1024),
-    string("conflictPolicy", "Who holds when both sides changed a resource.")
+    object("reads", kGrant, "What the cluster is shown; all that is exchanged without it."),
+    object("shares", kGrant,
+           "Where the cluster may write objects that it made; everywhere without it. Of no effect in an object that "
+           "leads to a hub."),
+    object("writes", kGrant,
+           "Where the cluster may write objects that others made; nowhere without it, and of a hub everywhere."),
+    object("quota", kQuota, "Most that is taken of the cluster."),
+    string("conflictPolicy", "Which version holds when clusters changed a resource without knowing of each other. The "
+           "oldest object at the hub names it for all clusters.")
         .one_of(kConflicts)
         .defaults_to("OldestWins"),
     string("syncInterval", "Time between two full comparisons.").as(Format::kDuration).defaults_to("5m"),
@@ -51,6 +74,17 @@ constexpr Field kSpecFields[] = {
 };
 constexpr Object kSpec{kSpecFields};
 
+constexpr Field kFederationStatusFields[] = {
+    boolean("synced", "Whether the cluster has everything that it is shown."),
+    integer("objects", "Objects that are federated, with all clusters together.").within(0, kNoMaximum),
+    integer("conflicts", "Objects with versions that disagree, likewise.").within(0, kNoMaximum),
+    integer("lag", "Changes that the cluster has not acknowledged yet.").within(0, kNoMaximum),
+    integer("refused", "Versions of the cluster that were not taken here since the controller began.")
+        .within(0, kNoMaximum),
+    integer("refusedByPeer", "Versions that the cluster did not take, likewise.").within(0, kNoMaximum),
+};
+constexpr Object kFederationStatus{kFederationStatusFields};
+
 constexpr Field kStatusFields[] = {
     string("phase", "Where the connection stands.").one_of(kPhases),
     string("version", "Version that the cluster reports."),
@@ -61,6 +95,7 @@ constexpr Field kStatusFields[] = {
     string("program", "Hash of the program that its agents serve."),
     string("lag", "For how long not all of its agents had served it, when that was last told.").as(Format::kDuration),
     string("certificateExpires", "When the certificate ends that the cluster showed last.").as(Format::kTimestamp),
+    object("federation", kFederationStatus, "Exchange of resources."),
     kConditionsField,
     kObservedGenerationField,
 };

@@ -240,6 +240,8 @@ Status Standalone::start_controller() {
   options.group_label = options_.group_label;
   options.hub = options_.hub;
   options.hub_join = options_.hub_join;
+  options.hub_kinds = options_.hub_kinds;
+  options.hub_namespaces = options_.hub_namespaces;
   options.embedded = true;
   options.loop = &api_->loop();
   options.status_rate = 1000;

@@ -43,6 +43,8 @@ struct StandaloneOptions {
   std::vector<std::string> published_addresses;
   std::string hub{};       ///< as in ControllerOptions
   std::string hub_join{};  ///< likewise
+  std::vector<std::string> hub_kinds{};       ///< likewise
+  std::vector<std::string> hub_namespaces{};  ///< likewise
   Colour colour = Colour::kNo;
   TraceStore* traces = nullptr;  ///< outlives this object
 };

@@ -108,6 +108,25 @@ EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& r
           .paused = spec.boolean("paused")};
 }
 
+namespace {
+
+/// What is enabled and names nothing does nothing.
+void check_federation(const Fields& fields, Report& report) {
+  const auto enabled = fields.boolean("enabled");
+  if (!enabled || !enabled->value) return;
+  for (const char* grant : {"reads", "shares", "writes"}) {
+    if (!fields.object(grant).strings("kinds").empty()) return;
+  }
+  if (!fields.strings("kinds").empty()) return;
+  report.add({.code = DiagnosticCode::kMissingField,
+              .field = "spec.federation.kinds",
+              .span = fields.span(),
+              .message = "federation is enabled and names no kinds, so that nothing is exchanged",
+              .fix = "name the kinds, such as kinds: [ProxyRoute, ProxyBackend]"});
+}
+
+}  // namespace
+
 EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
   const Fields tls = spec.object("tls");
@@ -129,6 +148,7 @@ EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, R
                                            .conflict_policy = federation.text("conflictPolicy"),
                                            .sync_interval = federation.duration("syncInterval")},
                             .suspended = spec.boolean("suspended")};
+  check_federation(federation, report);
   if (cluster.server_name && cluster.server_name->value.wildcard()) {
     report.fault(DiagnosticCode::kInvalidValue, cluster.server_name->span, "spec.tls.serverName",
                  "a wildcard is no name that a certificate can be checked for");

@@ -11,6 +11,7 @@ constexpr int kMostVersions = 4096;
 constexpr int kMostLeaves = 256;
 constexpr int kMostListed = 16'384;
 constexpr int kMostMembersInFrame = 512;
+constexpr std::size_t kMostPublicKey = 512;
 
 Error invalid(const char* what) { return {ErrorCode::kInvalidArgument, std::string("federation: ") + what}; }
 
@@ -27,6 +28,8 @@ void write(const Hello& hello, v1::Frame& out) {
   write(hello.memory, *body.mutable_memory());
   write(hello.offers, *body.mutable_offers());
   write(hello.accepts, *body.mutable_accepts());
+  body.set_policy(hello.policy);
+  body.set_public_key(hello.public_key);
 }
 void write(const Resume& resume, v1::Frame& out) {
   out.mutable_resume()->set_processed(resume.processed);
@@ -101,12 +104,16 @@ Result<Frame> read_hello(std::uint64_t number, const v1::Hello& in) {
   if (lives->empty() || lives->back().incarnation != in.replica().incarnation()) {
     return invalid("a greeting without the life that goes on");
   }
+  if (in.policy() > 3) return invalid("a policy that is none");
+  if (in.public_key().size() > kMostPublicKey) return invalid("a key that is none");
   return framed(number, Hello{.protocol = in.protocol(),
                               .replica = {in.replica().cluster(), in.replica().incarnation()},
                               .lives = std::move(*lives),
                               .memory = std::move(*memory),
                               .offers = std::move(*offers),
-                              .accepts = std::move(*accepts)});
+                              .accepts = std::move(*accepts),
+                              .policy = in.policy(),
+                              .public_key = in.public_key()});
 }
 
 Result<Frame> read_delta(std::uint64_t number, const v1::Delta& in) {

@@ -60,6 +60,8 @@ struct Hello {
   std::vector<Life> memory;
   Scope offers;
   Scope accepts;
+  std::uint32_t policy = 0;  ///< of a hub: 1 and more, a ConflictPolicy; 0: it is none
+  std::string public_key{};  ///< PEM, of the sender
 };
 /// One version of an object.
 struct NamedDot {

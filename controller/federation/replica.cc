@@ -105,6 +105,28 @@ Status Replica::retire(const ObjectKey& key, const std::vector<Dot>& gone, std::
   return written ? Status() : Status(written.error());
 }
 
+Status Replica::remember_deletion(const ObjectKey& key, std::int64_t now) {
+  const Siblings have = versions_of(key);
+  if (have.empty() || have.front()->deleted) return {};
+  const Version& winner = *have.front();
+  // What the deletion was over: all that the change has replaced, less what its author wrote, as others may not have
+  // heard of that.
+  auto base = std::make_shared<Version>();
+  base->dot = {winner.dot.replica, 0};
+  base->proofs = winner.proofs;
+  for (const auto& [replica, ranges] : winner.past.entries()) {
+    if (replica == winner.dot.replica) continue;
+    for (const Range& range : ranges) base->past.add(replica, range);
+  }
+  Version like;
+  like.deleted = true;
+  like.origin = winner.origin;
+  // Before the change, wherever it is the higher rank that wins.
+  if (rules_.policy == ConflictPolicy::kNewestWins) like.rank = winner.rank - 1;
+  const auto written = write_over(key, {base}, {}, like, {}, now);
+  return written ? Status() : Status(written.error());
+}
+
 Result<VersionPtr> Replica::write_over(const ObjectKey& key, const Siblings& replaced, const Siblings& ranked,
                                        const Version& like, std::string content, std::int64_t now) {
   const Dot dot{id_, counter_ + 1};
@@ -116,6 +138,7 @@ Result<VersionPtr> Replica::write_over(const ObjectKey& key, const Siblings& rep
   version->proofs = std::move(next.proofs);
   version->time = clock_.tick(now);
   rank_over(*version, ranked, rules_);
+  if (like.rank > 0) version->rank = like.rank;
   version->deleted = like.deleted;
   version->origin = like.origin.empty() ? id_.cluster : like.origin;
   version->content = std::move(content);
@@ -280,10 +303,13 @@ Merged Replica::put(const VersionPtr& version, const std::string& peer) {
              (one.version->dot == version->dot && one.version->statement == version->statement);
     });
   };
-  if (merged.outcome == Merged::Outcome::kHeld && !peer.empty()) position()->known_by.insert(peer);
+  if (merged.outcome == Merged::Outcome::kHeld && !peer.empty() && position()->known_by.insert(peer).second) {
+    touched_.insert(version->key);
+  }
   if (merged.outcome == Merged::Outcome::kDropped) ++dropped_;
   if (merged.outcome != Merged::Outcome::kTaken) return merged;
 
+  touched_.insert(version->key);
   dropped_ += merged.dropped.size();
   std::vector<HeldVersion> after;
   for (const VersionPtr& one : siblings) {
@@ -294,6 +320,7 @@ Merged Replica::put(const VersionPtr& version, const std::string& peer) {
     }
     HeldVersion fresh{.version = one, .sequence = next_sequence()};
     if (!peer.empty()) fresh.known_by.insert(peer);
+    if (one == version) fresh.had_before = who_had(held, siblings);
     by_sequence_[fresh.sequence] = one->key;
     count(*one, true);
     after.push_back(std::move(fresh));
@@ -308,6 +335,19 @@ Merged Replica::put(const VersionPtr& version, const std::string& peer) {
     deleted_.erase(version->key);
   }
   return merged;
+}
+
+/// Peers that had one of the versions that are no siblings any more.
+std::set<std::string> Replica::who_had(const std::vector<HeldVersion>& before, const Siblings& after) const {
+  std::set<std::string> peers;
+  for (const HeldVersion& old : before) {
+    if (std::ranges::find(after, old.version) != after.end()) continue;
+    for (const auto& [cluster, peer] : peers_) {
+      if (peers.size() >= HeldVersion::kMostBefore) return peers;
+      if (old.had_before.contains(cluster) || is_known_by(old, cluster, peer)) peers.insert(cluster);
+    }
+  }
+  return peers;
 }
 
 void Replica::take_out(const HeldVersion& held) {
@@ -326,7 +366,7 @@ void Replica::refused(const ObjectKey& key, const Dot& dot, const std::string& p
   const auto found = objects_.find(key);
   if (found == objects_.end()) return;
   for (HeldVersion& held : found->second) {
-    if (held.version->dot == dot) held.refused_by.insert(peer);
+    if (held.version->dot == dot && held.refused_by.insert(peer).second) touched_.insert(key);
   }
 }
 
@@ -334,6 +374,7 @@ void Replica::retry_refused(const std::string& peer) {
   for (auto& [key, held] : objects_) {
     for (HeldVersion& one : held) {
       if (one.refused_by.erase(peer) == 0) continue;
+      touched_.insert(key);
       by_sequence_.erase(one.sequence);
       one.sequence = next_sequence();
       by_sequence_[one.sequence] = key;
@@ -387,8 +428,7 @@ bool Replica::is_known_by(const HeldVersion& held, const std::string& cluster, c
 void Replica::forget_knowledge(const std::string& cluster) {
   for (auto& [key, held] : objects_) {
     for (HeldVersion& one : held) {
-      one.known_by.erase(cluster);
-      one.refused_by.erase(cluster);
+      if (one.known_by.erase(cluster) + one.refused_by.erase(cluster) > 0) touched_.insert(key);
       one.settled_by.erase(cluster);
     }
   }
@@ -416,6 +456,7 @@ std::size_t Replica::collect() {
     }
     for (Peer* peer : suspended) peer->stale = true;
     for (const HeldVersion& held : object->second) take_out(held);
+    touched_.insert(object->first);
     objects_.erase(object);
     key = deleted_.erase(key);
     ++collected;

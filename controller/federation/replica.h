@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -58,6 +59,9 @@ struct HeldVersion {
   std::set<std::string> known_by{};  ///< peers that sent it
   std::set<std::string> refused_by{};
   std::set<std::string> settled_by{};  ///< of a deletion: peers all of whose peers have seen it
+  /// Peers that had a version which it replaced, directly or not; of at most kMostBefore.
+  std::set<std::string> had_before{};
+  static constexpr std::size_t kMostBefore = 4;
 };
 
 struct Received {
@@ -106,6 +110,9 @@ class Replica {
                             std::int64_t now);
   /// Removes versions of which a peer's whole list says that they are gone: by a new version, so that others learn it.
   Status retire(const ObjectKey& key, const std::vector<Dot>& gone, std::int64_t now);
+  /// An object that was changed here was deleted elsewhere, without knowing of the change, and the deletion is forgotten
+  /// there: it is written again as the loser of a conflict, so that the change stands and both are listed.
+  Status remember_deletion(const ObjectKey& key, std::int64_t now);
 
   // ---- Reading ----
 
@@ -117,6 +124,9 @@ class Replica {
   /// Losers that say something else than the winner, by object, at most `limit`.
   std::vector<Conflict> conflicts(std::size_t limit) const;
   ReplicaCounts counts() const;
+  /// Objects of which something else is to be stored than at the last call.
+  std::set<ObjectKey> take_touched() { return std::exchange(touched_, {}); }
+  const std::set<ObjectKey>& touched() const { return touched_; }
 
   // ---- Of peers ----
 
@@ -164,7 +174,8 @@ class Replica {
  private:
   friend struct StateAccess;
 
-  /// `ranked`: the siblings whose winner it takes the place of; `like`: whether it is a deletion, and the origin.
+  /// `ranked`: the siblings whose winner it takes the place of; `like`: whether it is a deletion, the origin, and
+  /// a rank other than its own, if any.
   Result<VersionPtr> write_over(const ObjectKey& key, const Siblings& replaced, const Siblings& ranked,
                                 const Version& like, std::string content, std::int64_t now);
   Refusal check(const Version& version, const std::string& peer) const;
@@ -173,6 +184,7 @@ class Replica {
   bool is_granted(const Version& version, const PeerSettings& settings) const;
   Merged put(const VersionPtr& version, const std::string& peer);
   void take_out(const HeldVersion& held);
+  std::set<std::string> who_had(const std::vector<HeldVersion>& before, const Siblings& after) const;
   /// Whether a deletion must wait for a peer: `and_settled`: and for the peers of that.
   bool waits_for(const HeldVersion& held, const std::string& cluster, const Peer& peer, bool and_settled) const;
   Siblings versions_of(const ObjectKey& key) const;
@@ -193,6 +205,7 @@ class Replica {
   std::map<ObjectKey, std::vector<HeldVersion>> objects_;
   std::map<std::uint64_t, ObjectKey> by_sequence_;
   std::set<ObjectKey> deleted_;         ///< all siblings are deletions
+  std::set<ObjectKey> touched_;
   std::map<std::string, Usage> usage_;  ///< by author
   std::map<std::string, Peer> peers_;
   std::map<std::string, Member> members_;

@@ -129,8 +129,28 @@ Status Session::end_comparing(std::int64_t now) {
     first = last;
   }
   unlisted_.clear();
+  if (const Status status = remember_deletions(now); !status) return status;
   // It remembers nothing of what was not sent again.
   say(Delta{.versions = {}, .through = sent_, .listed = false});
+  return {};
+}
+
+/// What was changed here, of which the peer had an earlier version and now has none, was deleted there.
+Status Session::remember_deletions(std::int64_t now) {
+  std::vector<ObjectKey> deleted;
+  for (const auto& [key, siblings] : replica_->objects()) {
+    if (listed_.contains(key) || !theirs_.offers.covers(key) || !theirs_.accepts.covers(key)) continue;
+    const bool unknown = std::ranges::none_of(
+        siblings, [&](const HeldVersion& held) { return replica_->is_known_by(held, peer_, *record()); });
+    const bool had = std::ranges::any_of(siblings, [&](const HeldVersion& held) {
+      return held.version == siblings.front().version && !held.version->deleted && held.had_before.contains(peer_);
+    });
+    if (unknown && had) deleted.push_back(key);
+  }
+  listed_.clear();
+  for (const ObjectKey& key : deleted) {
+    if (const Status status = replica_->remember_deletion(key, now); !status) return status;
+  }
   return {};
 }
 
@@ -153,6 +173,7 @@ Status Session::on(const Delta& delta, std::int64_t now) {
   for (const VersionPtr& version : delta.versions) {
     ++facts_.received_versions;
     unlisted_.erase({version->key, version->dot});
+    if (comparing_) listed_.insert(version->key);
     const Received received = replica_->receive(version, peer_);
     if (received.refusal == Refusal::kNone) continue;
     ++facts_.refused_versions;

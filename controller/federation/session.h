@@ -80,6 +80,7 @@ class Session {
   Status on(const Settle& settle, std::int64_t now);
   void begin_comparing(const Hello& theirs, std::uint64_t processed);
   Status end_comparing(std::int64_t now);
+  Status remember_deletions(std::int64_t now);
   void send_deltas();
   void send_missing(const Listing& theirs);
   void send_listing(const std::string& kind, const std::vector<std::uint32_t>& leaves, bool answer);
@@ -106,6 +107,7 @@ class Session {
   bool resending_ = false;
   bool comparing_ = false;
   std::set<DotOf> unlisted_;  ///< that the peer is known to have had, and has not listed yet
+  std::set<ObjectKey> listed_;  ///< objects in its list
 
   std::uint64_t members_sent_ = 0;                  ///< their version
   std::uint64_t sent_ = 0;                          ///< sequence number that was sent last

@@ -74,7 +74,7 @@ class LinkStream final : public Connection, public LinkReactor {
 
   void OnDone() override {
     clusters_.left(*this, why_);
-    if (!cluster_uid_.empty()) tunnels_.end(cluster_uid_);
+    if (!cluster_uid_.empty()) tunnels_.end(cluster_uid_, {ErrorCode::kUnavailable, "the link of the cluster is over"});
     const std::shared_ptr<LinkStream> last = std::move(self_);
   }
 

@@ -66,7 +66,7 @@ void Tunnels::take(const FrameStream& stream, const std::string& cluster_uid, st
   events->received(cluster_uid, std::move(frame), std::move(done));
 }
 
-void Tunnels::end(const std::string& cluster_uid) {
+void Tunnels::end(const std::string& cluster_uid, const Error& why) {
   std::shared_ptr<FrameStream> stream;
   {
     const std::lock_guard lock(mutex_);
@@ -74,7 +74,7 @@ void Tunnels::end(const std::string& cluster_uid) {
     if (found == streams_.end()) return;
     stream = found->second;
   }
-  stream->end({ErrorCode::kUnavailable, "the link of the cluster is over"});
+  stream->end(why);
 }
 
 }  // namespace edge::controller::remote

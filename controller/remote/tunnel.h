@@ -55,8 +55,8 @@ class Tunnels final : public Tunnel {
   void left(const std::string& cluster_uid, const FrameStream& stream);
   void take(const FrameStream& stream, const std::string& cluster_uid, std::string frame,
             std::function<void(Status)> done);
-  /// The link that the peer's stream goes with is over.
-  void end(const std::string& cluster_uid);
+  /// Ends the peer's stream, if there is one.
+  void end(const std::string& cluster_uid, const Error& why);
 
  private:
   mutable std::mutex mutex_;

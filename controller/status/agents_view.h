@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/distribute/agent_state.h"
+#include "controller/federation/run/federation.h"
 #include "controller/remote/remote_clusters.h"
 
 namespace edge::controller {
@@ -26,6 +27,7 @@ struct AgentsView {
   std::vector<UnboundListener> unbound;               ///< of all of them, see unbound_of_all
   std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name` of the ProxyVIP
   remote::RemoteViews remotes{};                      ///< by `namespace/name` of the EdgeRemoteCluster
+  std::map<std::string, federation::PeerStatus> federation{};  ///< likewise
 
   /// Whether all agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }

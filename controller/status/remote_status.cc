@@ -40,6 +40,36 @@ bool alike(const RemoteView& a, const RemoteView& b) { return a.phase == b.phase
 
 }  // namespace
 
+namespace {
+
+Json condition_of(const char* type, bool is_true, std::string reason, std::string message, const Json& status) {
+  Json condition = {{"type", type},
+                    {"status", is_true ? "True" : "False"},
+                    {"reason", std::move(reason)},
+                    {"message", std::move(message)}};
+  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
+  return condition;
+}
+
+federation::PeerStatus federation_of(const AgentsView& view, const std::string& name) {
+  const auto found = view.federation.find(name);
+  return found == view.federation.end() ? federation::PeerStatus() : found->second;
+}
+
+void overlay_federation(const federation::PeerStatus& federated, Json& status) {
+  if (!federated.enabled) return;
+  status["federation"] = {{"synced", federated.synced},
+                          {"objects", federated.objects},
+                          {"conflicts", federated.conflicts},
+                          {"lag", federated.lag},
+                          {"refused", federated.refused},
+                          {"refusedByPeer", federated.refused_by_peer}};
+  status["conditions"].push_back(
+      condition_of("Federated", federated.synced, federated.reason, federated.message, status));
+}
+
+}  // namespace
+
 void overlay_remote(const AgentsView& agents, const std::string& name, Json& status) {
   const auto found = agents.remotes.find(name);
   // What stands there of an earlier run stays until this one knows of it.
@@ -47,19 +77,18 @@ void overlay_remote(const AgentsView& agents, const std::string& name, Json& sta
   const RemoteView& view = found->second;
   status.update(fields_of(view));
   const bool connected = view.phase.phase == Phase::kConnected || view.phase.phase == Phase::kDegraded;
-  Json condition = {{"type", "Connected"},
-                    {"status", connected ? "True" : "False"},
-                    {"reason", view.phase.reason},
-                    {"message", view.phase.message}};
-  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
-  status["conditions"].push_back(std::move(condition));
+  status["conditions"].push_back(
+      condition_of("Connected", connected, view.phase.reason, view.phase.message, status));
+  overlay_federation(federation_of(agents, name), status);
 }
 
 std::vector<std::string> remotes_that_differ(const AgentsView& a, const AgentsView& b) {
   std::vector<std::string> differ;
   for (const auto& [name, view] : b.remotes) {
     const auto before = a.remotes.find(name);
-    if (before == a.remotes.end() || !alike(before->second, view)) differ.push_back(name);
+    const bool same = before != a.remotes.end() && alike(before->second, view) &&
+                      federation_of(a, name) == federation_of(b, name);
+    if (!same) differ.push_back(name);
   }
   return differ;
 }

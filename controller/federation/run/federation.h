@@ -63,7 +63,7 @@ class Federation {
 
   /// All peers, once they are known whole, and after each change. A peer that is left out is forgotten.
   void set_peers(std::vector<PeerSpec> peers);
-  /// Answers while the federation is there; all functions wait for its thread.
+  /// All functions wait for its thread. They may be called after its end, too: it is an error then.
   View view();
   /// By `namespace/name`, of the objects of `set_peers`.
   std::map<std::string, PeerStatus> statuses() const;
@@ -72,7 +72,7 @@ class Federation {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace edge::federation

@@ -1,0 +1,95 @@
+#include "controller/federation/run/api_object.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "controller/federation/content.h"
+
+namespace edge::federation {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+constexpr const char* kKeptMembers[] = {"finalizers", "ownerReferences"};
+
+/// Secrets that hold nothing but what their own cluster lives by.
+bool is_machine_secret(const Json& object) {
+  if (text_in(object, "kind") != "Secret") return false;
+  const std::string& type = text_in(object, "type");
+  return type == "kubernetes.io/service-account-token" || type == "bootstrap.kubernetes.io/token" ||
+         type == "helm.sh/release.v1";
+}
+
+/// A merge patch (RFC 7386) that makes `to` of `from`.
+Json patch_between(const Json& from, const Json& to) {
+  Json patch = Json::object();
+  for (const auto& [name, value] : from.items()) {
+    if (!to.contains(name)) patch[name] = nullptr;
+  }
+  for (const auto& [name, value] : to.items()) {
+    const auto before = from.find(name);
+    if (before == from.end()) {
+      patch[name] = value;
+    } else if (*before != value) {
+      patch[name] = before->is_object() && value.is_object() ? patch_between(*before, value) : value;
+    }
+  }
+  return patch;
+}
+
+}  // namespace
+
+Result<ApiObject> read_api_object(std::string_view text) {
+  auto content = content_of(text, WithStatus::kNo);
+  if (!content) return content.error();
+  const Json object = parse_json(text);
+  const Json& metadata = member_in(object, "metadata");
+  ApiObject out;
+  out.content = std::move(*content);
+  out.uid = text_in(metadata, "uid");
+  out.resource_version = text_in(metadata, "resourceVersion");
+  out.generation = integer_in(metadata, "generation");
+  out.ending = !text_in(metadata, "deletionTimestamp").empty();
+  out.has_origin = member_in(metadata, "labels").is_object() && metadata["labels"].contains(std::string(kOriginLabel));
+  out.is_machine = is_machine_secret(object);
+  Json kept = Json::object();
+  for (const char* name : kKeptMembers) {
+    if (const Json& member = member_in(metadata, name); !member.is_null()) kept[name] = member;
+  }
+  if (const std::string& applied = text_in(member_in(metadata, "annotations"), kLastApplied); !applied.empty()) {
+    kept["annotations"][std::string(kLastApplied)] = applied;
+  }
+  if (!kept.empty()) out.kept = json_line(kept);
+  return out;
+}
+
+Result<std::string> written_object(std::string_view content, std::string_view origin, const ApiObject* now) {
+  auto text = object_of(content, origin);
+  if (!text || now == nullptr) return text;
+  Json object = parse_json(*text);
+  Json& metadata = object["metadata"];
+  metadata["uid"] = now->uid;
+  metadata["resourceVersion"] = now->resource_version;
+  if (!now->kept.empty()) {
+    const Json kept = parse_json(now->kept);
+    for (const char* name : kKeptMembers) {
+      if (kept.contains(name)) metadata[name] = kept[name];
+    }
+    if (kept.contains("annotations")) metadata["annotations"].update(kept["annotations"]);
+  }
+  return json_line(object);
+}
+
+std::string changed_content(std::string_view content, std::string_view echo, std::string_view now) {
+  Json value = parse_json(content);
+  const Json from = parse_json(echo);
+  const Json to = parse_json(now);
+  if (!value.is_object() || !from.is_object() || !to.is_object()) return std::string(now);
+  value.merge_patch(patch_between(from, to));
+  return json_line(value);
+}
+
+}  // namespace edge::federation
