@@ -4,7 +4,7 @@
     run.py --build DIR [--routes N] [--rounds N] [--viewers N] [--json FILE]
 
 Told are: resident memory of the server at rest, after its lists were asked for, and after an explanation (its own, and of the compiler's
-process); the time of a list of all routes and of an explanation; the time from a change of an agent to the event at a viewer; and the CPU
+process); the time of a list of all routes and of an explanation; the CPU time of a check of a draft; the time from a change of an agent to the event at a viewer; and the CPU
 time of edge-standalone, which is controller and agent, with and without viewers, in pairs of equal time. In the page itself, by Chromium
 with the processor throttled four times (bench/web/page.mjs, where Node, playwright-core and Chromium are there): the time until the page can
 be used, and until a key in the search of all routes is shown.
@@ -118,6 +118,38 @@ def cpu_pairs(bed, viewers, rounds):
     return pairs
 
 
+def cpu_of_viewers(bed, viewers):
+    """Part of a processor that edge-standalone takes for viewers, without traffic: exact where the pairs above are not."""
+    parts = []
+    for count in (0, viewers):
+        looking = [Viewer(bed.url) for _ in range(count)]
+        time.sleep(REST_SECONDS)
+        before = cpu_seconds(bed.proxy.pid)
+        time.sleep(2 * PAIR_SECONDS)
+        parts.append((cpu_seconds(bed.proxy.pid) - before) / (2 * PAIR_SECONDS))
+        for one in looking:
+            one.close()
+    return parts
+
+
+def compilers(bed):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(bed.web.pid)], capture_output=True, text=True).stdout.split()
+    return sum(cpu_seconds(int(pid)) for pid in listed)
+
+
+def check_milliseconds(bed, rounds):
+    """Processor time of the compiler's process for the diagnostics of a draft, as somebody types."""
+    name = "proxyroutes/default/route-17"
+    draft = bed.ask(f"/api/edit/{name}")
+    times = []
+    for number in range(rounds + 2):
+        before = compilers(bed)
+        bed.ask("/api/check", {"plural": "proxyroutes", "namespace": "default", "name": "route-17", "yaml": draft["yaml"].replace("/service-17", f"/x{number}-17")})
+        times.append(1000 * (compilers(bed) - before))
+    # The first has the live configuration compiled, too.
+    return times[2:]
+
+
 def in_the_page(bed):
     missing = not (ROOT / "tests/web/node_modules/playwright-core").exists() or shutil.which("node") is None
     if missing or not Path("/usr/bin/chromium").exists():
@@ -154,9 +186,11 @@ def main():
         found["memory of the compiler, MiB"] = of_compiler(bed)
         time.sleep(REST_SECONDS)
         found["memory at rest again, MiB"] = resident(bed)
+        found["a check of a draft, CPU ms"] = round(statistics.median(check_milliseconds(bed, given.rounds)), 1)
         live = live_milliseconds(bed, 2 * given.rounds)
         found["an agent's change at a viewer, ms"] = round(statistics.median(live), 1)
         found["the same, at most, ms"] = round(max(live), 1)
+        found["processors at rest, none and with viewers"] = [round(part, 4) for part in cpu_of_viewers(bed, given.viewers)]
         pairs = cpu_pairs(bed, given.viewers, given.rounds)
         found[f"CPU time a request, {given.viewers} viewers to none"] = round(statistics.median(pairs), 3)
         found["the same, pairs"] = [round(one, 3) for one in pairs]
