@@ -71,7 +71,8 @@ edge_described(edge-agent "${common}, init-system-helpers (>= 1.54)" "reverse pr
   "Serves HTTP/1.1, HTTP/2, gRPC, WebSocket, TCP and TLS by the compiled"
   "programs of an edge-controller, or by one from a file.")
 set(CPACK_DEBIAN_EDGE-AGENT_PACKAGE_RECOMMENDS bird2)
-set(CPACK_DEBIAN_EDGE-AGENT_PACKAGE_SUGGESTS edgectl)
+# Only of sites of an SD-WAN: what steers traffic, and WireGuard where the kernel has none.
+set(CPACK_DEBIAN_EDGE-AGENT_PACKAGE_SUGGESTS "edgectl, nftables, iproute2, wireguard-go")
 edge_described(edge-controller "${common}, init-system-helpers (>= 1.54)" "reverse proxy and load balancer, controller of a cluster"
   "Follows the resources of a Kubernetes API, compiles them to routing"
   "programs, and gives these to edge-agents.")

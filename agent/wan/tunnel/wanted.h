@@ -22,7 +22,8 @@ inline constexpr std::size_t kMostTunnels = 8192;
 /// UDP ports that one tunnel may use at each end, from its base: one for each pair of keys that are valid at a time.
 inline constexpr std::uint16_t kPortsOfATunnel = 4;
 
-/// A key of a site, the private one of the node's own, the public one of a peer's. Keys of consecutive epochs overlap while one replaces the other.
+/// A key of a site, the private one of the node's own, the public one of a peer's. Keys of consecutive epochs overlap
+/// while one replaces the other.
 struct SiteKey {
   std::uint32_t epoch = 0;
   WireGuardKey key{};
@@ -31,7 +32,7 @@ struct SiteKey {
 
 struct WantedUplink {
   std::string id;                      ///< `namespace/name` of the WANLink
-  std::string interface;               ///< empty: the routes of the node decide how its tunnels leave
+  std::string interface;               ///< empty: that of the node's default route
   std::optional<IpAddress> address{};  ///< of the node on it; nullopt: the kernel chooses
   std::optional<IpAddress> gateway{};  ///< nullopt: that of the interface's default route
   std::uint32_t up_mbps = 0;           ///< 0: not known, traffic is not shaped

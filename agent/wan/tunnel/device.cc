@@ -1,0 +1,160 @@
+#include "agent/wan/tunnel/device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "agent/wan/tunnel/tunnels.h"
+
+namespace edge::agent::wan {
+namespace {
+
+constexpr auto kFirstPause = std::chrono::milliseconds(500);
+constexpr auto kLongestPause = std::chrono::seconds(30);
+/// A wireguard-go that has not made its link by then will not.
+constexpr auto kStartTime = std::chrono::seconds(5);
+/// Between attempts to reach a peer at its addresses in turn. A handshake is tried every five seconds.
+constexpr auto kNextEndpoint = std::chrono::seconds(11);
+
+/// Sources within tunnels are checked by keys. A strict check by routes, which may be a node's default, would drop
+/// what comes by a tunnel that this node itself would not send by.
+void loosen_source_check(const std::string& link) {
+  const std::string path = "/proc/sys/net/ipv4/conf/" + link + "/rp_filter";
+  const net::Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) return;
+  [[maybe_unused]] const ssize_t written = ::write(fd.get(), "2", 1);
+}
+
+}  // namespace
+
+std::string TunnelDevice::socket() const { return "/var/run/wireguard/" + plan_.name + ".sock"; }
+
+void TunnelDevice::change(PlannedDevice plan) {
+  if (plan.endpoints != plan_.endpoints) {
+    endpoint_ = 0;
+    endpoint_set_ = {};
+  }
+  plan_ = std::move(plan);
+}
+
+void TunnelDevice::lose(SteadyTime now, std::string why) {
+  child_.reset();
+  wireguard_.reset();
+  applied_.reset();
+  set_up_ = false;
+  link_ = 0;
+  state_ = {};
+  fault_ = std::move(why);
+  pause_ = std::clamp<std::chrono::milliseconds>(pause_ * 2, kFirstPause, kLongestPause);
+  next_start_ = now + pause_;
+}
+
+void TunnelDevice::make(Rtnetlink& kernel, Engine& engine, SteadyTime now) {
+  if (now < next_start_) return;
+  started_ = now;
+  if (engine != Engine::kProgram) {
+    const Status made = kernel.add_wireguard(plan_.name);
+    if (made) engine = Engine::kKernel;
+    if (!made && (engine == Engine::kKernel || made.error().code != ErrorCode::kUnimplemented)) {
+      return lose(now, made.error().text);
+    }
+    if (!made) engine = Engine::kProgram;
+  }
+  if (engine == Engine::kKernel) {
+    wireguard_.emplace(plan_.name, std::string());
+    fault_.clear();
+    return;
+  }
+  const std::string program = find_system_program("wireguard-go");
+  if (program.empty())
+    return lose(now, "this kernel has no WireGuard, and there is no wireguard-go (package wireguard-go)");
+  // One that was killed leaves its socket.
+  ::unlink(socket().c_str());
+  auto child = Child::start(program, {"-f", plan_.name});
+  if (!child) return lose(now, child.error().text);
+  child_ = std::move(*child);
+  wireguard_.emplace(plan_.name, socket());
+  fault_.clear();
+}
+
+void TunnelDevice::set_up(Rtnetlink& kernel, const TunnelLink& link, const IpAddress& overlay, std::uint32_t mtu) {
+  if (!wireguard_->ready()) return;
+  if (applied_ != plan_.settings) {
+    std::optional<net::SocketAddress> endpoint;
+    // One that is in use has found its way, which may not be by an address that is known.
+    if (!applied_ && !plan_.endpoints.empty()) endpoint = plan_.endpoints.front();
+    const Status status = wireguard_->set(plan_.settings, endpoint);
+    fault_ = status ? std::string() : status.error().text;
+    if (!status) return;
+    applied_ = plan_.settings;
+    endpoint_set_ = std::chrono::steady_clock::now();
+  }
+  Status status;
+  if (link.alias != plan_.alias || link.mtu != mtu || !link.up) status = kernel.set_link(link.index, plan_.alias, mtu);
+  if (status && !set_up_) {
+    loosen_source_check(plan_.name);
+    status = kernel.add_address(link.index, overlay);
+  }
+  fault_ = status ? std::string() : status.error().text;
+  if (!status) return;
+  link_ = link.index;
+  set_up_ = true;
+  pause_ = {};
+}
+
+void TunnelDevice::work(Rtnetlink& kernel, const std::vector<TunnelLink>& links, Engine& engine,
+                        const IpAddress& overlay, std::uint32_t mtu, SteadyTime now) {
+  const auto found = std::ranges::find(links, plan_.name, &TunnelLink::name);
+  const bool there = found != links.end();
+  if (child_ && !child_->running()) return lose(now, "wireguard-go has ended");
+  if (!wireguard_) {
+    // A link of the kernel's that an earlier process left goes on with its sessions. One of a wireguard-go ends with
+    // it.
+    const bool ours = there && found->alias.starts_with(kAliasPrefix);
+    if (there && !ours) return lose(now, "there is a link " + plan_.name + " that is not the agent's");
+    if (ours && engine != Engine::kProgram && kernel_wireguard(plan_.name)) {
+      engine = Engine::kKernel;
+      wireguard_.emplace(plan_.name, std::string());
+    } else {
+      if (!there) make(kernel, engine, now);
+      return;
+    }
+  }
+  if (!there) {
+    const bool waits = child_ && !set_up_ && now - started_ < kStartTime;
+    if (!waits && (set_up_ || now - started_ >= kStartTime)) lose(now, "its link is gone");
+    return;
+  }
+  if (set_up_ && found->index != link_) return lose(now, "its link was replaced");
+  set_up(kernel, *found, overlay, mtu);
+}
+
+void TunnelDevice::look(std::chrono::seconds wall, SteadyTime now) {
+  if (!set_up_) return;
+  auto state = wireguard_->state();
+  if (!state) {
+    fault_ = state.error().text;
+    return;
+  }
+  state_ = std::move(*state);
+  const bool up = state_.handshake && wall - *state_.handshake < kSessionLife;
+  if (up || plan_.endpoints.empty() || now - endpoint_set_ < kNextEndpoint) return;
+  endpoint_ = (endpoint_ + 1) % plan_.endpoints.size();
+  endpoint_set_ = now;
+  // The same one again, too: it may have roamed to where nobody answers any more.
+  [[maybe_unused]] const Status status = wireguard_->set_endpoint(plan_.settings.peer_key, plan_.endpoints[endpoint_]);
+}
+
+void TunnelDevice::remove(Rtnetlink& kernel) {
+  const bool program = child_.has_value();
+  child_.reset();
+  if (program) ::unlink(socket().c_str());
+  set_up_ = false;
+  if (program || link_ == 0) return;
+  // One that is gone already is as good as removed.
+  [[maybe_unused]] const Status status = kernel.remove_link(link_);
+}
+
+}  // namespace edge::agent::wan
