@@ -200,17 +200,24 @@ class Maker {
         one_of({"", "", "", ", expression: 'header:x-c == \"1\" OR method == \"PUT\"'", ", expression: 'nonsense'"});
     return resource("ProxyRoute", name,
                     "{parentRefs: [{name: " + one_of({"edge", "edge", "edge", "edgy", "edge, sectionName: alt"}) +
-                        "}], hostnames: [" + hosts + "]" + rest + ", rules: [{matches: [" + matches +
-                        "], backendRef: {name: " + one_of({"b0", "b1", "b2", "b3", "b9"}) + "}}]}");
+                        "}], hostnames: [" + hosts + "]" + rest + ", rules: [{" + one_of({"", "name: main, "}) +
+                        "matches: [" + matches + "], backendRef: {name: " + one_of({"b0", "b1", "b2", "b3", "b9"}) +
+                        "}}]}");
   }
 
   std::string some_policy(const std::string& name) {
+    const auto target = [&] {
+      return one_of({"ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(30),
+                     "ProxyRoute, name: r" + number(4), "ProxyRoute, name: r" + number(12),
+                     "ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(12),
+                     "ProxyRoute, name: r" + number(12) + ", sectionName: main", "ProxyGateway, name: edge",
+                     "ProxyGateway, name: edge, sectionName: " + one_of({"http", "alt", "none"}), "Gateway, name: own",
+                     "HTTPRoute, name: f" + number(5), "HTTPRoute, name: f" + number(5) + ", sectionName: main",
+                     "Ingress, name: i" + number(4), "Ingress, name: i1, sectionName: x", "ProxyNothing, name: r1"});
+    };
+    const std::string first = target();
     return policy(
-        name,
-        one_of({"ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(30),
-                "ProxyRoute, name: r" + number(4), "ProxyRoute, name: r" + number(12),
-                "ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(12), "ProxyGateway, name: edge",
-                "ProxyNothing, name: r1"}),
+        name, below(3) == 0 ? first + "}, {kind: " + target() + (below(2) == 0 ? "}, {kind: " + target() : "") : first,
         one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
                 "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
                 "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
@@ -242,7 +249,8 @@ class Maker {
     return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + std::string(grpc ? "GRPCRoute" : "HTTPRoute") +
            "\nmetadata: {name: " + name + "}\nspec: {parentRefs: [" +
            one_of({"{name: own}", "{name: own}", "{name: edge, group: edgeproxy.io, kind: ProxyGateway}"}) +
-           "], hostnames: [" + one_of({"a.com", "f.com", "'*.com'"}) + "], rules: [{backendRefs: [" +
+           "], hostnames: [" + one_of({"a.com", "f.com", "'*.com'"}) + "], rules: [{" + one_of({"", "name: main, "}) +
+           "backendRefs: [" +
            one_of({"{name: b" + number(4) + ", port: 80}", "{name: b0, port: 81}", "{name: b8, port: 80}",
                    "{name: b1, kind: ProxyBackend, group: edgeproxy.io}",
                    "{name: b0, port: 80}, {name: b1, port: 80}"}) +

@@ -51,7 +51,10 @@ inline std::string route(const std::string& name, const std::string& host, const
 inline std::string prefix(const std::string& path) { return "{path: {type: PathPrefix, value: " + path + "}}"; }
 
 inline std::string policy(const std::string& name, const std::string& target, const std::string& more) {
-  return resource("ProxyPolicy", name, "{targetRef: {kind: " + target + "}, " + more + "}");
+  const bool several = target.find("}, {") != std::string::npos;
+  return resource("ProxyPolicy", name,
+                  several ? "{targetRefs: [{kind: " + target + "}], " + more + "}"
+                          : "{targetRef: {kind: " + target + "}, " + more + "}");
 }
 
 inline Documents small_world() {

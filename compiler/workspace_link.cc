@@ -6,6 +6,8 @@
 
 #include "compiler/cache/fingerprint.h"
 #include "compiler/compile.h"
+#include "compiler/link/link.h"
+#include "compiler/model/policy.h"
 
 namespace edge::compiler {
 namespace {
@@ -26,18 +28,25 @@ program::Hash hash_of(const T& value) {
   return fingerprint.take();
 }
 
-/// The resource that a route or policy was made of: its name begins with that one's (translate/ingress.cc, routes.cc).
-std::string origin_of(const std::string& made) {
-  const std::size_t name = made.find('/');  // a cluster may stand before
-  return made.substr(0, made.find(':', name == std::string::npos ? 0 : name));
-}
-
 /// Who has what is said of `resource`: a route that is linked, the policies on it, and those that were made of its
 /// filters, whose names begin with its own (translate/routes.cc). End: what is linked with everything.
 template <typename Owners>
 auto owner_of(const Owners& owners, const std::string& resource) {
   const auto owner = owners.find(resource);
-  return owner != owners.end() ? owner : owners.find(origin_of(resource));
+  if (owner != owners.end()) return owner;
+  // On the routes of an Ingress (translate/ingress.cc). Copies for other targets belong to those.
+  if (resource.starts_with("ProxyPolicy ")) return owners.find(resource.substr(0, resource.find('@')));
+  return owners.find(model::origin_text(resource));
+}
+
+void add_policies(const std::vector<std::uint32_t>& policies, const LinkedConfig& config, Fingerprint& world) {
+  for (const std::uint32_t policy : policies) {
+    world.add(config.policies[policy].identity);
+    world.add(config.policies[policy].type);
+    world.add(config.policies[policy].enforced);
+    // Routes have a rule for the path that it names (link/stages.h, add_login_rules).
+    if (const auto* oidc = std::get_if<OidcSettings>(&config.policies[policy].settings)) world.add(oidc->redirect_url);
+  }
 }
 
 /// What linking a route may depend on, less the backends: gateways, listeners, and which policies the gateways have.
@@ -45,14 +54,7 @@ auto owner_of(const Owners& owners, const std::string& resource) {
 program::Hash world_of(const LinkedConfig& config) {
   Fingerprint world;
   for (LinkedGateway gateway : config.gateways) {
-    for (const std::uint32_t policy : std::exchange(gateway.policies, {})) {
-      world.add(config.policies[policy].identity);
-      world.add(config.policies[policy].type);
-      world.add(config.policies[policy].enforced);
-      // Routes have a rule for the path that it names (link/stages.h, add_login_rules).
-      if (const auto* oidc = std::get_if<OidcSettings>(&config.policies[policy].settings))
-        world.add(oidc->redirect_url);
-    }
+    add_policies(std::exchange(gateway.policies, {}), config, world);
     gateway.trusted_proxies.clear();
     gateway.variants.clear();
     gateway.compression.reset();
@@ -62,6 +64,7 @@ program::Hash world_of(const LinkedConfig& config) {
     world.add(gateway);
   }
   for (LinkedListener listener : config.listeners) {
+    add_policies(std::exchange(listener.policies, {}), config, world);
     listener.redirect_scheme.reset();
     listener.tls.reset();
     world.add(listener);
@@ -76,7 +79,10 @@ program::Hash settings_of(const LinkedConfig& config) {
     gateway.policies.clear();
     settings.add(gateway);
   }
-  settings.add(config.listeners);
+  for (LinkedListener listener : config.listeners) {
+    listener.policies.clear();
+    settings.add(listener);
+  }
   return settings.take();
 }
 
@@ -194,7 +200,7 @@ WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
   for (std::uint32_t i = 0; i < whole.routes.size(); ++i) {
     const Identity& identity = whole.routes[i].identity;
     routes_.emplace(identity.text(), i);
-    if (is_ingress(identity.text())) of_ingresses_[origin_of(identity.text())].insert(identity.text());
+    if (is_ingress(identity.text())) of_ingresses_[model::origin_text(identity.text())].insert(identity.text());
   }
   for (std::uint32_t i = 0; i < whole.backends.size(); ++i) backends_.emplace(name_of(whole.backends[i].identity), i);
   for (std::uint32_t i = 0; i < whole.policies.size(); ++i) {
@@ -319,6 +325,7 @@ WorkspaceLink::PartIndexes WorkspaceLink::take_shared(LinkedConfig& part, const 
     std::ranges::sort(gateway.variants, {}, &BackendVariant::backend);
   }
   config_.listeners = std::move(part.listeners);
+  for (LinkedListener& listener : config_.listeners) renumber(listener.policies, indexes.policies);
   return indexes;
 }
 
@@ -343,7 +350,7 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
     }
     const std::string text = route.identity.text();
     gone.erase(text);
-    if (is_ingress(text)) of_ingresses_[origin_of(text)].insert(text);
+    if (is_ingress(text)) of_ingresses_[model::origin_text(text)].insert(text);
     const std::uint32_t index = place_for(routes_, free_routes_, config_.routes, text);
     config_.routes[index] = std::move(route);
     changed.insert(index);
@@ -370,16 +377,16 @@ std::vector<ResourceStatus> WorkspaceLink::statuses() const {
   statuses.insert(statuses.end(), config_.statuses.begin(), config_.statuses.end());
   for (const auto& [name, found] : found_)
     statuses.insert(statuses.end(), found.statuses.begin(), found.statuses.end());
-  sort_and_merge(statuses);
+  link::name_as_written(statuses);
   count_attached_routes(config_, statuses);
   return statuses;
 }
 
 void WorkspaceLink::report(Diagnostics& diagnostics) const {
   diagnostics.append(said_of_values_);
-  for (const Diagnostic& diagnostic : found_of_others_.said) diagnostics.add(diagnostic);
+  for (const Diagnostic& diagnostic : found_of_others_.said) diagnostics.add(link::named_as_written(diagnostic));
   for (const auto& [name, found] : found_)
-    for (const Diagnostic& diagnostic : found.said) diagnostics.add(diagnostic);
+    for (const Diagnostic& diagnostic : found.said) diagnostics.add(link::named_as_written(diagnostic));
 }
 
 }  // namespace edge::compiler

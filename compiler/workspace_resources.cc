@@ -17,10 +17,11 @@ using Touched = WorkspaceResources::Touched;
 
 std::string name_of(const model::Metadata& metadata) { return metadata.name_space + "/" + metadata.name; }
 
-/// Of a policy on a ProxyRoute.
+/// Of a policy on a route.
 std::string target_of(const model::ProxyPolicy& policy) {
   const std::string& space = policy.target.name_space.empty() ? policy.metadata.name_space : policy.target.name_space;
-  return resource_text("ProxyRoute", space, policy.target.name.value);
+  const std::string& kind = policy.target_resource;
+  return resource_text(kind.empty() ? "ProxyRoute" : kind, space, policy.target.name.value);
 }
 
 bool is_api_route(std::string_view kind) {

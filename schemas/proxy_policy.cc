@@ -5,17 +5,21 @@ namespace {
 
 constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",    "JWT", "RateLimit",
                                        "CORS",      "SecurityHeaders", "IPAccess"};
-constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway"};
+constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway", "HTTPRoute", "GRPCRoute", "TLSRoute",
+                                         "TCPRoute",   "UDPRoute",     "Gateway",   "Ingress"};
+constexpr std::string_view kTargetGroups[] = {kApiGroup, "gateway.networking.k8s.io", "networking.k8s.io"};
 constexpr std::string_view kProviders[] = {"generic"};
 constexpr std::string_view kModes[] = {"any", "all"};
 constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "ES256", "ES384",
                                             "ES512", "PS256", "PS384", "PS512", "EdDSA"};
 
 constexpr Field kTargetFields[] = {
-    string("kind", "ProxyRoute or ProxyGateway.").one_of(kTargets).needed(),
+    string("kind", "Kind of the target.").one_of(kTargets).needed(),
     string("name", "Name of the target.").as(Format::kName).needed(),
     string("namespace", "Namespace of the target.").as(Format::kNamespace),
-    string("group", "Group of the target's kind.").one_of(kOwnGroup),
+    string("group", "Group of the target's kind; found by the kind without it.").one_of(kTargetGroups),
+    string("sectionName", "One listener of a gateway, or one rule of a route, by name; all of the target without it.")
+        .as(Format::kName),
 };
 constexpr Object kTarget{kTargetFields};
 
@@ -130,7 +134,10 @@ constexpr Object kAccess{kAccessFields};
 
 constexpr Field kSpecFields[] = {
     string("type", "What the policy does.").one_of(kTypes).needed(),
-    object("targetRef", kTarget, "What it protects.").needed(),
+    object("targetRef", kTarget, "What it protects.").or_as("spec.targetRefs"),
+    objects("targetRefs", kTarget, "What it protects: each as if it had a policy of its own.")
+        .at_most(16)
+        .or_as("spec.targetRef"),
     object("basicAuth", kBasic, "Settings of BasicAuth.").with_type("BasicAuth"),
     object("forwardAuth", kForward, "Settings of ForwardAuth.").with_type("ForwardAuth"),
     object("oidc", kOidc, "Settings of OIDC.").with_type("OIDC"),
@@ -140,7 +147,10 @@ constexpr Field kSpecFields[] = {
     object("securityHeaders", kSecurity, "Settings of SecurityHeaders.").with_type("SecurityHeaders"),
     object("ipAccess", kAccess, "Settings of IPAccess.").with_type("IPAccess"),
 };
-constexpr Object kSpec{kSpecFields};
+constexpr Rule kSpecRules[] = {
+    {"has(self.targetRef) != has(self.targetRefs)", "one of targetRef and targetRefs is required"},
+};
+constexpr Object kSpec{.fields = kSpecFields, .rules = kSpecRules};
 
 constexpr Field kFields[] = {
     object("spec", kSpec, "Desired state.").needed(),
@@ -183,7 +193,7 @@ const Object kProxyPolicy{kFields};
 const Manifest kProxyPolicyManifest{
     .text =
         "Who may pass and how often: one authentication, address, rate-limit, CORS or security-header policy on a "
-        "gateway or a route. One on a route replaces the gateway's of the same type.",
+        "gateway, a listener, a route or a rule. The narrower one replaces the wider of the same type.",
     .aliases = kAliases,
     .columns = kColumns,
     .status = &kStatus,

@@ -95,7 +95,7 @@ program::Hash host_inputs(const LinkedConfig& config, const ir::HostKey& host,
         inputs.add(policy.enforced);
       }
     };
-    add_policies(link::effective_policies(config, listener.gateway, route));
+    add_policies(link::effective_policies(config, host.listener, route));
     for (const LinkedRule& rule : route.rules) add_policies(rule.policies);
   }
   return inputs.take();

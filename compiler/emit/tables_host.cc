@@ -301,7 +301,7 @@ class HostEmitter {
       if (mirror.backend && mirror.share.numerator > 0) treatment.mirrors.push_back(mirror_record(mirror));
     }
 
-    const bool denied = link::denied_on(config_, host_.listener, linked);
+    const bool denied = link::denied_on(config_, host_.listener, linked, rule);
     TreatmentRecord& record = treatment.record;
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
     record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());

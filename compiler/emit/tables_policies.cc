@@ -44,8 +44,11 @@ class PolicyEmitter {
   void add(const LinkedPolicy& policy) {
     const auto& [name_space, name] = std::tie(policy.identity.name_space, policy.identity.name);
     const std::uint32_t settings = std::visit([this](const auto& held) { return put(held); }, policy.settings);
-    policies_.push_back({stable_id("ProxyPolicy", name_space, name), builder_.string(name_space), builder_.string(name),
-                         type_of(policy.type), settings});
+    // Of a policy with several targets each has a record of its own, all under the policy's name.
+    const std::string_view known =
+        policy.of_filter ? std::string_view(name) : std::string_view(name).substr(0, name.find_first_of(":@"));
+    policies_.push_back({stable_id("ProxyPolicy", name_space, name), builder_.string(name_space),
+                         builder_.string(known), type_of(policy.type), settings});
   }
 
   program::PoliciesHeader store() {

@@ -55,8 +55,11 @@ void add_variants(LinkedConfig& config) {
 }
 
 /// Those that a fault leaves out are added to `refused`: policies on them have nothing to protect.
-void link_routes(const std::vector<model::ProxyRoute>& routes, const RouteTargets& targets, Diagnostics& diagnostics,
-                 Refused& refused, LinkedConfig& config) {
+/// \returns the routes of config.routes as written.
+std::vector<const model::ProxyRoute*> link_routes(const std::vector<model::ProxyRoute>& routes,
+                                                  const RouteTargets& targets, Diagnostics& diagnostics,
+                                                  Refused& refused, LinkedConfig& config) {
+  std::vector<const model::ProxyRoute*> written;
   config.routes.reserve(routes.size());
   for (const model::ProxyRoute& route : routes) {
     Findings findings{diagnostics};
@@ -64,10 +67,12 @@ void link_routes(const std::vector<model::ProxyRoute>& routes, const RouteTarget
     keep_status(route.metadata, findings, config);
     if (linked) {
       config.routes.push_back(*std::move(linked));
+      written.push_back(&route);
     } else {
       refused.emplace(route.metadata.text(), route.metadata.span);
     }
   }
+  return written;
 }
 
 void link_policies(const std::vector<model::ProxyPolicy>& policies, const PolicyTargets& targets,
@@ -141,8 +146,23 @@ std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Finding
   return std::move(found);
 }
 
+Diagnostic named_as_written(Diagnostic diagnostic) {
+  if (diagnostic.resource.starts_with("ProxyPolicy ")) diagnostic.resource = model::origin_text(diagnostic.resource);
+  return diagnostic;
+}
+
+void name_as_written(std::vector<ResourceStatus>& statuses) {
+  for (ResourceStatus& status : statuses) {
+    if (status.kind == "ProxyPolicy") status.name = model::origin_text(status.name);
+  }
+  sort_and_merge(statuses);
+}
+
 LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
-  LinkedConfig config = link_names(resources, diagnostics);
+  Diagnostics said;
+  LinkedConfig config = link_names(resources, said);
+  for (const Diagnostic& diagnostic : said.all()) diagnostics.add(named_as_written(diagnostic));
+  name_as_written(config.statuses);
   add_values(resources, config, diagnostics);
   return config;
 }
@@ -177,11 +197,12 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
   const auto backend_index =
       link_backends(resources.backends, {resources.services, services, secrets}, diagnostics, config);
   add_variants(config);
-  link_routes(resources.routes, {gateways, backends, backend_index, listeners, config}, diagnostics, refused, config);
+  const auto written = link_routes(resources.routes, {gateways, backends, backend_index, listeners, config},
+                                   diagnostics, refused, config);
 
   const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
   const Resolver routes(route_names, scope);
-  link_policies(resources.policies, {gateways, routes, secrets, backends, backend_index, config.backends}, diagnostics,
+  link_policies(resources.policies, {gateways, routes, secrets, backends, backend_index, config, written}, diagnostics,
                 config);
   add_login_rules(config);
   check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);

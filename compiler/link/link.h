@@ -16,4 +16,9 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics);
 /// `resources`, and removes duplicates.
 LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics);
 
+/// Findings about a policy are of its copies, one for each target (model/policy.h): these name the policy that was
+/// written, and merge what there is of one.
+Diagnostic named_as_written(Diagnostic diagnostic);
+void name_as_written(std::vector<ResourceStatus>& statuses);
+
 }  // namespace edge::compiler::link

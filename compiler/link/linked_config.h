@@ -167,6 +167,8 @@ struct LinkedListener {
   std::uint64_t max_request_body = 0;  ///< bytes; 0 unlimited
   /// Connections begin with a PROXY header.
   bool proxy_protocol = false;
+  /// Its own policies (indices into LinkedConfig::policies), ascending by type, which replace the gateway's.
+  std::vector<std::uint32_t> policies{};
   /// For plain HTTP listeners; absent: off.
   std::optional<SchemeRedirectSettings> redirect_scheme{};
   /// For HTTPS and TLS listeners.

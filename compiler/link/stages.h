@@ -116,15 +116,19 @@ struct PolicyTargets {
   const Resolver& backends;
   /// As RouteTargets::backend_index.
   const std::vector<std::optional<std::uint32_t>>& backend_index;
-  const std::vector<LinkedBackend>& linked_backends;
+  /// With its gateways, listeners, routes and backends.
+  const LinkedConfig& config;
+  /// As written, in the order of LinkedConfig::routes: linked rules have no names.
+  const std::vector<const model::ProxyRoute*>& written_routes;
 };
 
 struct PolicyLink {
   LinkedPolicy policy;
   /// Its target: one of the two; both only where the kind of the target is unknown.
-  std::optional<std::uint32_t> gateway;  ///< index into LinkedConfig::gateways
-  std::optional<std::uint32_t> route;    ///< index into LinkedConfig::routes
-  std::optional<std::uint32_t> rule{};   ///< of the route: for this one only
+  std::optional<std::uint32_t> gateway;     ///< index into LinkedConfig::gateways
+  std::optional<std::uint32_t> route;       ///< index into LinkedConfig::routes
+  std::optional<std::uint32_t> listener{};  ///< of the gateway (index into LinkedConfig::listeners): for it alone
+  std::optional<std::uint32_t> rule{};      ///< of the route: for this one only
 };
 
 /// nullopt: its target does not exist.

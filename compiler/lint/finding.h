@@ -7,6 +7,7 @@
 
 #include "base/diagnostics.h"
 #include "compiler/model/metadata.h"
+#include "compiler/model/policy.h"
 
 namespace edge::compiler::lint {
 
@@ -22,7 +23,7 @@ struct Finding {
 inline Diagnostic warning(const model::Metadata& resource, Finding finding) {
   return {.code = finding.code,
           .severity = Severity::kWarning,
-          .resource = resource.text(),
+          .resource = resource.kind == "ProxyPolicy" ? model::origin_text(resource.text()) : resource.text(),
           .field = std::move(finding.field),
           .span = finding.span.somewhere() ? finding.span : resource.span,
           .message = std::move(finding.message),

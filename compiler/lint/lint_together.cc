@@ -167,7 +167,7 @@ class TogetherLinter {
       if (route == routes_.end() || !route->second->parents.empty()) return;
       return idle(policy, "the route " + in_quotes(name) + " belongs to no gateway");
     }
-    if (!gateways_.contains(target)) return;
+    if (!gateways_.contains(target) || policy.section) return;
     const auto served = routes_of_gateway_.find(target);
     if (served == routes_of_gateway_.end()) {
       if (resources_.routes.empty()) return;
@@ -182,9 +182,9 @@ class TogetherLinter {
   void idle(const ProxyPolicy& policy, std::string why) {
     Diagnostic found = warning(policy.metadata, {.code = DiagnosticCode::kIdlePolicy,
                                                  .span = policy.target.name.span,
-                                                 .field = "spec.targetRef.name",
+                                                 .field = policy.target_field + ".name",
                                                  .message = "nothing is behind this policy: " + std::move(why),
-                                                 .fix = "point `targetRef` at what it is to hold for, or delete it"});
+                                                 .fix = "point it at what it is to apply to, or delete it"});
     diagnostics_.add(std::move(found));
   }
 
@@ -193,7 +193,7 @@ class TogetherLinter {
     if (overriding_.empty() && !resources_.policies.empty()) {
       for (const ProxyPolicy& policy : resources_.policies) {
         auto& routes = overriding_[policy.type.value];
-        const bool whole = policy.target_kind == PolicyTarget::kRoute && !policy.target_rule;
+        const bool whole = policy.target_kind == PolicyTarget::kRoute && !policy.target_rule && !policy.section;
         if (whole) routes.insert(key_of_target(policy));
       }
     }

@@ -132,7 +132,7 @@ class Decoder {
     const Fields fields(root);
     if (!report.ok()) {
       if (kind.body == &schemas::kProxyPolicy) {
-        if (auto policy = salvage_policy(fields, metadata)) resources_.policies.push_back(*std::move(policy));
+        for (ProxyPolicy& policy : salvage_policy(fields, metadata)) resources_.policies.push_back(std::move(policy));
       } else if (kind.body == &schemas::kBackendTlsPolicy) {
         if (auto policy = salvage_backend_tls_policy(fields, metadata)) {
           resources_.backend_tls_policies.push_back(*std::move(policy));
@@ -193,9 +193,10 @@ class Decoder {
     } else if (kind.body == &schemas::kProxyVip) {
       keep(resources_.vips, decode_vip(fields, metadata, report));
     } else if (kind.body == &schemas::kProxyPolicy) {
-      ProxyPolicy policy = decode_policy(fields, metadata, report);
-      if (!report.ok()) policy.settings = std::monostate();
-      resources_.policies.push_back(std::move(policy));
+      for (ProxyPolicy& policy : decode_policy(fields, metadata, report)) {
+        if (!report.ok()) policy.settings = std::monostate();
+        resources_.policies.push_back(std::move(policy));
+      }
     } else if (kind.body == &schemas::kEdgeCluster) {
       keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata, report));
     } else if (kind.body == &schemas::kEdgeRemoteCluster) {

@@ -121,7 +121,7 @@ class ApiRuleReader {
 
   ApiRule rule(const Fields& fields, std::size_t index, bool grpc) {
     RuleLocation location{.rule = index, .list = "matches"};
-    ApiRule out{.rule = {.span = fields.span()}};
+    ApiRule out{.rule = {.span = fields.span(), .name = fields.text("name")}};
     fields.entries("matches", [&](const Fields& entry) {
       location.index = grpc ? out.calls.size() : out.rule.matches.size();
       if (grpc) {

@@ -13,7 +13,8 @@ ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report);
 ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& report);
 ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report);
 ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report);
-ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report);
+/// One for each target.
+std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report);
 EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& report);
 EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report);
 Site decode_site(const Fields& root, Metadata metadata, Report& report);
@@ -37,8 +38,13 @@ IngressClass decode_ingress_class(const Fields& root, Metadata metadata);
 Namespace decode_namespace(const Fields& root, Metadata metadata);
 ConfigMap decode_config_map(const Fields& root, Metadata metadata);
 
-/// Returns the target of an invalid policy, if readable.
-std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);
+/// `policy` on each target that its spec names.
+std::vector<ProxyPolicy> on_targets(const Fields& spec, const ProxyPolicy& policy, Report& report);
+/// The same of an invalid policy: on those that are readable.
+std::vector<ProxyPolicy> salvaged_on_targets(yaml::Node spec, const ProxyPolicy& policy);
+inline constexpr std::size_t kMostPolicyTargets = 16;  ///< `spec.targetRefs`, schemas/proxy_policy.cc
+/// An invalid policy without its settings, on those of its targets that are readable.
+std::vector<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);
 /// Returns the target Services of an invalid policy, if readable. It has no CA, so that no certificate is trusted:
 /// requests to them are answered 500 instead of sent in plain text.
 std::optional<BackendTlsPolicy> salvage_backend_tls_policy(const Fields& root, Metadata metadata);

@@ -9,10 +9,6 @@
 namespace edge::compiler::model {
 namespace {
 
-/// Kinds of routes that are translated (docs/gateway-api.md, docs/ingress.md).
-constexpr std::string_view kTranslatedRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute",
-                                                  "TCPRoute",  "UDPRoute",  "Ingress"};
-
 struct Row {
   std::string_view type;
   std::string_view key;
@@ -189,13 +185,10 @@ void check_access(const Fields& own, Span span, Report& report) {
 
 }  // namespace
 
-ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report) {
+std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
-  const Fields target = spec.object("targetRef");
   const Located<std::string> type = spec.needed_text("type");
-  ProxyPolicy policy{.metadata = std::move(metadata), .type = {}, .target = target.reference()};
-  policy.target_kind =
-      target.needed_text("kind").value == "ProxyGateway" ? PolicyTarget::kGateway : PolicyTarget::kRoute;
+  ProxyPolicy policy{.metadata = std::move(metadata), .type = {}, .target = {}};
   for (const Row& row : kTypes) {
     const Fields own = spec.object(row.key);
     if (row.type == type.value) {
@@ -215,17 +208,12 @@ ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report)
                    "`" + std::string(row.key) + "` does not go with type " + type.value);
     }
   }
-  return policy;
+  return on_targets(spec, policy, report);
 }
 
-std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata) {
+std::vector<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata) {
   const yaml::Node spec = root.node("spec");
-  const yaml::Node target = spec ? given(spec, "targetRef") : yaml::Node();
-  if (!target || !target.is_map()) return std::nullopt;
-  const yaml::Node kind = given(target, "kind");
-  const yaml::Node name = given(target, "name");
-  const yaml::Node name_space = given(target, "namespace");
-  if (!kind || !name || !kind.is_scalar() || !name.is_scalar()) return std::nullopt;
+  if (!spec || !spec.is_map()) return {};
   ProxyPolicy policy{.metadata = std::move(metadata), .type = {PolicyType::kUnknown, spec.span()}, .target = {}};
   if (const yaml::Node type = given(spec, "type"); type && type.is_scalar()) {
     policy.type.span = type.span();
@@ -233,20 +221,7 @@ std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata)
       if (row.type == type.text()) policy.type.value = row.value;
     }
   }
-  policy.target_kind = kind.text() == "ProxyGateway" ? PolicyTarget::kGateway
-                       : kind.text() == "ProxyRoute" ? PolicyTarget::kRoute
-                                                     : PolicyTarget::kUnknown;
-  if (policy.target_kind == PolicyTarget::kUnknown) {
-    // Meant for what a ProxyPolicy cannot be put on by its own fields: it denies that all the same.
-    if (kind.text() == "Gateway") policy.target_kind = PolicyTarget::kGateway;
-    if (std::ranges::find(kTranslatedRoutes, kind.text()) != std::end(kTranslatedRoutes)) {
-      policy.target_kind = PolicyTarget::kRoute;
-    }
-    if (policy.target_kind != PolicyTarget::kUnknown) policy.target_resource = kind.text();
-  }
-  policy.target.name = {std::string(name.text()), name.span()};
-  if (name_space && name_space.is_scalar()) policy.target.name_space = name_space.text();
-  return policy;
+  return salvaged_on_targets(spec, policy);
 }
 
 }  // namespace edge::compiler::model

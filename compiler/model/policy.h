@@ -119,18 +119,30 @@ struct IpAccess {
   std::vector<Located<Cidr>> deny{};
 };
 
+/// A policy on one target. A ProxyPolicy with several becomes one of these for each, with the number of the target at
+/// the end of its name (`limit`, `limit:1`), and translation one for each route of an Ingress (`limit:1@shop.example`):
+/// no resource of Kubernetes has such a name.
 struct ProxyPolicy {
   Metadata metadata;
   Located<PolicyType> type;
   PolicyTarget target_kind = PolicyTarget::kRoute;
-  /// Kind of the target where it is not a kind of the product: translated policies apply to HTTPRoutes and Ingresses.
+  /// Kind of the target where it is not a kind of the product, such as HTTPRoute or Ingress.
   std::string target_resource{};
   Reference target;
+  /// The listener of the gateway, or the rule of the route, that it applies to; nothing: all of the target.
+  Maybe<std::string> section{};
+  std::string target_field = "spec.targetRef";
   /// The only rule of the target that it applies to, by number; only for a policy translated from a filter.
   std::optional<std::uint32_t> target_rule{};
   /// Its settings; std::monostate when they are invalid: the policy then protects its target by denying everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess>
       settings{};
+
+  /// The resource that it was made of, as people know it.
+  std::string text() const;
 };
+
+/// `Kind namespace/name` of the resource that a policy or route of this name was made of.
+std::string origin_text(const std::string& made);
 
 }  // namespace edge::compiler::model

@@ -15,6 +15,27 @@ void KeptTranslation::let_go(const std::function<bool(const std::string&)>& user
   }
 }
 
+namespace {
+
+/// A policy on an Ingress is one on each of the routes that were made of it.
+void add_policies_on_ingresses(const std::vector<model::ProxyPolicy>& policies, model::ResourceSet& made) {
+  constexpr std::string_view kIngress = "Ingress";
+  for (const model::ProxyPolicy& policy : policies) {
+    if (policy.target_resource != kIngress) continue;
+    const std::string& space = policy.target.name_space.empty() ? policy.metadata.name_space : policy.target.name_space;
+    const std::string routes = policy.target.name.value + ":";
+    for (const model::ProxyRoute& route : made.routes) {
+      const model::Metadata& metadata = route.metadata;
+      if (metadata.kind != kIngress || metadata.name_space != space || !metadata.name.starts_with(routes)) continue;
+      model::ProxyPolicy& on_route = made.policies.emplace_back(policy);
+      on_route.metadata.name += "@" + metadata.name.substr(routes.size());
+      on_route.target.name.value = metadata.name;
+    }
+  }
+}
+
+}  // namespace
+
 model::ResourceSet translate(const model::ResourceSet& resources, std::string_view controller, Diagnostics& diagnostics,
                              KeptTranslation* kept) {
   model::ResourceSet made;
@@ -33,6 +54,7 @@ model::ResourceSet translate(const model::ResourceSet& resources, std::string_vi
   }
   const auto& wanted = kept != nullptr ? kept->ingresses : nothing.ingresses;
   translate_ingresses(resources, controller, wanted ? &*wanted : nullptr, backends, made, diagnostics);
+  add_policies_on_ingresses(resources.policies, made);
   made.backends = backends.all();
   return made;
 }

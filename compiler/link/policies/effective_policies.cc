@@ -37,15 +37,15 @@ namespace edge::compiler::link {
 
 namespace {
 
-/// Adds those of `targets` that are replaced by none in `chosen`, of which the first `of_rule` are a rule's own. A
-/// policy of unknown type may be any: it replaces none and is replaced by none. Nor does what a rule asks for by a
+/// Adds those of `targets` that are replaced by none in `chosen`, of which the first `filters` are of a rule's filters.
+/// A policy of unknown type may be any: it replaces none and is replaced by none. Nor does what a rule asks for by a
 /// filter replace what protects the rule by a policy: who may write routes need not be who may write policies.
-void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>& targets, std::size_t of_rule,
+void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>& targets, std::size_t filters,
                     std::vector<std::uint32_t>& chosen) {
   const std::size_t own = chosen.size();
   for (const std::uint32_t policy : targets) {
     const PolicyType type = config.policies[policy].type;
-    const auto begin = chosen.begin() + static_cast<std::ptrdiff_t>(protects(type) ? of_rule : 0);
+    const auto begin = chosen.begin() + static_cast<std::ptrdiff_t>(protects(type) ? filters : 0);
     const auto end = chosen.begin() + static_cast<std::ptrdiff_t>(own);
     const bool replaced = type != PolicyType::kUnknown && std::any_of(begin, end, [&](std::uint32_t other) {
                             return config.policies[other].type == type;
@@ -54,36 +54,53 @@ void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>
   }
 }
 
-std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t gateway, const LinkedRoute& route,
-                                    std::vector<std::uint32_t> effective) {
-  const std::vector<std::uint32_t> rule = effective;
-  add_unreplaced(config, route.policies, rule.size(), effective);
-  add_unreplaced(config, config.gateways[gateway].policies, rule.size(), effective);
-  // Of one type the rule's own comes last.
+std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
+                                    const std::vector<std::uint32_t>& of_rule) {
+  const LinkedListener& on = config.listeners[listener];
+  std::vector<std::uint32_t> filters, effective, policies;
+  for (const std::uint32_t policy : of_rule) {
+    (config.policies[policy].of_filter ? filters : policies).push_back(policy);
+  }
+  effective = filters;
+  add_unreplaced(config, policies, filters.size(), effective);
+  add_unreplaced(config, route.policies, filters.size(), effective);
+  add_unreplaced(config, on.policies, filters.size(), effective);
+  add_unreplaced(config, config.gateways[on.gateway].policies, filters.size(), effective);
+  // Of one type the filter's comes last.
   const auto position = [&](std::uint32_t policy) {
-    const bool own = std::ranges::find(rule, policy) != rule.end();
-    return std::tuple(config.policies[policy].type, own, policy);
+    return std::tuple(config.policies[policy].type, config.policies[policy].of_filter, policy);
   };
   std::ranges::sort(effective, {}, position);
   return effective;
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
-                                              const LinkedRoute& route) {
-  return combined(config, gateway, route, {});
+/// A policy that protects and cannot be enforced denies; a filter of a rule has its own answer.
+bool denies(const LinkedPolicy& policy, bool raw) {
+  // A rate limit counts requests, of which there are none.
+  if (raw) return protects(policy.type) && policy.type != PolicyType::kRateLimit;
+  return protects(policy.type) && !policy.enforced && !policy.of_filter;
 }
 
-std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+bool any_denies(const LinkedConfig& config, std::uint32_t listener, const std::vector<std::uint32_t>& effective) {
+  const bool raw = is_raw(config.listeners[listener].protocol);
+  return std::ranges::any_of(effective, [&](std::uint32_t index) { return denies(config.policies[index], raw); });
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t listener,
+                                              const LinkedRoute& route) {
+  return combined(config, listener, route, {});
+}
+
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t listener,
                                               const LinkedRoute& route, const LinkedRule& rule) {
-  return combined(config, gateway, route, rule.policies);
+  return combined(config, listener, route, rule.policies);
 }
 
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
-  const LinkedListener& on = config.listeners[listener];
-  if (is_raw(on.protocol)) return {};
-  return effective_policies(config, on.gateway, route);
+  if (is_raw(config.listeners[listener].protocol)) return {};
+  return effective_policies(config, listener, route);
 }
 
 std::vector<bool> policies_in_use(const LinkedConfig& config) {
@@ -92,7 +109,10 @@ std::vector<bool> policies_in_use(const LinkedConfig& config) {
     for (const std::uint32_t policy : policies) used[policy] = true;
   };
   // A gateway's may be replaced on each of its routes today and not tomorrow: that is no reason to forget its secrets.
-  for (const LinkedListener& listener : config.listeners) use(config.gateways[listener.gateway].policies);
+  for (const LinkedListener& listener : config.listeners) {
+    use(config.gateways[listener.gateway].policies);
+    use(listener.policies);
+  }
   for (const LinkedRoute& route : config.routes) {
     if (route.listeners.empty()) continue;
     use(route.policies);
@@ -103,20 +123,16 @@ std::vector<bool> policies_in_use(const LinkedConfig& config) {
 
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
                                        const LinkedRule& rule) {
-  const LinkedListener& on = config.listeners[listener];
-  if (is_raw(on.protocol)) return {};
-  return effective_policies(config, on.gateway, route, rule);
+  if (is_raw(config.listeners[listener].protocol)) return {};
+  return effective_policies(config, listener, route, rule);
 }
 
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
-  const LinkedListener& on = config.listeners[listener];
-  const std::vector<std::uint32_t> effective = effective_policies(config, on.gateway, route);
-  return std::any_of(effective.begin(), effective.end(), [&](std::uint32_t index) {
-    const LinkedPolicy& policy = config.policies[index];
-    // A rate limit counts requests, of which there are none.
-    if (is_raw(on.protocol)) return protects(policy.type) && policy.type != PolicyType::kRateLimit;
-    return protects(policy.type) && !policy.enforced;
-  });
+  return any_denies(config, listener, effective_policies(config, listener, route));
+}
+
+bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route, const LinkedRule& rule) {
+  return any_denies(config, listener, effective_policies(config, listener, route, rule));
 }
 
 }  // namespace edge::compiler::link

@@ -1,4 +1,4 @@
-// Determines the policies of a request: combines the gateway's and the route's.
+// Determines the policies of a request: combines those of gateway, listener, route and rule.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace edge::compiler::link {
 
-/// Returns indices into config.policies for a request of `route` on a listener of `gateway`, in the order of rule D4. A
-/// route's policy replaces the gateway's of the same type. Linear in the policies of the two.
-std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+/// Returns indices into config.policies for a request of `route` on `listener`, in the order of rule D4. A route's
+/// policy replaces the listener's of the same type, and that the gateway's. Linear in their policies.
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t listener,
                                               const LinkedRoute& route);
-/// The same for requests of one of its rules: a rule's policy replaces the route's and the gateway's.
-std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+/// The same for requests of one of its rules: a rule's policy replaces the wider ones.
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t listener,
                                               const LinkedRoute& route, const LinkedRule& rule);
 
-/// The same for a listener. Bytes that are not parsed as HTTP have no policies.
+/// The same, but bytes that are not parsed as HTTP have no policies.
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
                                        const LinkedRule& rule);
@@ -25,8 +25,9 @@ std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t
 /// listeners of this controller (mostly of another class) are not sent to its agents, and neither are their secrets.
 std::vector<bool> policies_in_use(const LinkedConfig& config);
 
-/// Returns whether one of the gateway's and the route's policies protects and cannot be enforced: requests are answered
+/// Returns whether one of the policies protects and cannot be enforced: requests are answered
 /// 503 (fail closed). Authentication cannot be enforced on a listener of protocol TCP or TLS: connections are closed.
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
+bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route, const LinkedRule& rule);
 
 }  // namespace edge::compiler::link

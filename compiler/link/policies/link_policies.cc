@@ -80,7 +80,7 @@ bool find_service(const model::ProxyPolicy& policy, const PolicyTargets& targets
          "the backend `" + to.name.value + "` cannot be used");
     return false;
   }
-  const LinkedBackend& backend = targets.linked_backends[*targets.backend_index[found.position]];
+  const LinkedBackend& backend = targets.config.backends[*targets.backend_index[found.position]];
   if (backend.protocol == program::BackendProtocol::kUdp) {
     fail(reported.status.conditions, condition::kResolvedRefs, reason::kUnsupportedProtocol,
          "the backend `" + to.name.value + "` takes datagrams");
@@ -106,23 +106,25 @@ bool refuses_all(const LinkedRule& rule) {
          std::ranges::none_of(rule.backends, [](const WeightedBackend& one) { return one.backend.has_value(); });
 }
 
-/// A target, and the type that contends for it.
+/// A target, and the type that contends for it. What a rule asks for by a filter contends with no policy.
 std::string slot_of(const PolicyLink& link) {
-  return std::string(type_text(link.policy.type)) + (link.gateway ? "|g|" : "|r|") +
-         std::to_string(link.gateway ? *link.gateway : *link.route) +
-         (link.rule ? "|" + std::to_string(*link.rule) : "");
+  const std::string target = link.listener  ? "|l|" + std::to_string(*link.listener)
+                             : link.gateway ? "|g|" + std::to_string(*link.gateway)
+                                            : "|r|" + std::to_string(*link.route);
+  return std::string(type_text(link.policy.type)) + target + (link.rule ? "|" + std::to_string(*link.rule) : "") +
+         (link.policy.of_filter ? "|filter" : "");
 }
 
 void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& holder, PolicyType type,
                    LinkedConfig& config, Diagnostics& diagnostics) {
   Findings findings{diagnostics};
   fail(findings.status.conditions, condition::kAccepted, reason::kConflicted,
-       holder.metadata.text() + " holds the target");
+       policy.target_field + ": " + holder.text() + " holds the target");
   config.statuses.push_back(*status_of(policy.metadata, findings));
   diagnostics.add(
       {.code = DiagnosticCode::kConflict,
        .resource = policy.metadata.text(),
-       .field = "spec.targetRef",
+       .field = policy.target_field,
        .span = policy.target.name.span,
        .message = "the target already has a policy of type " + std::string(type_text(type)) + "; this one is left out",
        .labels = {{holder.target.name.span, "the one that holds"}},
@@ -131,13 +133,61 @@ void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& h
 
 std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const Resolver& resolver,
                                          std::string_view kind, Findings& findings) {
-  const auto field = [] { return std::string("spec.targetRef.name"); };
+  const auto field = [&] { return policy.target_field + ".name"; };
   const Resolved found = resolver.resolve(policy.metadata, kind, policy.target, field, findings);
   if (found) return found.position;
   fail(findings.status.conditions, condition::kAccepted,
        found.fault == ReferenceFault::kNotPermitted ? reason::kRefNotPermitted : reason::kTargetNotFound,
        "the target `" + policy.target.name.value + "` cannot be used");
   return std::nullopt;
+}
+
+/// The target is there, and the part of it that is named is not.
+void report_section(const model::ProxyPolicy& policy, std::string_view part, Findings& findings) {
+  std::string message = policy.target.name.value + " has no " + std::string(part) + " `" + policy.section->value + "`";
+  fail(findings.status.conditions, condition::kAccepted, reason::kTargetNotFound, message);
+  findings.diagnostics.add({.code = DiagnosticCode::kUnknownReference,
+                            .resource = policy.metadata.text(),
+                            .field = policy.target_field + ".sectionName",
+                            .span = policy.section->span,
+                            .message = std::move(message)});
+}
+
+/// Narrows the target to its `sectionName`. \returns false if there is none of that name.
+bool find_section(const model::ProxyPolicy& policy, const PolicyTargets& targets, Findings& findings,
+                  PolicyLink& link) {
+  const std::string& name = policy.section->value;
+  if (link.gateway) {
+    const std::vector<LinkedListener>& listeners = targets.config.listeners;
+    const auto found = std::ranges::find_if(listeners, [&](const LinkedListener& listener) {
+      return listener.gateway == *link.gateway && listener.set_name.empty() && listener.name == name;
+    });
+    if (found == listeners.end()) {
+      report_section(policy, "listener", findings);
+      return false;
+    }
+    link.listener = static_cast<std::uint32_t>(found - listeners.begin());
+    return true;
+  }
+  const std::vector<model::Rule>& rules = targets.written_routes[*link.route]->rules;
+  const auto found =
+      std::ranges::find_if(rules, [&](const model::Rule& rule) { return rule.name && rule.name->value == name; });
+  if (found == rules.end()) {
+    report_section(policy, "rule", findings);
+    return false;
+  }
+  link.rule = static_cast<std::uint32_t>(found - rules.begin());
+  return true;
+}
+
+/// A policy on an Ingress whose routes have copies of it (translate/translate.cc).
+bool is_translated(const model::ProxyPolicy& policy, const PolicyTargets& targets) {
+  if (policy.target_resource != "Ingress" || policy.target.name.value.find(':') != std::string::npos) return false;
+  const std::string& space = policy.target.name_space.empty() ? policy.metadata.name_space : policy.target.name_space;
+  return std::ranges::any_of(targets.written_routes, [&](const model::ProxyRoute* route) {
+    return route->metadata.kind == "Ingress" && route->metadata.name_space == space &&
+           route->metadata.name.starts_with(policy.target.name.value + ":");
+  });
 }
 
 void find_targets(const model::ProxyPolicy& policy, const PolicyTargets& targets, Findings& findings,
@@ -177,8 +227,9 @@ void report_denied_bytes(const LinkedRoute& route, const LinkedListener& listene
 }
 
 void set_denied(LinkedConfig& config, Diagnostics& diagnostics) {
-  const bool on_gateways = std::any_of(config.gateways.begin(), config.gateways.end(),
-                                       [](const LinkedGateway& gateway) { return !gateway.policies.empty(); });
+  const auto has_some = [](const auto& target) { return !target.policies.empty(); };
+  const bool on_gateways =
+      std::ranges::any_of(config.gateways, has_some) || std::ranges::any_of(config.listeners, has_some);
   for (LinkedRoute& route : config.routes) {
     if (!on_gateways && route.policies.empty()) continue;
     for (const std::uint32_t listener : route.listeners) {
@@ -195,14 +246,19 @@ void set_denied(LinkedConfig& config, Diagnostics& diagnostics) {
 
 std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const PolicyTargets& targets,
                                       Findings& findings) {
+  if (is_translated(policy, targets)) return std::nullopt;
   PolicyLink link;
   find_targets(policy, targets, findings, link);
   if (!link.gateway && !link.route) return std::nullopt;
   link.rule = policy.target_rule;
+  // What is unclear applies to all that it may be meant for.
+  const bool clear = link.gateway.has_value() != link.route.has_value();
+  if (policy.section && clear && !find_section(policy, targets, findings, link)) return std::nullopt;
   link.policy = {.identity = identity_of(policy.metadata),
                  .type = linked_type(policy.type.value),
                  .settings = policy_settings(policy),
                  .target_kind = link.gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
+                 .of_filter = policy.target_rule.has_value(),
                  .span = policy.type.span};
   // It must replace no policy of something that it may not be meant for.
   if (policy.target_kind == model::PolicyTarget::kUnknown) link.policy.type = PolicyType::kUnknown;
@@ -213,8 +269,8 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
   bool whole = check_secrets(policy, targets.secrets, findings);
   if (!find_service(policy, targets, findings, link.policy.settings)) {
     whole = false;
-    // Of one rule alone: whoever asks it finds no settings, and refuses.
-    if (link.rule) link.policy.settings = std::monostate();
+    // Whoever asks it for the rule finds no settings, and refuses.
+    if (link.policy.of_filter) link.policy.settings = std::monostate();
   }
   link.policy.enforced = whole && link.policy.type != PolicyType::kUnknown;
   return link;
@@ -241,11 +297,15 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
   for (std::optional<PolicyLink>& link : linked) {
     if (!link) continue;
     // Whom a filter would ask cannot be asked, and the rule takes no request.
-    const bool none = link->rule && link->route && !link->policy.enforced && protects(link->policy.type) &&
+    const bool none = link->policy.of_filter && link->route && !link->policy.enforced && protects(link->policy.type) &&
                       refuses_all(config.routes[*link->route].rules[*link->rule]);
     if (none) continue;
     const auto index = static_cast<std::uint32_t>(config.policies.size());
-    if (link->gateway) config.gateways[*link->gateway].policies.push_back(index);
+    if (link->listener) {
+      config.listeners[*link->listener].policies.push_back(index);
+    } else if (link->gateway) {
+      config.gateways[*link->gateway].policies.push_back(index);
+    }
     if (link->route) {
       LinkedRoute& route = config.routes[*link->route];
       (link->rule ? route.rules[*link->rule].policies : route.policies).push_back(index);
@@ -258,7 +318,11 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
   for (LinkedGateway& gateway : config.gateways) {
     std::sort(gateway.policies.begin(), gateway.policies.end(), by_type);
   }
-  for (LinkedRoute& route : config.routes) std::sort(route.policies.begin(), route.policies.end(), by_type);
+  for (LinkedListener& listener : config.listeners) std::ranges::sort(listener.policies, by_type);
+  for (LinkedRoute& route : config.routes) {
+    std::sort(route.policies.begin(), route.policies.end(), by_type);
+    for (LinkedRule& rule : route.rules) std::ranges::sort(rule.policies, by_type);
+  }
   set_denied(config, diagnostics);
 }
 

@@ -138,7 +138,8 @@ struct LinkedPolicy {
   /// Whether it can be applied as written. One that protects and is not enforced denies: requests to its target are
   /// answered 503.
   bool enforced = false;
-  Span span{};  ///< of spec.type
+  bool of_filter = false;  ///< of a route's rule
+  Span span{};             ///< of spec.type
 };
 
 }  // namespace edge::compiler

@@ -29,10 +29,12 @@ std::string target_key(std::string_view kind, const std::string& name_space, con
   return std::string(kind) + " " + name_space + "/" + name;
 }
 
+/// A policy on one of its targets.
 struct Policy {
   const StoredObject* object = nullptr;
   std::string type;
   Reference target;
+  std::string section;  ///< the listener or rule that it is limited to; empty: all of the target
   std::size_t routes = 0;
 };
 
@@ -71,6 +73,7 @@ class Cover {
                             {"plural", kind == nullptr ? std::string_view() : kind->kind.plural},
                             {"namespace", policy.target.name_space},
                             {"name", policy.target.name},
+                            {"section", policy.section},
                             {"known", std::move(known)}}},
                           {"routes", policy.routes}});
     }
@@ -84,11 +87,9 @@ class Cover {
     if (kind == nullptr) return;
     view_.each(*kind, [&](const std::string&, const StoredObject& object) {
       const Json json = parse_json(object.text);
-      Policy policy{.object = &object, .type = text_in(member_in(json, "spec"), "type"), .target = {}};
-      for (const Reference& reference : object.references) {
-        if (reference.field == "targetRef") policy.target = reference;
-      }
-      policies_.push_back(std::move(policy));
+      const Json& spec = member_in(json, "spec");
+      add_target(object, text_in(spec, "type"), member_in(spec, "targetRef"));
+      for (const Json& target : list_in(spec, "targetRefs")) add_target(object, text_in(spec, "type"), target);
     });
     std::ranges::sort(policies_, [](const Policy& a, const Policy& b) {
       return std::tie(a.object->created, a.object->name_space, a.object->name) <
@@ -96,8 +97,22 @@ class Cover {
     });
     for (std::size_t i = 0; i < policies_.size(); ++i) {
       const Reference& target = policies_[i].target;
+      // Nothing is said here of the parts of a target.
+      if (!policies_[i].section.empty()) continue;
       by_target_[target_key(target.kind, target.name_space, target.name)].emplace(policies_[i].type, i);
     }
+  }
+
+  void add_target(const StoredObject& policy, const std::string& type, const Json& target) {
+    if (!target.is_object()) return;
+    const std::string& name_space = text_in(target, "namespace");
+    policies_.push_back({.object = &policy,
+                         .type = type,
+                         .target = {.kind = text_in(target, "kind"),
+                                    .name_space = name_space.empty() ? policy.name_space : name_space,
+                                    .name = text_in(target, "name"),
+                                    .field = {}},
+                         .section = text_in(target, "sectionName")});
   }
 
   using ByType = std::map<std::string, std::size_t>;
