@@ -1,8 +1,8 @@
 #include "agent/install.h"
 
-#include <algorithm>
 #include <chrono>
-#include <tuple>
+
+#include "program/values/value_set.h"
 
 namespace edge::agent {
 namespace {
@@ -11,25 +11,6 @@ namespace {
 constexpr auto kNamePatience = std::chrono::seconds(2);
 
 }  // namespace
-
-program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous) {
-  program::EndpointSet both;
-  const auto by_id = [](const program::BackendEndpoints& a, const program::BackendEndpoints& b) {
-    return a.backend_id < b.backend_id;
-  };
-  // Of two equal ids set_union takes the first range's.
-  std::ranges::set_union(next.backends, previous.backends, std::back_inserter(both.backends), by_id);
-  return both;
-}
-
-program::SecretSet united(const program::SecretSet& next, const program::SecretSet& previous) {
-  program::SecretSet both;
-  const auto by_name = [](const program::NamedSecret& a, const program::NamedSecret& b) {
-    return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name);
-  };
-  std::ranges::set_union(next.secrets, previous.secrets, std::back_inserter(both.secrets), by_name);
-  return both;
-}
 
 Installer::Installer(runtime::Server& server, std::optional<program::VerifyKey> key)
     : server_(server), key_(std::move(key)) {}

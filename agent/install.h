@@ -38,8 +38,4 @@ class Installer {
   program::SecretSet secrets_;
 };
 
-/// Returns the entries of `next`, and those of `previous` that are not in it.
-program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous);
-program::SecretSet united(const program::SecretSet& next, const program::SecretSet& previous);
-
 }  // namespace edge::agent

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "program/values/value_set.h"
+
 namespace edge::agent {
 namespace {
 

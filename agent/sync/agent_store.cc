@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kFixedKey = "program.key.fixed";
 constexpr std::size_t kMaxPemBytes = 64 << 10;
 /// Of a longer name a certificate's CN has the beginning (RFC 5280, ub-common-name).
 constexpr std::size_t kMaxCommonName = 64;
@@ -63,7 +64,9 @@ Result<Identity> AgentStore::identity() const {
   }
   const std::size_t key = pair->find("-----BEGIN PRIVATE KEY");
   if (key == std::string::npos) return Error{ErrorCode::kFailedPrecondition, path("agent.pem") + ": has no key"};
-  return Identity{pair->substr(0, key), pair->substr(key), std::move(*authorities), std::move(*program_key),
+  std::error_code none_there;
+  const bool fixed = fs::exists(path(kFixedKey), none_there);
+  return Identity{pair->substr(0, key), pair->substr(key), std::move(*authorities), std::move(*program_key), fixed,
                   std::move(*times)};
 }
 
@@ -72,12 +75,17 @@ Status AgentStore::keep(const Identity& identity) const {
   if (status) {
     status = write_file(path("program.key.pub"), std::string_view(identity.program_key), FileAccess::kOwnerOnly);
   }
+  std::error_code none_there;
+  if (!identity.key_is_fixed) {
+    fs::remove(path(kFixedKey), none_there);
+  } else if (status) {
+    status = write_file(path(kFixedKey), std::string_view(), FileAccess::kOwnerOnly);
+  }
   // Last: with it there is an identity.
   if (status) {
     const std::string pair = identity.certificate + identity.key;
     status = write_file(path("agent.pem"), std::string_view(pair), FileAccess::kOwnerOnly);
   }
-  std::error_code none_there;
   if (status) fs::remove(path("joining.key"), none_there);
   return status;
 }

@@ -4,6 +4,7 @@
 //   joining.key        the key to join with, before the first certificate
 //   authorities.pem    CAs trusted for the controller
 //   program.key.pub    the key that programs must be signed with
+//   program.key.fixed  there where the join file said this key: no controller replaces it
 //   program.edgeprog   the last installed program, and its values:
 //   endpoints.json
 //   secrets.sealed     encrypted with seal.key (decision 0060)
@@ -26,10 +27,11 @@
 namespace edge::agent {
 
 struct Identity {
-  std::string certificate;  ///< PEM
-  std::string key;          ///< PEM
-  std::string authorities;  ///< PEM
-  std::string program_key;  ///< PEM
+  std::string certificate;    ///< PEM
+  std::string key;            ///< PEM
+  std::string authorities;    ///< PEM
+  std::string program_key;    ///< PEM
+  bool key_is_fixed = false;  ///< by the join file: the controller may be a relay, which signs nothing
   net::tls::CertificateTimes times;
 };
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "agent/sync/received_program.h"
-#include "agent/sync/received_values.h"
+#include "agent/received/received_program.h"
+#include "agent/received/received_values.h"
 #include "base/result.h"
 
 namespace edge::agent {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/sync/received_program.h"
+#include "agent/received/received_program.h"
 #include "base/result.h"
 #include "daemon/admin.h"
 #include "program/values/value_set.h"

@@ -61,6 +61,7 @@ Identity identity_of(const v1::Credentials& reply) {
           .key = {},
           .authorities = reply.authorities(),
           .program_key = reply.program_key(),
+          .key_is_fixed = false,
           .times = {}};
 }
 

@@ -15,9 +15,10 @@
 #include "agent/sync/session.h"
 #include "agent/vip/holder.h"
 #include "base/os/file.h"
+#include "base/text/base64.h"
 #include "net/tls/identity.h"
 #include "program/cpu.h"
-#include "program/values/endpoints.h"
+#include "program/values/value_set.h"
 
 namespace edge::agent {
 namespace {
@@ -42,11 +43,21 @@ constexpr auto kRenewAgain = seconds(60);
 constexpr auto kLongestRenewal = seconds(3600);
 constexpr std::size_t kMaxJoinFile = 64 << 10;
 constexpr std::string_view kTokenLine = "token: ";
+constexpr std::string_view kProgramKeyLine = "program-key: ";
 
 struct JoinFile {
   std::string token;
   std::string authorities;
+  std::string program_key;  ///< PEM; empty: the controller says it
 };
+
+/// The rest of the line that begins with `key`, before the certificates.
+std::string line_of(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  const std::size_t begin = at + key.size();
+  return std::string(text.substr(begin, text.find_first_of("\r\n", begin) - begin));
+}
 
 Result<JoinFile> read_join_file(const std::string& path) {
   auto text = read_file(path, kMaxJoinFile);
@@ -57,8 +68,9 @@ Result<JoinFile> read_join_file(const std::string& path) {
       !net::tls::are_certificates(std::string_view(*text).substr(pem))) {
     return Error{ErrorCode::kInvalidArgument, path + ": is no join file (a line `token: ...`, then certificates)"};
   }
-  const std::size_t begin = at + kTokenLine.size();
-  return JoinFile{text->substr(begin, text->find_first_of("\r\n", begin) - begin), text->substr(pem)};
+  const std::string_view head = std::string_view(*text).substr(0, pem);
+  return JoinFile{line_of(head, kTokenLine), text->substr(pem),
+                  from_base64(line_of(head, kProgramKeyLine)).value_or(std::string())};
 }
 
 std::string host_name() {
@@ -195,6 +207,11 @@ Status Sync::Impl::first_identity() {
   if (!request) return request.error();
   auto joined = join(options.controller, file->authorities, file->token, options.name, *request);
   if (!joined) return Error{joined.error().code, "cannot join: " + joined.error().text};
+  if (!file->program_key.empty() && joined->program_key != file->program_key) {
+    return Error{ErrorCode::kPermissionDenied,
+                 "the controller names another key of programs than " + options.token_file};
+  }
+  joined->key_is_fixed = !file->program_key.empty();
   joined->key = std::move(*key);
   auto times = net::tls::certificate_times(joined->certificate, joined->key);
   if (!times) return times.error();
@@ -252,6 +269,8 @@ Status Sync::Impl::renew(SyncSession& session) {
   if (!times) return times.error();
   renewed->key = std::move(*key);
   renewed->times = std::move(*times);
+  renewed->key_is_fixed = identity->key_is_fixed;
+  if (identity->key_is_fixed) renewed->program_key = identity->program_key;
   identity = std::move(*renewed);
   trust_key(identity->program_key);
   service.message("has a new certificate");
@@ -266,6 +285,10 @@ void Sync::Impl::take_trust() {
     taken.swap(trusted);
   }
   if (!taken || taken->first.empty() || taken->second.empty()) return;
+  if (identity->key_is_fixed && taken->second != identity->program_key) {
+    tell("the controller names another key of programs than the join file did: it is not believed");
+    taken->second = identity->program_key;
+  }
   if (taken->first == identity->authorities && taken->second == identity->program_key) return;
   identity->authorities = std::move(taken->first);
   identity->program_key = std::move(taken->second);

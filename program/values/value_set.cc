@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace edge::program {
@@ -52,6 +53,23 @@ ValueSet with_backends_of(ValueSet next, const ValueSet& before) {
                          [](const auto& a, const auto& b) { return a->backend_id < b->backend_id; });
   next.backends = std::move(both);
   return next;
+}
+
+EndpointSet united(const EndpointSet& next, const EndpointSet& previous) {
+  EndpointSet both;
+  const auto by_id = [](const BackendEndpoints& a, const BackendEndpoints& b) { return a.backend_id < b.backend_id; };
+  // Of two equal ids set_union takes the first range's.
+  std::ranges::set_union(next.backends, previous.backends, std::back_inserter(both.backends), by_id);
+  return both;
+}
+
+SecretSet united(const SecretSet& next, const SecretSet& previous) {
+  SecretSet both;
+  const auto by_name = [](const NamedSecret& a, const NamedSecret& b) {
+    return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name);
+  };
+  std::ranges::set_union(next.secrets, previous.secrets, std::back_inserter(both.secrets), by_name);
+  return both;
 }
 
 std::size_t bytes_of(const ValueSet& values) {

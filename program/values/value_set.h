@@ -31,4 +31,8 @@ ValueSet with_backends_of(ValueSet next, const ValueSet& before);
 /// Returns the approximate memory; shared values of secrets are counted each time.
 std::size_t bytes_of(const ValueSet& values);
 
+/// Returns the entries of `next`, and those of `previous` that are not in it. Both are sorted.
+EndpointSet united(const EndpointSet& next, const EndpointSet& previous);
+SecretSet united(const SecretSet& next, const SecretSet& previous);
+
 }  // namespace edge::program

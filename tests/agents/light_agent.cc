@@ -5,7 +5,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "agent/sync/received_program.h"
+#include "agent/received/received_program.h"
 #include "agent/sync/session.h"
 #include "base/os/file.h"
 #include "net/tls/identity.h"

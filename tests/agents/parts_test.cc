@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/sync/received_program.h"
-#include "agent/sync/received_values.h"
+#include "agent/received/received_program.h"
+#include "agent/received/received_values.h"
 #include "agent/sync/report.h"
 #include "base/hash.h"
 #include "controller/distribute/agent_registry.h"

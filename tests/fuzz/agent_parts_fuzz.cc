@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
-#include "agent/sync/received_program.h"
-#include "agent/sync/received_values.h"
+#include "agent/received/received_program.h"
+#include "agent/received/received_values.h"
 #include "program/read.h"
 #include "program/sha256.h"
 #include "program/test_program.h"

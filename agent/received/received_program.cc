@@ -1,4 +1,4 @@
-#include "agent/sync/received_program.h"
+#include "agent/received/received_program.h"
 
 #include <algorithm>
 #include <cstring>
@@ -208,10 +208,18 @@ Status ProgramAssembly::finish_section() {
     if (other->second.size != position.size) return contradiction("one section of two sizes");
     std::memcpy(bytes_.data() + other->second.offset, content.data(), position.size);
   }
+  if (keeper_ != nullptr) keeper_->came(*coming_, content);
   lacking_.erase(first, last);
   coming_.reset();
   filled_ = 0;
   return {};
+}
+
+void ProgramAssembly::find_lacking() {
+  for (auto one = lacking_.begin(); one != lacking_.end();) {
+    const auto& [offset, size] = one->second;
+    one = keeper_->find(one->first, std::span(bytes_).subspan(offset, size)) ? lacking_.erase(one) : std::next(one);
+  }
 }
 
 Status ProgramAssembly::take_chunk(const v1::SectionChunk& chunk) {
@@ -237,6 +245,7 @@ Result<std::optional<ReceivedProgram>> ProgramAssembly::take(const v1::ProgramPa
   if (status) status = change(part);
   if (status && !laid_out_ && (part.chunks_size() > 0 || part.last())) status = lay_out(running);
   for (int i = 0; status && i < part.chunks_size(); ++i) status = take_chunk(part.chunks(i));
+  if (status && part.last() && keeper_ != nullptr) find_lacking();
   if (status && part.last() && !lacking_.empty()) {
     status = Error{ErrorCode::kFailedPrecondition, "a program came without a section that is not here"};
   }

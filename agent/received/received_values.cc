@@ -1,10 +1,10 @@
-#include "agent/sync/received_values.h"
+#include "agent/received/received_values.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "agent/install.h"
 #include "base/hash.h"
+#include "program/values/value_set.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::agent {
@@ -16,7 +16,9 @@ constexpr std::size_t kMaxSecrets = 100'000;
 constexpr std::size_t kMaxSecretBytes = std::size_t{256} << 20;
 constexpr std::size_t kMaxNameBytes = 253;
 
-Error contradiction(const char* what) { return {ErrorCode::kInvalidArgument, std::string("values came with ") + what}; }
+Error value_contradiction(const char* what) {
+  return {ErrorCode::kInvalidArgument, std::string("values came with ") + what};
+}
 Error too_many(const char* what) { return {ErrorCode::kResourceExhausted, std::string("values came with ") + what}; }
 
 bool is_name(const std::string& name_space, const std::string& name) {
@@ -67,12 +69,12 @@ std::optional<program::EndpointName> name_of(const v1::EndpointName& from) {
 Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
   for (const std::uint64_t id : part.removed_backends()) {
     const auto found = backends_.find(id);
-    if (found == backends_.end()) return contradiction("a backend taken away that was not there");
+    if (found == backends_.end()) return value_contradiction("a backend taken away that was not there");
     endpoint_count_ -= found->second.endpoints.size() + found->second.names.size();
     backends_.erase(found);
   }
   for (const v1::Backend& from : part.backends()) {
-    if (!is_name(from.namespace_(), from.name())) return contradiction("a backend without a name");
+    if (!is_name(from.namespace_(), from.name())) return value_contradiction("a backend without a name");
     const std::uint64_t id = stable_id("ProxyBackend", from.namespace_(), from.name());
     program::BackendEndpoints& backend = backends_[id];
     if (open_backends_.insert(id).second) {
@@ -81,12 +83,13 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
     }
     for (const v1::Endpoint& endpoint : from.endpoints()) {
       auto read = endpoint_of(endpoint);
-      if (!read) return contradiction("an endpoint that is none");
+      if (!read) return value_contradiction("an endpoint that is none");
       backend.endpoints.push_back(*std::move(read));
     }
     for (const v1::EndpointName& name : from.names()) {
       auto read = name_of(name);
-      if (!read || backend.names.size() >= program::kMostEndpointNames) return contradiction("a name that is none");
+      if (!read || backend.names.size() >= program::kMostEndpointNames)
+        return value_contradiction("a name that is none");
       backend.names.push_back(std::move(*read));
     }
     endpoint_count_ += static_cast<std::size_t>(from.endpoints_size()) + static_cast<std::size_t>(from.names_size());
@@ -98,12 +101,12 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
 Status ValuesAssembly::change_secrets(const v1::ValuesPart& part) {
   for (const v1::SecretName& name : part.removed_secrets()) {
     const auto found = secrets_.find({name.namespace_(), name.name()});
-    if (found == secrets_.end()) return contradiction("a secret taken away that was not there");
+    if (found == secrets_.end()) return value_contradiction("a secret taken away that was not there");
     secret_bytes_ -= bytes_of(found->second);
     secrets_.erase(found);
   }
   for (const v1::Secret& from : part.secrets()) {
-    if (!is_name(from.namespace_(), from.name())) return contradiction("a secret without a name");
+    if (!is_name(from.namespace_(), from.name())) return value_contradiction("a secret without a name");
     const Name name{from.namespace_(), from.name()};
     program::NamedSecret& secret = secrets_[name];
     if (open_secrets_.insert(name).second) {
@@ -124,9 +127,9 @@ Status ValuesAssembly::change(const v1::ValuesPart& part) {
     *this = {};
     begun_ = true;
   }
-  if (!begun_) return contradiction("changes to nothing");
+  if (!begun_) return value_contradiction("changes to nothing");
   if (part.version() != version_) {
-    if (!open_backends_.empty() || !open_secrets_.empty()) return contradiction("two versions in one");
+    if (!open_backends_.empty() || !open_secrets_.empty()) return value_contradiction("two versions in one");
     version_ = part.version();
   }
   Status status = change_endpoints(part);
@@ -136,7 +139,7 @@ Status ValuesAssembly::change(const v1::ValuesPart& part) {
 Result<std::optional<ReceivedValues>> ValuesAssembly::take(const v1::ValuesPart& part) {
   ReceivedValues received;
   Status status = change(part);
-  if (status && part.program().size() != received.program.size()) status = contradiction("no program");
+  if (status && part.program().size() != received.program.size()) status = value_contradiction("no program");
   if (!status) {
     *this = {};
     return status.error();

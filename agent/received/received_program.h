@@ -33,8 +33,21 @@ struct ReceivedProgram {
   std::uint64_t values = 0;  ///< version of the values that the program needs, and must not run without
 };
 
+/// Sections beside those of the running program.
+class SectionKeeper {
+ public:
+  virtual ~SectionKeeper() = default;
+  /// Copies a section; false: it is not here, and stays lacking. `into` is as long as the section must be.
+  virtual bool find(const program::Hash& hash, std::span<std::byte> into) = 0;
+  /// A section has come whole, and is what its hash says.
+  virtual void came(const program::Hash& hash, std::span<const std::byte> bytes) = 0;
+};
+
 class ProgramAssembly {
  public:
+  /// `keeper` null: there are no others. Must outlive this object.
+  explicit ProgramAssembly(SectionKeeper* keeper = nullptr) : keeper_(keeper) {}
+
   /// Takes the next `part`. \returns the program after its last part.
   ///
   /// `running`, already validated, null when there is none, must be the same from the first part to the last.
@@ -66,8 +79,11 @@ class ProgramAssembly {
                std::vector<std::uint64_t> sources);
   Status take_chunk(const v1::SectionChunk& chunk);
   Status finish_section();
+  /// Those that did not come, of the keeper.
+  void find_lacking();
   void clear();
 
+  SectionKeeper* keeper_;
   std::optional<program::Hash> program_;
   std::uint64_t values_ = 0;
   program::FileHeader header_{};
