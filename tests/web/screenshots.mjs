@@ -23,6 +23,8 @@ shop.report('wanlinks', 'hamburg-lte', {latency: '48ms', jitter: '9ms', loss: '0
 shop.report('wanlinks', 'porto-fibre', {latency: '31ms', jitter: '2ms', loss: '0%', conditions: [condition('Healthy')]});
 // So that charts have something to show.
 await new Promise((resolve) => setTimeout(resolve, kTraffic));
+// A history of two programs.
+shop.edgectl('patch', 'routes', 'search', '-n', 'shop', '--type', 'merge', '-p', JSON.stringify({spec: {hostnames: ['shop.example', 'search.shop.example']}}));
 const {traces} = await (await fetch(`${shop.url}/api/traces?limit=1&service=edge-proxy&operation=GET+search`)).json();
 const trace = await (await fetch(`${shop.url}/api/traces/${traces[0].traceID}`)).json();
 const request = encodeURIComponent('GET http://shop.example:80/cart');
@@ -30,9 +32,12 @@ const pages = {
   overview: '/', topology: `/topology?at=${encodeURIComponent('3 ProxyRoute shop/cart')}`, traffic: '/traffic', requests: '/requests?follow=off', traces: '/traces',
   trace: `/traces/${traces[0].traceID}?span=${trace.spans.find((span) => span.kind === 'server')?.id ?? ''}`, explain: `/explain?request=${request}`, policies: '/policies?by=route',
   certificates: '/certificates', addresses: '/addresses', sites: '/sites', agents: '/agents', objects: '/objects/proxyroutes', object: '/objects/proxyroutes/shop/cart',
+  agent: '/agents/standalone', edit: '/edit/proxyroutes/shop/cart', difference: '/delete/proxyroutes/shop/checkout', history: '/history', claims: '/claims',
 };
 const {page, faults, end} = await visit(chromium, shop.url, '');
 faults.length = 0;
+await page.addInitScript(() => localStorage.setItem('edge-claims', JSON.stringify([
+  'host == "staff.shop.example" implies policy BasicAuth', 'path prefix "/cart" implies not backend shop/search', 'host == "api.example" implies policy OIDC'])));
 mkdirSync(out, {recursive: true});
 for (const old of readdirSync(out)) if (/^web-.*\.png$/.test(old)) rmSync(`${out}/${old}`);
 let total = 0;
@@ -44,6 +49,9 @@ for (const colorScheme of ['light', 'dark']) {
     await page.getByRole('heading', {level: 1}).waitFor();
     await page.getByText('Live', {exact: true}).waitFor({state: 'attached'});
     await page.waitForFunction(() => !document.querySelector('.loading') && !document.body.textContent.includes('Waiting for the agents'));
+    const named = {edit: 'Diagnostics', difference: 'Requests that are treated otherwise', history: 'What this change did'}[name];
+    if (named) await page.getByRole('region', {name: named, exact: true}).first().waitFor();
+    if (name === 'edit') await page.getByText('The compiler finds nothing to object to.').waitFor();
     if (name === 'explain') await page.getByRole('region', {name: 'Matching rule'}).waitFor();
     // Two polls of the agents.
     if (['overview', 'traffic', 'topology'].includes(name)) await new Promise((resolve) => setTimeout(resolve, 4_500));
