@@ -233,7 +233,6 @@ class Controller::Impl {
 
   Distributor& distributor() { return *distributor_; }
   const std::string& cluster_uid() const { return cluster_uid_; }
-  federation::View federation_view() { return federation_->view(); }
   std::string program_key() const { return key_.public_pem(); }
   bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
@@ -261,15 +260,16 @@ class Controller::Impl {
 
   /// Its thread begins with the first peer that is named.
   void start_federation() {
-    federation_ = std::make_unique<federation::Federation>(federation::FederationOptions{
-        .data_dir = options_.data_dir,
-        .cluster_uid = cluster_uid_,
-        .key = key_,
-        .config = options_.config,
-        .tunnels = &tunnels_,
-        .leads = [this] { return leads(); },
-        .changed = [this] { agents_changed(); },
-        .log = options_.log});
+    federation_ =
+        std::make_unique<federation::Federation>(federation::FederationOptions{.data_dir = options_.data_dir,
+                                                                               .cluster_uid = cluster_uid_,
+                                                                               .key = key_,
+                                                                               .config = options_.config,
+                                                                               .tunnels = &tunnels_,
+                                                                               .leads = [this] { return leads(); },
+                                                                               .changed = [this] { agents_changed(); },
+                                                                               .log = options_.log});
+    options_.federation = federation_->view();
   }
 
   /// A hub that is away changes nothing here: what cannot be read of the join file is told, and nothing else fails.
@@ -664,7 +664,6 @@ Result<std::unique_ptr<LocalAgent>> Controller::connect(std::string name, const 
                                                         LocalAgentEvents events) {
   return impl_->distributor().connect(std::move(name), hello, std::move(events));
 }
-federation::View Controller::federation_view() { return impl_->federation_view(); }
 std::string Controller::cluster_uid() const { return impl_->cluster_uid(); }
 std::string Controller::program_key() const { return impl_->program_key(); }
 std::string Controller::behind(const std::string& agent, const std::string& program) const {

@@ -75,7 +75,7 @@ struct ControllerOptions {
   std::function<void(const std::vector<ResourceId>& gone)> changed{};
   /// Serves the controller's own admin pages to administrators by the agents' port (DistributorOptions).
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
-  /// What administrators are shown of federation, and metrics count; without functions: there is none.
+  /// What administrators are shown of federation, and metrics count: set by the controller.
   federation::View federation{};
 };
 
@@ -114,8 +114,6 @@ class Controller {
   Result<std::unique_ptr<LocalAgent>> connect(std::string name, const std::string& hello, LocalAgentEvents events);
   /// Tells clusters apart: of the signing key, and so alike for all controllers of a cluster.
   std::string cluster_uid() const;
-  /// What people are shown of federation. Its functions are never null, and end before the controller does.
-  federation::View federation_view();
   /// PEM, of the key that programs are signed with.
   std::string program_key() const;
   /// All of them, in place of those of the last call.

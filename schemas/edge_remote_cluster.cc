@@ -4,7 +4,8 @@ namespace edge::schemas {
 namespace {
 
 constexpr std::string_view kPhases[] = {"Pending", "Connecting", "Connected", "Degraded", "Disconnected", "Failed"};
-constexpr std::string_view kFederated[] = {"ProxyVIP", "ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "Secret"};
+constexpr std::string_view kFederated[] = {"ProxyVIP",     "ProxyGateway", "ProxyRoute",
+                                           "ProxyBackend", "ProxyPolicy",  "Secret"};
 constexpr std::string_view kConflicts[] = {"OldestWins", "NewestWins", "HubWins"};
 
 constexpr Field kTlsFields[] = {
@@ -34,7 +35,9 @@ constexpr Field kGrantFields[] = {
 constexpr Object kGrant{kGrantFields};
 
 constexpr Field kQuotaFields[] = {
-    integer("objects", "Versions of objects that the cluster may have written.").within(1, 1'000'000).defaults_to("20000"),
+    integer("objects", "Versions of objects that the cluster may have written.")
+        .within(1, 1'000'000)
+        .defaults_to("20000"),
     string("bytes", "Size of these.").as(Format::kSize).defaults_to("128Mi"),
 };
 constexpr Object kQuota{kQuotaFields};
@@ -52,7 +55,8 @@ constexpr Field kFederationFields[] = {
     object("writes", kGrant,
            "Where the cluster may write objects that others made; nowhere without it, and of a hub everywhere."),
     object("quota", kQuota, "Most that is taken of the cluster."),
-    string("conflictPolicy", "Which version holds when clusters changed a resource without knowing of each other. The "
+    string("conflictPolicy",
+           "Which version holds when clusters changed a resource without knowing of each other. The "
            "oldest object at the hub names it for all clusters.")
         .one_of(kConflicts)
         .defaults_to("OldestWins"),

@@ -41,8 +41,8 @@ struct StandaloneOptions {
   Labels labels;            ///< of the built-in agent
   std::string group_label;  ///< as in ControllerOptions
   std::vector<std::string> published_addresses;
-  std::string hub{};       ///< as in ControllerOptions
-  std::string hub_join{};  ///< likewise
+  std::string hub{};                          ///< as in ControllerOptions
+  std::string hub_join{};                     ///< likewise
   std::vector<std::string> hub_kinds{};       ///< likewise
   std::vector<std::string> hub_namespaces{};  ///< likewise
   Colour colour = Colour::kNo;

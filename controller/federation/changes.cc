@@ -11,7 +11,9 @@ namespace {
 constexpr std::size_t kPiece = 256 << 10;
 constexpr std::uint64_t kSeed = 0xfede7a7e;
 
-Error no_record(const std::string& what) { return {ErrorCode::kDataLoss, "a record of the federation's state: " + what}; }
+Error no_record(const std::string& what) {
+  return {ErrorCode::kDataLoss, "a record of the federation's state: " + what};
+}
 
 void write_applied(const ClusterState& state, const ObjectKey& key, v1::StoredApplied& out) {
   write(key, *out.mutable_key());

@@ -110,8 +110,8 @@ class Replica {
                             std::int64_t now);
   /// Removes versions of which a peer's whole list says that they are gone: by a new version, so that others learn it.
   Status retire(const ObjectKey& key, const std::vector<Dot>& gone, std::int64_t now);
-  /// An object that was changed here was deleted elsewhere, without knowing of the change, and the deletion is forgotten
-  /// there: it is written again as the loser of a conflict, so that the change stands and both are listed.
+  /// An object that was changed here was deleted elsewhere, without knowing of the change, and the deletion is
+  /// forgotten there: it is written again as the loser of a conflict, so that the change stands and both are listed.
   Status remember_deletion(const ObjectKey& key, std::int64_t now);
 
   // ---- Reading ----
@@ -204,7 +204,7 @@ class Replica {
   std::vector<Life> lives_;
   std::map<ObjectKey, std::vector<HeldVersion>> objects_;
   std::map<std::uint64_t, ObjectKey> by_sequence_;
-  std::set<ObjectKey> deleted_;         ///< all siblings are deletions
+  std::set<ObjectKey> deleted_;  ///< all siblings are deletions
   std::set<ObjectKey> touched_;
   std::map<std::string, Usage> usage_;  ///< by author
   std::map<std::string, Peer> peers_;

@@ -106,7 +106,7 @@ class Session {
   bool list_sent_ = true;
   bool resending_ = false;
   bool comparing_ = false;
-  std::set<DotOf> unlisted_;  ///< that the peer is known to have had, and has not listed yet
+  std::set<DotOf> unlisted_;    ///< that the peer is known to have had, and has not listed yet
   std::set<ObjectKey> listed_;  ///< objects in its list
 
   std::uint64_t members_sent_ = 0;                  ///< their version

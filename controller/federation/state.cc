@@ -60,8 +60,8 @@ void StateAccess::write_versions(const std::vector<HeldVersion>& siblings,
   }
 }
 
-Status StateAccess::read_versions(const ObjectKey& key,
-                                  const google::protobuf::RepeatedPtrField<v1::StoredVersion>& in, Replica& replica) {
+Status StateAccess::read_versions(const ObjectKey& key, const google::protobuf::RepeatedPtrField<v1::StoredVersion>& in,
+                                  Replica& replica) {
   if (const auto found = replica.objects_.find(key); found != replica.objects_.end()) {
     for (const HeldVersion& held : found->second) replica.take_out(held);
     replica.objects_.erase(found);

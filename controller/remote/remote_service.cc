@@ -1,9 +1,12 @@
 #include "controller/remote/remote_service.h"
 
+#include <chrono>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/caller.h"
@@ -18,6 +21,39 @@ using LinkReactor = grpc::ServerBidiReactor<v1::Message, v1::Message>;
 
 /// Words that wait for a cluster that reads nothing.
 constexpr std::size_t kMostWaiting = 256;
+/// For what is being written when a call ends: the reason comes after it.
+constexpr auto kLastWrite = std::chrono::seconds(2);
+
+/// Cancels a call whose last write does not come to an end.
+class WriteLimit {
+ public:
+  void begin(grpc::CallbackServerContext& context) {
+    {
+      const std::lock_guard lock(call_->mutex);
+      call_->context = &context;
+    }
+    alarm_.Set(std::chrono::system_clock::now() + kLastWrite, [call = call_](bool is_due) {
+      const std::lock_guard lock(call->mutex);
+      if (is_due && call->context != nullptr) call->context->TryCancel();
+    });
+  }
+  /// The context goes.
+  void drop() {
+    {
+      const std::lock_guard lock(call_->mutex);
+      call_->context = nullptr;
+    }
+    alarm_.Cancel();
+  }
+
+ private:
+  struct Call {
+    std::mutex mutex;
+    grpc::CallbackServerContext* context = nullptr;
+  };
+  const std::shared_ptr<Call> call_ = std::make_shared<Call>();
+  grpc::Alarm alarm_;
+};
 
 grpc::Status to_grpc(const Status& status) {
   if (status) return grpc::Status::OK;
@@ -73,6 +109,7 @@ class LinkStream final : public Connection, public LinkReactor {
   void OnCancel() override { end({ErrorCode::kUnavailable, "the connection is broken"}); }
 
   void OnDone() override {
+    limit_.drop();
     clusters_.left(*this, why_);
     if (!cluster_uid_.empty()) tunnels_.end(cluster_uid_, {ErrorCode::kUnavailable, "the link of the cluster is over"});
     const std::shared_ptr<LinkStream> last = std::move(self_);
@@ -109,9 +146,9 @@ class LinkStream final : public Connection, public LinkReactor {
     finished_ = true;
     status_ = to_grpc(why);
     why_ = why ? std::string() : why.error().text;
-    // A pending write would delay the end; the call is cancelled.
+    // OnWriteDone finishes.
     if (writing_) {
-      context_.TryCancel();
+      limit_.begin(context_);
     } else {
       Finish(status_);
     }
@@ -131,6 +168,7 @@ class LinkStream final : public Connection, public LinkReactor {
   bool finished_ = false;
   grpc::Status status_;
   std::string why_;
+  WriteLimit limit_;
 };
 
 using TunnelReactor = grpc::ServerBidiReactor<v1::Frame, v1::Frame>;
@@ -154,6 +192,7 @@ class TunnelStream final : public FrameReactor<TunnelReactor, v1::Frame> {
   }
   void OnCancel() override { end({ErrorCode::kUnavailable, "the connection is broken"}); }
   void OnDone() override {
+    limit_.drop();
     tunnels_.left(peer_.cluster_uid, *this);
     const std::shared_ptr<TunnelStream> last = std::move(alive_);
   }
@@ -161,9 +200,9 @@ class TunnelStream final : public FrameReactor<TunnelReactor, v1::Frame> {
  private:
   void end_call(const Error& why) override {
     status_ = to_grpc(why);
-    // A pending write would delay the end; the call is cancelled.
+    // OnWriteDone finishes.
     if (writing_) {
-      context_.TryCancel();
+      limit_.begin(context_);
     } else {
       Finish(status_);
     }
@@ -172,6 +211,7 @@ class TunnelStream final : public FrameReactor<TunnelReactor, v1::Frame> {
   grpc::CallbackServerContext& context_;
   std::shared_ptr<TunnelStream> alive_;
   grpc::Status status_;
+  WriteLimit limit_;
 };
 
 /// A reactor for a refused stream, which gRPC needs too.

@@ -34,7 +34,7 @@ constexpr auto kTellHeard = 60s;
 /// For the hub's first word.
 constexpr auto kWelcomePatience = 10s;
 /// A tunnel that has ended, or that the hub does not want, is tried again after so long.
-constexpr auto kTunnelAgain = 5s;
+constexpr auto kTunnelAgain = 2s;
 
 }  // namespace
 

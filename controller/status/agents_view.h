@@ -24,9 +24,9 @@ struct AgentsView {
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
   /// By `namespace/name` of the backend: names of its endpoints.
   std::map<std::string, std::vector<NameHealth>> names{};
-  std::vector<UnboundListener> unbound;               ///< of all of them, see unbound_of_all
-  std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name` of the ProxyVIP
-  remote::RemoteViews remotes{};                      ///< by `namespace/name` of the EdgeRemoteCluster
+  std::vector<UnboundListener> unbound;                        ///< of all of them, see unbound_of_all
+  std::map<std::string, std::vector<AgentVip>> vips;           ///< by `namespace/name` of the ProxyVIP
+  remote::RemoteViews remotes{};                               ///< by `namespace/name` of the EdgeRemoteCluster
   std::map<std::string, federation::PeerStatus> federation{};  ///< likewise
 
   /// Whether all agents run this program or a later one. False without agents.

@@ -58,12 +58,9 @@ federation::PeerStatus federation_of(const AgentsView& view, const std::string& 
 
 void overlay_federation(const federation::PeerStatus& federated, Json& status) {
   if (!federated.enabled) return;
-  status["federation"] = {{"synced", federated.synced},
-                          {"objects", federated.objects},
-                          {"conflicts", federated.conflicts},
-                          {"lag", federated.lag},
-                          {"refused", federated.refused},
-                          {"refusedByPeer", federated.refused_by_peer}};
+  status["federation"] = {{"synced", federated.synced},       {"objects", federated.objects},
+                          {"conflicts", federated.conflicts}, {"lag", federated.lag},
+                          {"refused", federated.refused},     {"refusedByPeer", federated.refused_by_peer}};
   status["conditions"].push_back(
       condition_of("Federated", federated.synced, federated.reason, federated.message, status));
 }
@@ -77,8 +74,7 @@ void overlay_remote(const AgentsView& agents, const std::string& name, Json& sta
   const RemoteView& view = found->second;
   status.update(fields_of(view));
   const bool connected = view.phase.phase == Phase::kConnected || view.phase.phase == Phase::kDegraded;
-  status["conditions"].push_back(
-      condition_of("Connected", connected, view.phase.reason, view.phase.message, status));
+  status["conditions"].push_back(condition_of("Connected", connected, view.phase.reason, view.phase.message, status));
   overlay_federation(federation_of(agents, name), status);
 }
 
@@ -86,8 +82,8 @@ std::vector<std::string> remotes_that_differ(const AgentsView& a, const AgentsVi
   std::vector<std::string> differ;
   for (const auto& [name, view] : b.remotes) {
     const auto before = a.remotes.find(name);
-    const bool same = before != a.remotes.end() && alike(before->second, view) &&
-                      federation_of(a, name) == federation_of(b, name);
+    const bool same =
+        before != a.remotes.end() && alike(before->second, view) && federation_of(a, name) == federation_of(b, name);
     if (!same) differ.push_back(name);
   }
   return differ;

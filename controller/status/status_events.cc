@@ -33,6 +33,11 @@ std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionF
     } else if (flip.type == "Connected") {
       // Before it has ever come there is nothing to be told.
       if (holds || !flip.first) tell(holds ? kNormal : kWarning, flip.reason, flip.message);
+    } else if (flip.type == "Federated") {
+      // A peer that is away, or to which changes are on their way, is none.
+      if (holds && !flip.first) tell(kNormal, flip.reason, flip.message);
+      if (!holds && (flip.reason == "NotApplied" || flip.reason == "NotRunning"))
+        tell(kWarning, flip.reason, flip.message);
     } else if (flip.type == "ResolvedRefs" && !holds) {
       tell(kWarning, flip.reason, flip.message);
     } else if (flip.type == "Healthy") {

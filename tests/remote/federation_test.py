@@ -23,7 +23,7 @@ ORIGIN = "edgeproxy.io/origin-cluster"
 
 def backend(name, address="198.51.100.1:80", namespace="default"):
     return (f"apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\nmetadata: {{name: {name}, namespace: {namespace}}}\n"
-            f"spec: {{endpoints: [{{address: {address.split(':')[0]}, port: {address.split(':')[1]}}}]}}\n")
+            f"spec: {{endpoints: [{{address: '{address}'}}]}}\n")
 
 
 def route(name, backend_name):
@@ -41,7 +41,7 @@ class Site(Cluster):
 
     def address(self, name):
         found = self.find("ProxyBackend", name)
-        return None if found is None else found["spec"]["endpoints"][0]["address"]
+        return None if found is None else found["spec"]["endpoints"][0]["address"].split(":")[0]
 
     def put(self, text):
         self.edgectl("apply", "-f", "-", text=text)

@@ -36,7 +36,8 @@ std::string path_in(const ObjectKey& key) {
 const kube::Resource* find_resource(const kube::ResourceTable& table, const schemas::Kind& kind) {
   if (const kube::Resource* exact = table.find_kind(kind.api_version, kind.kind)) return exact;
   const std::size_t slash = kind.api_version.find('/');
-  const std::string_view group = slash == std::string_view::npos ? std::string_view() : kind.api_version.substr(0, slash);
+  const std::string_view group =
+      slash == std::string_view::npos ? std::string_view() : kind.api_version.substr(0, slash);
   for (const kube::Resource& resource : table.all()) {
     if (resource.group == group && resource.kind == kind.kind && resource.has_verb("watch")) return &resource;
   }
@@ -46,11 +47,7 @@ const kube::Resource* find_resource(const kube::ResourceTable& table, const sche
 }  // namespace
 
 ApiFollower::ApiFollower(kube::Client& client, Logger log, ApiEvents events)
-    : client_(client),
-      log_(std::move(log)),
-      events_(std::move(events)),
-      discovery_(client),
-      waiter_(client.loop()) {}
+    : client_(client), log_(std::move(log)), events_(std::move(events)), discovery_(client), waiter_(client.loop()) {}
 
 ApiFollower::~ApiFollower() = default;
 
@@ -199,7 +196,8 @@ net::Detached ApiFollower::write(ObjectKey key, std::string object, bool exists)
     // A watch may have told of a later one already.
     const ApiObject* const known = find(key);
     const std::uint64_t version = number_of(reply.object.resource_version);
-    const bool later = known != nullptr && known->uid == reply.object.uid && number_of(known->resource_version) > version;
+    const bool later =
+        known != nullptr && known->uid == reply.object.uid && number_of(known->resource_version) > version;
     if (!later) {
       written_[key] = version;
       keep(key, reply.object);

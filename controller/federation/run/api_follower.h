@@ -93,8 +93,8 @@ class ApiFollower {
   std::map<std::string, Kind> kinds_;
   std::map<std::string, std::string> faults_;  ///< by kind
   std::map<ObjectKey, ApiObject> objects_;
-  std::map<ObjectKey, std::uint64_t> written_;   ///< versions that writes of ours have made, and no watch has told yet
-  std::map<ObjectKey, std::string> deleted_;     ///< UIDs of what we have deleted, until a watch has told
+  std::map<ObjectKey, std::uint64_t> written_;  ///< versions that writes of ours have made, and no watch has told yet
+  std::map<ObjectKey, std::string> deleted_;    ///< UIDs of what we have deleted, until a watch has told
   std::map<ObjectKey, net::Waiter*> writing_;
   net::Waiter waiter_;
   bool discovering_ = false;

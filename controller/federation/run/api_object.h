@@ -17,9 +17,9 @@ struct ApiObject {
   std::string resource_version{};
   std::string kept{};  ///< JSON of the metadata that is this cluster's: finalizers, owners; empty: none
   std::int64_t generation = 0;
-  bool ending = false;       ///< it is deleted, and waits for its finalizers
-  bool has_origin = false;   ///< it has the label of another cluster
-  bool is_machine = false;   ///< a Secret that programs of its cluster made for it alone: never federated
+  bool ending = false;      ///< it is deleted, and waits for its finalizers
+  bool has_origin = false;  ///< it has the label of another cluster
+  bool is_machine = false;  ///< a Secret that programs of its cluster made for it alone: never federated
 };
 
 /// `text`: the object as JSON. kInvalidArgument: it is none.
@@ -28,9 +28,9 @@ Result<ApiObject> read_api_object(std::string_view text);
 /// Returns what is written for the content of a version: over `now`, or as a new object where that is null.
 Result<std::string> written_object(std::string_view content, std::string_view origin, const ApiObject* now);
 
-/// An API may make something else of what it is given: it adds defaults, and drops fields that it does not know. Returns
-/// `content` with the changes from `echo`, what the API made of it, to `now`: fields that this cluster does not know
-/// stay as they were.
+/// An API may make something else of what it is given: it adds defaults, and drops fields that it does not know.
+/// Returns `content` with the changes from `echo`, what the API made of it, to `now`: fields that this cluster does not
+/// know stay as they were.
 std::string changed_content(std::string_view content, std::string_view echo, std::string_view now);
 
 }  // namespace edge::federation

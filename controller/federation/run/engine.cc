@@ -89,7 +89,8 @@ void Engine::begin() {
   keys_ = std::make_unique<ClusterKeys>(options_.key);
   keys_version_ = 0;
   if (Status status = keys_->add(options_.cluster_uid, options_.key.public_pem()); !status) return fail(status.error());
-  auto opened = StateFile::open(options_.data_dir + "/federation", options_.cluster_uid, keys_->signatures(), options_.log);
+  auto opened =
+      StateFile::open(options_.data_dir + "/federation", options_.cluster_uid, keys_->signatures(), options_.log);
   if (!opened) return fail(opened.error());
   auto client = kube::Client::make(loop_, options_.config);
   if (!client) return fail(client.error());

@@ -135,8 +135,8 @@ class Engine {
   std::map<std::string, Connection> connections_;  ///< by UID
   std::map<std::string, PeerCounts> counts_;       ///< by UID
 
-  std::set<ObjectKey> dirty_;     ///< to be looked at, in the API and the state
-  std::set<ObjectKey> restored_;  ///< of an API that is older than it was
+  std::set<ObjectKey> dirty_;                   ///< to be looked at, in the API and the state
+  std::set<ObjectKey> restored_;                ///< of an API that is older than it was
   std::map<std::string, std::uint64_t> lists_;  ///< by kind, the list that was looked at
   std::map<ObjectKey, Applying> applying_;
   std::deque<ObjectKey> to_write_;

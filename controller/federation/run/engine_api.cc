@@ -214,7 +214,8 @@ void Engine::start_writes() {
     if (version == nullptr || version->deleted) {
       api_->remove(key);
     } else {
-      api_->put(key, version->content, version->origin == options_.cluster_uid ? std::string() : name_of(version->origin));
+      api_->put(key, version->content,
+                version->origin == options_.cluster_uid ? std::string() : name_of(version->origin));
     }
   }
 }
@@ -228,7 +229,8 @@ void Engine::wrote(const ObjectKey& key, const ApiWrite& write) {
   dirty_.insert(key);
   work_soon();
   if (write.outcome == ApiWrite::Outcome::kFailed) {
-    Retry& retry = retries_.try_emplace(key, Retry{{}, kube::Backoff(kFirstRetry, kLongestRetry, {}), {}}).first->second;
+    Retry& retry =
+        retries_.try_emplace(key, Retry{{}, kube::Backoff(kFirstRetry, kLongestRetry, {}), {}}).first->second;
     retry.at = loop_.now() + retry.backoff.next();
     if (std::exchange(retry.fault, write.fault) != write.fault) {
       options_.log.warn("a federated object cannot be written here",
@@ -291,7 +293,8 @@ void Engine::tell_event(const ObjectKey& key, kube::EventLevel level, const char
 }
 
 PeerStatus Engine::status_of(const PeerSpec& spec) const {
-  PeerStatus status{.enabled = spec.enabled, .synced = false, .reason = "Disabled", .message = "spec.federation is not enabled"};
+  PeerStatus status{
+      .enabled = spec.enabled, .synced = false, .reason = "Disabled", .message = "spec.federation is not enabled"};
   if (!spec.enabled) return status;
   if (spec.shares_nothing()) {
     status.reason = "NothingNamed";
@@ -324,15 +327,16 @@ PeerStatus Engine::status_of(const PeerSpec& spec) const {
     status.synced = facts.synchronized || (facts.greeted && !facts.comparing && lately && was_synced(spec));
     status.reason = status.synced ? "Synced" : facts.comparing ? "Comparing" : "Syncing";
     status.message = status.synced ? "the cluster has acknowledged everything"
-                     : facts.comparing  ? "this cluster may have what was deleted meanwhile, and compares with the whole list"
-                                        : "changes are on their way";
+                     : facts.comparing
+                         ? "this cluster may have what was deleted meanwhile, and compares with the whole list"
+                         : "changes are on their way";
   }
   if (status.synced && !retries_.empty()) {
     status.reason = "NotApplied";
     status.synced = false;
-    status.message = std::to_string(retries_.size()) + " objects cannot be written here: " +
-                     retries_.begin()->first.kind + " " + retries_.begin()->first.name + ": " +
-                     retries_.begin()->second.fault;
+    status.message = std::to_string(retries_.size()) +
+                     " objects cannot be written here: " + retries_.begin()->first.kind + " " +
+                     retries_.begin()->first.name + ": " + retries_.begin()->second.fault;
   } else if (status.synced && spec.hub.empty() && spec.policy != policy_) {
     status.message = "the conflictPolicy " + std::string(to_string(policy_)) +
                      " of the oldest EdgeRemoteCluster holds for all of the federation";

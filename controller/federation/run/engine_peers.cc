@@ -35,8 +35,9 @@ void Engine::set_peers(std::vector<PeerSpec> peers) {
 }
 
 const PeerSpec* Engine::spec_of(const controller::remote::TunnelPeer& peer) const {
-  const auto found = std::ranges::find_if(
-      specs_, [&](const PeerSpec& spec) { return peer.is_hub ? spec.hub == peer.name : spec.hub.empty() && spec.name == peer.name; });
+  const auto found = std::ranges::find_if(specs_, [&](const PeerSpec& spec) {
+    return peer.is_hub ? spec.hub == peer.name : spec.hub.empty() && spec.name == peer.name;
+  });
   return found == specs_.end() ? nullptr : &*found;
 }
 
@@ -73,7 +74,8 @@ void Engine::apply_specs() {
   api_->set_kinds(kinds);
   for (const std::string& kind : kinds) mark_all(kind, false);
   // A cluster with a hub has the hub's rules.
-  const bool has_hub = std::ranges::any_of(specs_, [](const PeerSpec& spec) { return spec.enabled && !spec.hub.empty(); });
+  const bool has_hub =
+      std::ranges::any_of(specs_, [](const PeerSpec& spec) { return spec.enabled && !spec.hub.empty(); });
   const MergeRules& rules = replica.rules();
   bool anew = false;
   if (is_hub && !has_hub && (rules.policy != policy_ || rules.hub != options_.cluster_uid)) {

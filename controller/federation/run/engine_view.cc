@@ -51,8 +51,8 @@ std::vector<RefusedView> refused_views(const RefusedCounts& counts) {
 }
 
 bool is_conflict(const std::vector<HeldVersion>& siblings) {
-  return std::ranges::any_of(
-      siblings, [&](const HeldVersion& held) { return !agree(*siblings.front().version, *held.version); });
+  return std::ranges::any_of(siblings,
+                             [&](const HeldVersion& held) { return !agree(*siblings.front().version, *held.version); });
 }
 
 }  // namespace

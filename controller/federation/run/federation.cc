@@ -122,9 +122,7 @@ std::uint64_t Federation::changes() const { return impl_->changes(); }
 View Federation::view() {
   const std::shared_ptr<Impl> impl = impl_;
   View view;
-  view.status = [impl] {
-    return impl->ask<Result<StatusView>>([](Engine& engine) { return engine.view_status(); });
-  };
+  view.status = [impl] { return impl->ask<Result<StatusView>>([](Engine& engine) { return engine.view_status(); }); };
   view.peers = [impl] {
     return impl->ask<Result<std::vector<PeerView>>>([](Engine& engine) { return engine.view_peers(); });
   };

@@ -32,8 +32,8 @@ struct PeerSpec {
   friend bool operator==(const PeerSpec& a, const PeerSpec& b);
 };
 
-/// `document`: the object as JSON; its name is for the caller to set. `is_hub`: it says where the hub is. What is no valid
-/// value reads as absent: the compiler reports it.
+/// `document`: the object as JSON; its name is for the caller to set. `is_hub`: it says where the hub is. What is no
+/// valid value reads as absent: the compiler reports it.
 PeerSpec read_peer_spec(std::string_view document, bool is_hub);
 /// `kinds` empty: nothing is exchanged with the hub.
 PeerSpec hub_spec(std::string hub, std::vector<std::string> kinds, std::vector<std::string> namespaces);

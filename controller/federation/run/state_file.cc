@@ -1,5 +1,8 @@
 #include "controller/federation/run/state_file.h"
 
+#include <sys/file.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -8,8 +11,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -148,12 +149,14 @@ Result<ClusterState> StateFile::read(const std::string& cluster, const Signature
   } else {
     status = Error{ErrorCode::kDataLoss, "it does not begin as one"};
   }
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return disk_error(path());
   if (status && good == kFirstLine.size()) status = Error{ErrorCode::kDataLoss, "it has no record that is whole"};
   if (status) {
     const std::uint64_t cut = static_cast<std::uint64_t>(facts.st_size) - good;
-    if (cut > 0) log.warn("the end of the federation's state is no whole record, and is dropped", {{"bytes", std::to_string(cut)}});
+    if (cut > 0)
+      log.warn("the end of the federation's state is no whole record, and is dropped",
+               {{"bytes", std::to_string(cut)}});
     finish_reading(state);
     return state;
   }
