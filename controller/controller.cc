@@ -308,11 +308,15 @@ class Controller::Impl {
 
   /// Agents that went away count: they do not run what is published.
   void tell_own(const std::vector<AgentState>& agents) {
-    const auto ready = std::ranges::count_if(agents, [](const AgentState& agent) {
-      return agent.connected && !agent.program.empty() && agent.program == agent.published;
-    });
-    remotes_->set_own(static_cast<std::uint32_t>(agents.size()), static_cast<std::uint32_t>(ready),
-                      distributor_->published());
+    std::uint32_t all = 0;
+    std::uint32_t ready = 0;
+    for (const AgentState& agent : agents) {
+      // Those of other sites are theirs.
+      if (!split_cluster(agent.name).cluster.empty()) continue;
+      ++all;
+      if (agent.connected && !agent.program.empty() && agent.program == agent.published) ++ready;
+    }
+    remotes_->set_own(all, ready, distributor_->published());
   }
 
   Status start_distributor() {
@@ -350,6 +354,7 @@ class Controller::Impl {
                         .number = [this](const std::string& program) { return groups_->number(program); },
                         .pinned = [this] { return groups_->pinned(); }};
     options.own_pages = [this](const AgentQuestion& question, const TakeAnswer& take) { answer_own(question, take); };
+    options.relayed_groups = [this](const std::string& cluster) { return remotes_->relayed_groups(cluster); };
     options.further = [this](Authority& authority) {
       remotes_->set_authority(authority);
       return remote::make_remote_service(*remotes_, tunnels_, authority);

@@ -74,6 +74,12 @@ constexpr Field kSpecFields[] = {
     string("siteRef", "Name of the Site that the cluster stands at.").as(Format::kNamespacedName),
     object("heartbeat", kHeartbeat, "Signs of life."),
     object("federation", kFederation, "Exchange of resources."),
+    strings(
+        "agentGroups",
+        "Groups of this cluster's agents that agents of the other may be in, which take programs through a relay in "
+        "place of a controller there. Without it none does.")
+        .as(Format::kLabel)
+        .at_most(16),
     boolean("suspended", "Whether the cluster is kept out without being forgotten.").defaults_to("false"),
 };
 constexpr Object kSpec{kSpecFields};

@@ -147,6 +147,7 @@ EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, R
                                            .namespaces = federation.strings("namespaces"),
                                            .conflict_policy = federation.text("conflictPolicy"),
                                            .sync_interval = federation.duration("syncInterval")},
+                            .agent_groups = spec.strings("agentGroups"),
                             .suspended = spec.boolean("suspended")};
   check_federation(federation, report);
   if (cluster.server_name && cluster.server_name->value.wildcard()) {

@@ -123,6 +123,7 @@ struct EdgeRemoteCluster {
   Maybe<std::chrono::nanoseconds> heartbeat_interval{};
   Maybe<std::chrono::nanoseconds> heartbeat_timeout{};
   Federation federation{};
+  std::vector<Located<std::string>> agent_groups{};
   Maybe<bool> suspended{};
 };
 

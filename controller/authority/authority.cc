@@ -27,6 +27,8 @@ constexpr std::size_t kMaxMembersBytes = 16 << 20;
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::string_view kTokenLine = "token: ";
 constexpr std::string_view kControllerLine = "controller: ";
+/// base/text/base64.h of the PEM; agent/sync reads it.
+constexpr std::string_view kJoinKeyLine = "program-key: ";
 constexpr std::string_view kAdministrator = "edgectl";
 /// Among the revoked: no agent has such a name.
 constexpr std::string_view kAdministrators = "*administrators";
@@ -318,7 +320,9 @@ Status Authority::Impl::write_names() {
 Status Authority::Impl::write_named_tokens() const { return write_private(path("tokens"), text_of(named_tokens)); }
 
 std::string Authority::Impl::join_text(std::string_view about, std::string_view with) const {
-  return "# " + std::string(about) + "\n" + std::string(kTokenLine) + std::string(with) + "\n" + roots;
+  std::string key;
+  if (!options.program_key.empty()) key = std::string(kJoinKeyLine) + to_base64(options.program_key) + "\n";
+  return "# " + std::string(about) + "\n" + std::string(kTokenLine) + std::string(with) + "\n" + key + roots;
 }
 
 Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request) {

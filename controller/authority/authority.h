@@ -32,6 +32,8 @@ struct AuthorityOptions {
   /// Replaces a CA that is not valid yet, made while the clock was ahead. If false, start waits until it is valid:
   /// agents that trust it could not rejoin by themselves.
   bool replace_early = false;
+  /// PEM: join files say that programs are signed with this key, which agents then believe alone. Empty: they do not.
+  std::string program_key{};
 };
 
 /// Lifetimes of certificates. Each is renewed after two thirds of its lifetime.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kHubLine = "hub: ";
 constexpr std::string_view kJoinedLine = "joined-with: ";
+constexpr std::string_view kProgramKeyLine = "program-key: ";
 constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE";
 constexpr std::string_view kKey = "-----BEGIN PRIVATE KEY";
 constexpr std::size_t kMaxHub = 260;
@@ -43,6 +44,7 @@ Result<RemoteIdentity> read_remote_identity(std::string_view text) {
                       .certificate = std::string(text.substr(certificate, key - certificate)),
                       .key = std::string(text.substr(key, authorities - key)),
                       .authorities = std::string(text.substr(authorities)),
+                      .program_key = from_base64(header_line(text, kProgramKeyLine)).value_or(std::string()),
                       .joined_with = header_line(text, kJoinedLine)};
   const auto facts = read_certificate(read.certificate);
   if (!facts || read.hub.size() > kMaxHub) return none;
@@ -58,6 +60,7 @@ std::string text_of(const RemoteIdentity& identity) {
   std::string text = "# Who has this file is the cluster " + identity.cluster +
                      " to its hub: edge-controller --hub-join. Keep it secret.\n" + std::string(kHubLine) +
                      identity.hub + "\n";
+  if (!identity.program_key.empty()) text += std::string(kProgramKeyLine) + to_base64(identity.program_key) + "\n";
   if (!identity.joined_with.empty()) text += std::string(kJoinedLine) + identity.joined_with + "\n";
   return text + identity.certificate + identity.key + identity.authorities;
 }

@@ -16,6 +16,8 @@ struct RemoteIdentity {
   std::string certificate;  ///< PEM
   std::string key;          ///< PEM
   std::string authorities;  ///< PEM
+  /// PEM of the key that the hub signs programs with; empty: an older hub did not say it.
+  std::string program_key{};
   Validity validity{};
   /// Fingerprint of the join file that it began with; empty: this is one.
   std::string joined_with{};

@@ -39,6 +39,9 @@ void merge(BackendHealth& into, const BackendHealth& from) {
   }
 }
 
+/// Of another cluster.
+bool is_relayed(const std::string& name) { return name.find(':') != std::string::npos; }
+
 }  // namespace
 
 AgentRegistry::Entry* AgentRegistry::find(const std::string& name, const std::string& instance, WallTime now) {
@@ -48,14 +51,19 @@ AgentRegistry::Entry* AgentRegistry::find(const std::string& name, const std::st
   return &found->second;
 }
 
-/// Of those that went away the one that did so first leaves.
-bool AgentRegistry::make_room() {
-  if (entries_.size() < kMaxAgents) return true;
+/// Of those that went away the one that did so first leaves. Sites take no room of this cluster's agents.
+bool AgentRegistry::make_room(const std::string& name) {
+  const bool relayed = is_relayed(name);
+  if (entries_.size() < std::min(kMaxAgents, kMaxRelayed)) return true;
+  std::size_t count = 0;
   auto oldest = entries_.end();
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    if (is_relayed(it->first) != relayed) continue;
+    ++count;
     if (it->second.state.connected) continue;
     if (oldest == entries_.end() || it->second.state.since < oldest->second.state.since) oldest = it;
   }
+  if (count < (relayed ? kMaxRelayed : kMaxAgents)) return true;
   if (oldest == entries_.end()) return false;
   entries_.erase(oldest);
   return true;
@@ -63,7 +71,7 @@ bool AgentRegistry::make_room() {
 
 bool AgentRegistry::connected(AgentState state, const std::string& instance, std::uint64_t session, WallTime now) {
   const std::lock_guard lock(mutex_);
-  if (!entries_.contains(state.name) && !make_room()) return false;
+  if (!entries_.contains(state.name) && !make_room(state.name)) return false;
   Entry& entry = entries_[state.name];
   entry = Entry{};
   entry.state = std::move(state);
@@ -82,14 +90,18 @@ bool AgentRegistry::lost(const std::string& name, std::uint64_t session, WallTim
   Entry& entry = found->second;
   entry.state.connected = false;
   entry.state.since = now;
-  // What it said of its backends is not known any more.
+  forget_reports(entry);
+  ++changes_;
+  return true;
+}
+
+/// What it said of its backends is not known any more.
+void AgentRegistry::forget_reports(Entry& entry) {
   entry.backends.clear();
   entry.endpoints = 0;
   entry.state.vips.clear();
   entry.wan.reset();
   entry.state.unbound.clear();
-  ++changes_;
-  return true;
 }
 
 bool AgentRegistry::applied(const std::string& name, const std::string& instance, const std::string& program,
@@ -132,23 +144,7 @@ bool AgentRegistry::reported(const std::string& name, const std::string& instanc
   bool changed = entry->state.vips != report.vips || entry->state.unbound != report.unbound;
   entry->state.unbound = std::move(report.unbound);
   entry->state.vips = std::move(report.vips);
-  for (const BackendName& removed : report.removed) {
-    const auto found = entry->backends.find(removed);
-    if (found == entry->backends.end()) continue;
-    entry->endpoints -= found->second.endpoints.size();
-    entry->backends.erase(found);
-    changed = true;
-  }
-  for (BackendHealth& backend : report.backends) {
-    const BackendName key(backend.name_space, backend.name);
-    const auto found = entry->backends.find(key);
-    const std::size_t had = found == entry->backends.end() ? 0 : found->second.endpoints.size();
-    if (entry->endpoints - had + backend.endpoints.size() > kMaxEndpoints) continue;
-    if (found == entry->backends.end() && entry->backends.size() >= kMaxBackends) continue;
-    entry->endpoints += backend.endpoints.size() - had;
-    changed = true;
-    entry->backends.insert_or_assign(key, std::move(backend));
-  }
+  changed = take_backends(*entry, std::move(report.backends), report.removed) || changed;
   changes_ += changed ? 1 : 0;
   return changed;
 }
@@ -160,6 +156,52 @@ bool AgentRegistry::links_reported(const std::string& name, const std::string& i
   if (entry == nullptr || !entry->state.connected || (entry->wan == report && entry->site == site)) return false;
   entry->wan = std::move(report);
   entry->site = site;
+  ++changes_;
+  return true;
+}
+
+/// Returns whether anything changed. What is over a limit is left out.
+bool AgentRegistry::take_backends(Entry& entry, std::vector<BackendHealth> backends,
+                                  const std::vector<BackendName>& removed) {
+  bool changed = false;
+  for (const BackendName& name : removed) {
+    const auto found = entry.backends.find(name);
+    if (found == entry.backends.end()) continue;
+    entry.endpoints -= found->second.endpoints.size();
+    entry.backends.erase(found);
+    changed = true;
+  }
+  for (BackendHealth& backend : backends) {
+    const BackendName key(backend.name_space, backend.name);
+    const auto found = entry.backends.find(key);
+    const std::size_t had = found == entry.backends.end() ? 0 : found->second.endpoints.size();
+    if (entry.endpoints - had + backend.endpoints.size() > kMaxEndpoints) continue;
+    if (found == entry.backends.end() && entry.backends.size() >= kMaxBackends) continue;
+    entry.endpoints += backend.endpoints.size() - had;
+    changed = true;
+    entry.backends.insert_or_assign(key, std::move(backend));
+  }
+  return changed;
+}
+
+bool AgentRegistry::relayed(Relayed change, std::uint64_t session, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  const std::string& name = change.state.name;
+  const auto known = entries_.find(name);
+  if (known == entries_.end() && !make_room(name)) return false;
+  Entry& entry = entries_[name];
+  if (entry.session > session) return true;
+  // A relay that has connected anew tells everything.
+  if (entry.session != session) forget_reports(entry);
+  entry.session = session;
+  entry.values = change.state.values;
+  entry.state = std::move(change.state);
+  entry.state.last_seen = now;
+  if (entry.state.connected) {
+    take_backends(entry, std::move(change.backends), change.removed);
+  } else {
+    forget_reports(entry);
+  }
   ++changes_;
   return true;
 }

@@ -22,7 +22,8 @@ namespace edge::controller {
 /// Thread-safe. No function calls back.
 class AgentRegistry {
  public:
-  static constexpr std::size_t kMaxAgents = 4096;
+  static constexpr std::size_t kMaxAgents = 4096;        ///< of this cluster
+  static constexpr std::size_t kMaxRelayed = 16'384;     ///< of others, behind their relays
   static constexpr std::size_t kMaxBackends = 20'000;    ///< of an agent
   static constexpr std::size_t kMaxEndpoints = 200'000;  ///< of an agent
 
@@ -54,6 +55,14 @@ class AgentRegistry {
   /// `site`: whose assignment the agent was sent.
   bool links_reported(const std::string& name, const std::string& instance, const std::string& site, WanReport report,
                       WallTime now);
+  /// What a relay says of an agent of its site, by the name with the cluster before it.
+  struct Relayed {
+    AgentState state;                     ///< without backends
+    std::vector<BackendHealth> backends;  ///< that changed
+    std::vector<BackendName> removed;
+  };
+  /// `session`: of the relay's stream, as above. False at the limit.
+  bool relayed(Relayed change, std::uint64_t session, WallTime now);
   /// Records what was last published to a group: the version of values, the hash of a program in hex.
   void published_values(const std::string& group, std::uint64_t version);
   void published_program(const std::string& group, const std::string& program);
@@ -81,7 +90,9 @@ class AgentRegistry {
   };
 
   Entry* find(const std::string& name, const std::string& instance, WallTime now);
-  bool make_room();
+  bool make_room(const std::string& name);
+  static bool take_backends(Entry& entry, std::vector<BackendHealth> backends, const std::vector<BackendName>& removed);
+  static void forget_reports(Entry& entry);
   AgentState state_of(const Entry& entry) const;
 
   mutable std::mutex mutex_;

@@ -21,8 +21,8 @@ inline grpc::Status to_grpc(const Status& status) {
 template <typename Up, typename Down>
 class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
  public:
-  Conversation(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer)
-      : Stream(std::move(peer)), hub_(hub), context_(context) {}
+  Conversation(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer, std::string name = {})
+      : Stream(std::move(peer), std::move(name)), hub_(hub), context_(context) {}
 
   /// Registers with the hub; the stream ends itself.
   void start(std::shared_ptr<Stream> self) {
@@ -51,6 +51,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     if (is_overtaken()) {
       return finish(Error{ErrorCode::kResourceExhausted, "the agent reads so slowly that what it is sent is too old"});
     }
+    if (Status status = may_last(); !status) return finish(status);
     if (is_moved()) {
       return finish(Error{ErrorCode::kUnavailable, "the label of the agent's node is another: so is its group"});
     }
@@ -105,6 +106,8 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
   virtual bool is_overtaken() const { return false; }
   /// Whether the agent's group has changed, so that it must reconnect.
   virtual bool is_moved() const { return false; }
+  /// What else ends it.
+  virtual Status may_last() const { return {}; }
   virtual void gone() = 0;
 
   bool may_write() const { return !writing_ && !finished_; }

@@ -11,6 +11,7 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 
 #include "controller/distribute/hub.h"
+#include "controller/distribute/relays.h"
 #include "controller/distribute/streams.h"
 #include "net/server/acceptor.h"
 #include "net/socket.h"
@@ -83,6 +84,7 @@ struct Distributor::Impl {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;  ///< null: gRPC accepts connections itself
   std::unique_ptr<grpc::Service> agents;
   std::unique_ptr<grpc::Service> inspect;
+  std::unique_ptr<grpc::Service> relays;   ///< null: none are taken
   std::shared_ptr<grpc::Service> further;  ///< null: none
   std::unique_ptr<grpc::Server> server;    ///< null: not started yet
 
@@ -140,6 +142,7 @@ void Distributor::Impl::accept(net::Fd client) {
 Status Distributor::Impl::start_server() {
   agents = make_agent_service(*hub);
   inspect = make_inspect_service(*hub);
+  if (options.relayed_groups) relays = make_relay_service(*hub, options.relayed_groups);
   if (options.further) further = options.further(hub->authority());
   grpc::ServerBuilder builder;
   int bound = 0;
@@ -151,6 +154,7 @@ Status Distributor::Impl::start_server() {
   }
   builder.RegisterService(agents.get());
   builder.RegisterService(inspect.get());
+  if (relays) builder.RegisterService(relays.get());
   if (further) builder.RegisterService(further.get());
   builder.SetMaxReceiveMessageSize(kMaxMessage);
   // Two controllers on one port would share its agents between them.
@@ -184,7 +188,8 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   auto authority = Authority::open({.directory = options.data_dir + "/agents",
                                     .controller = {},
                                     .clock = options.clock,
-                                    .replace_early = options.replace_early});
+                                    .replace_early = options.replace_early,
+                                    .program_key = options.fixes_program_key ? options.program_key : std::string()});
   if (!authority) return authority.error();
   auto impl = std::make_unique<Impl>(std::move(options));
   impl->hub = std::make_unique<Hub>(impl->options, std::move(*authority));
@@ -207,7 +212,11 @@ Result<std::unique_ptr<LocalAgent>> Distributor::connect(std::string name, const
 }
 
 void Distributor::stop() { impl_->stop(); }
-void Distributor::publish(Published published) { impl_->hub->publish(std::move(published)); }
+std::uint64_t Distributor::publish(Published published) { return impl_->hub->publish(std::move(published)); }
+void Distributor::ask(const std::string& agent, const AgentQuestion& question,
+                      const std::function<void(Result<AgentAnswer>)>& take) const {
+  impl_->hub->questions().ask(agent, question, take);
+}
 void Distributor::publish(std::shared_ptr<const VirtualAddresses> addresses) {
   impl_->hub->publish_addresses(std::move(addresses));
 }

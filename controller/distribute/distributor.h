@@ -43,6 +43,8 @@ struct Published {
   /// Endpoints and secrets: everything that the program needs.
   std::optional<program::ValueSet> values{};
   std::string group = std::string(kDefaultGroup);
+  /// The secrets are not known: what is published is for agents that run nothing yet. Others keep what they have.
+  bool lacks_secrets = false;
 };
 
 /// The history, for inspect calls. Called on server threads, concurrently; these are few, so that blocking delays
@@ -81,6 +83,11 @@ struct DistributorOptions {
   /// Answers `Ask` for the controller itself, at once or later: its own admin pages. On server threads; null: none.
   std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages{};
   bool replace_early = false;  ///< AuthorityOptions
+  /// Join files say `program_key`: agents take none that this controller says later. For a relay.
+  bool fixes_program_key = false;
+  /// Says which groups agents behind the relay of another cluster may be in. kUnavailable, kPermissionDenied: there is
+  /// to be no connection of the relay. On server threads, often: must not block. Null: relays are refused.
+  std::function<Result<std::vector<std::string>>(const std::string& cluster)> relayed_groups{};
   /// Accepts connections, as long as the distributor is there; gRPC and its threads start with the first one. null:
   /// gRPC starts at once, and accepts them itself.
   net::Loop* accept_on = nullptr;
@@ -99,9 +106,9 @@ class Distributor {
 
   /// Ends every stream and call; agents continue to serve. Afterwards the history is not used.
   void stop();
-  /// Replaces what is published. Returns at once; it is sent to agents that do not have it, once there are a program
-  /// and values.
-  void publish(Published published);
+  /// Replaces what is published, and returns its version, as AgentState::values. Returns at once; it is sent to agents
+  /// that do not have it, once there are a program and values.
+  std::uint64_t publish(Published published);
   /// Replaces the virtual addresses for agents, independently of programs and values.
   void publish(std::shared_ptr<const VirtualAddresses> addresses);
   /// Likewise the assignments of the SD-WAN's sites.
@@ -131,6 +138,9 @@ class Distributor {
   /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does
   /// not return while a call of the one before is under way.
   void on_change(std::function<void()> callback);
+  /// Asks an agent as Inspect does. `take` is called once, on a thread of the server, perhaps before this returns.
+  void ask(const std::string& agent, const AgentQuestion& question,
+           const std::function<void(Result<AgentAnswer>)>& take) const;
 
   /// Returns the hash of the program that is published to the group `default`, hex; empty: none yet.
   std::string published() const;

@@ -44,16 +44,18 @@ Hub::~Hub() {
 
 WallTime Hub::now() const { return clock_ ? clock_() : std::chrono::system_clock::now(); }
 
-void Hub::publish(Published published) {
+std::uint64_t Hub::publish(Published published) {
   Pending replaced;  // let go of without the lock
+  std::uint64_t version = 0;
   {
     const std::lock_guard lock(mutex_);
-    ++version_;
+    version = ++version_;
     Group& to = groups_[published.group];
     if (published.values) {
       to.values_version = version_;
       replaced.values = std::exchange(to.pending.values, std::move(published.values));
       to.pending.values_version = version_;
+      to.pending.lacks_secrets = published.lacks_secrets;
     }
     if (published.program != nullptr) {
       replaced.program = std::exchange(to.pending.program, std::move(published.program));
@@ -62,6 +64,7 @@ void Hub::publish(Published published) {
     if (to.pending.has_something()) pending_.insert(std::move(published.group));
   }
   work_.notify_one();
+  return version;
 }
 
 Hub::Announced Hub::announced() const {
@@ -76,7 +79,17 @@ Hub::Announced Hub::announced() const {
 
 Result<Hub::Membership> Hub::enter_group(const AgentState& agent) {
   const auto label = agent.labels.find(group_label_);
-  Membership membership{.label = label == agent.labels.end() ? std::string() : label->second, .node = agent.node};
+  return enter({.label = label == agent.labels.end() ? std::string() : label->second, .node = agent.node});
+}
+
+Result<Hub::Membership> Hub::enter_group(const std::string& group) {
+  if (!is_label_value(group) || group.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "a group's name is that of a label's value"};
+  }
+  return enter({.label = group});
+}
+
+Result<Hub::Membership> Hub::enter(Membership membership) {
   {
     const std::lock_guard lock(mutex_);
     std::string& name = membership.group;
@@ -164,7 +177,8 @@ void Hub::take(const std::string& group, Pending pending) {
   if (pending.values) {
     leave_out_large(group, *pending.values);
     const std::size_t bytes = program::bytes_of(*pending.values);
-    next.values = std::make_shared<const Values>(Values{pending.values_version, *std::move(pending.values), bytes});
+    next.values = std::make_shared<const Values>(
+        Values{pending.values_version, *std::move(pending.values), bytes, pending.lacks_secrets});
     registry_.published_values(group, pending.values_version);
   }
   {

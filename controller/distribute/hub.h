@@ -33,7 +33,10 @@ namespace edge::controller {
 /// One stream of one agent. `wake` and `end` are called without a lock held, from any thread.
 class Stream {
  public:
-  explicit Stream(CertificateFacts peer) : peer_(std::move(peer)) {}
+  explicit Stream(CertificateFacts peer) : Stream(std::move(peer), {}) {}
+  /// `name`: that it is counted and found by; empty: the peer's.
+  Stream(CertificateFacts peer, std::string name)
+      : peer_(std::move(peer)), name_(name.empty() ? peer_.subject.name : std::move(name)) {}
   virtual ~Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -43,13 +46,14 @@ class Stream {
   virtual void end(const Error& why) = 0;
 
   const CertificateFacts& peer() const { return peer_; }
-  const std::string& name() const { return peer_.subject.name; }
+  const std::string& name() const { return name_; }
   /// A later stream has a larger number.
   std::uint64_t order() const { return order_; }
 
  private:
   friend class Hub;
   CertificateFacts peer_;
+  std::string name_;
   std::uint64_t order_ = 0;
 };
 
@@ -60,8 +64,8 @@ class Hub {
   static constexpr std::size_t kRememberedOutlines = 8;
   /// Limit for one run of the controller; agents of further groups are rejected.
   static constexpr std::size_t kMaxGroups = 64;
-  /// Six streams per agent.
-  static constexpr std::size_t kMaxStreams = 6 * AgentRegistry::kMaxAgents;
+  /// Six streams per agent, three per relay.
+  static constexpr std::size_t kMaxStreams = 6 * AgentRegistry::kMaxAgents + 3 * 1024;
   /// Limit for one agent, including streams of an earlier session, so that it cannot use up the streams of others.
   static constexpr std::size_t kMaxStreamsOfOne = 36;
   /// A stream without progress for so long is ended: its agent must reconnect.
@@ -90,7 +94,8 @@ class Hub {
     std::shared_ptr<const Values> values;
   };
 
-  void publish(Published published);
+  /// Returns the version, as agents acknowledge it.
+  std::uint64_t publish(Published published);
   /// Versions of the values that were last published, sent or not.
   struct Announced {
     std::uint64_t newest = 0;
@@ -105,6 +110,8 @@ class Hub {
   };
   /// Adds the agent's group if needed, and returns it. kResourceExhausted: there are too many.
   Result<Membership> enter_group(const AgentState& agent);
+  /// For agents behind a relay, whose labels it has looked at.
+  Result<Membership> enter_group(const std::string& group);
   /// Sets the label of a node; empty: it has none. Agents whose group changes by it must reconnect.
   void set_node_group(const std::string& node, std::string group);
   /// Returns whether the group has changed since it was entered.
@@ -157,6 +164,7 @@ class Hub {
     ProgramVersion program_version;
     std::optional<program::ValueSet> values;
     std::uint64_t values_version = 0;
+    bool lacks_secrets = false;
 
     bool has_something() const { return program != nullptr || values; }
   };
@@ -168,6 +176,7 @@ class Hub {
     bool entered = false;              ///< an agent of it has connected
   };
 
+  Result<Membership> enter(Membership membership);
   std::string group_of(const Membership& membership) const;
   void loop();
   void do_changes(std::unique_lock<std::mutex>& lock);

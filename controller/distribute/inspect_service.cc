@@ -168,7 +168,8 @@ class InspectService final : public Inspect::CallbackService {
                                              .cluster = request->name(),
                                              .certificate = pair->certificate,
                                              .key = pair->key,
-                                             .authorities = roots}));
+                                             .authorities = roots,
+                                             .program_key = hub_.program_key()}));
       reply->set_certificate(std::move(pair->certificate));
       reply->set_key(std::move(pair->key));
       reply->set_authorities(roots);

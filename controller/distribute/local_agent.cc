@@ -82,7 +82,7 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
       return finish({ErrorCode::kUnavailable, "the label of the agent's node is another: so is its group"});
     }
     const Hub::Current current = hub_.current(membership_.group);
-    if (current.program != nullptr) give(current);
+    if (current.program != nullptr && current.values->are_for(!running_.empty())) give(current);
     give_links();
     if (hub_.address_versions() == addresses_) return;
     const CurrentAddresses addresses = hub_.current_addresses();

@@ -139,8 +139,11 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   /// Takes what is published now, if it is another than before.
   void offer() {
-    const auto next = hub_.current(membership_.group).program;
-    if (next == nullptr || is_moved() || (offered_ && next->outline().program == offered_->program)) return;
+    const Hub::Current current = hub_.current(membership_.group);
+    const auto& next = current.program;
+    if (next == nullptr || !current.values->are_for(!running_.empty()) || is_moved() ||
+        (offered_ && next->outline().program == offered_->program))
+      return;
     offered_ = next->shared_outline();
     const Outline& outline = *offered_;
     if (is_hash(running_, outline.program)) {

@@ -43,7 +43,11 @@ Difference difference(const Outline* base, const Outline& next, std::span<const 
 struct Values {
   std::uint64_t version = 0;
   program::ValueSet set;
-  std::size_t bytes = 0;  ///< approximate memory, most of it shared between versions
+  std::size_t bytes = 0;       ///< approximate memory, most of it shared between versions
+  bool lacks_secrets = false;  ///< Published::lacks_secrets
+
+  /// Whether an agent that runs something keeps what it has instead.
+  bool are_for(bool runs_something) const { return !lacks_secrets || !runs_something; }
 };
 
 /// Versions of programs and of values are from one sequence.

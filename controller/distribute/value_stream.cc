@@ -26,6 +26,7 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
       if (!entered) return entered.error();
       membership_ = *std::move(entered);
       instance_ = greeting->instance;
+      runs_something_ = !up.hello().program().empty();
       return {};
     }
     if (up.applied() != 0 && hub_.registry().values_applied(name(), instance_, up.applied(), hub_.now())) {
@@ -49,6 +50,7 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
     if (!feed_) {
       const Hub::Current current = hub_.current(membership_.group);
       if (current.values == nullptr || current.values == sent_ || is_moved()) return;
+      if (!current.values->are_for(runs_something_)) return;
       feed_.emplace(sent_, current.values, current.program->outline().program);
     }
     down_.Clear();
@@ -62,7 +64,8 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
 
   void gone() override {}
 
-  std::string instance_;  ///< empty before the hello
+  std::string instance_;         ///< empty before the hello
+  bool runs_something_ = false;  ///< since before this stream
   Hub::Membership membership_;
   std::shared_ptr<const Values> sent_;  ///< what the agent has; null: nothing
   std::optional<ValuesFeed> feed_;

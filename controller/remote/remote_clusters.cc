@@ -23,10 +23,20 @@ constexpr auto kTellHeartbeat = 60s;
 /// A cluster that connects again and again is let in once a second.
 constexpr double kCallsASecond = 1;
 constexpr double kMostCallsAtOnce = 5;
+constexpr std::size_t kMostGroups = 16;
 
 std::chrono::milliseconds duration_in(const nlohmann::json& object, const char* name) {
   const auto read = parse_duration(text_in(object, name));
   return read ? std::chrono::duration_cast<std::chrono::milliseconds>(*read) : std::chrono::milliseconds(0);
+}
+
+std::vector<std::string> groups_in(const nlohmann::json& spec) {
+  std::vector<std::string> groups;
+  for (const nlohmann::json& group : list_in(spec, "agentGroups")) {
+    if (group.is_string() && groups.size() < kMostGroups) groups.push_back(group.get<std::string>());
+  }
+  std::ranges::sort(groups);
+  return groups;
 }
 
 }  // namespace
@@ -38,7 +48,8 @@ RemoteSpec read_remote_spec(std::string_view document) {
   const nlohmann::json& suspended = member_in(spec, "suspended");
   return {.heartbeat = bounded({duration_in(heartbeat, "interval"), duration_in(heartbeat, "timeout")}),
           .suspended = suspended.is_boolean() && suspended.get<bool>(),
-          .created = text_in(member_in(object, "metadata"), "creationTimestamp")};
+          .created = text_in(member_in(object, "metadata"), "creationTimestamp"),
+          .agent_groups = groups_in(spec)};
 }
 
 RemoteClusters::RemoteClusters(RemoteClustersOptions options) : options_(std::move(options)) {}
@@ -408,6 +419,20 @@ std::optional<std::string> RemoteClusters::connected_uid(const std::string& name
   const auto found = entries_.find(name);
   if (found == entries_.end() || !found->second.link) return std::nullopt;
   return found->second.cluster_uid;
+}
+
+Result<std::vector<std::string>> RemoteClusters::relayed_groups(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end() || !found->second.link) {
+    return Error{ErrorCode::kUnavailable, "there is no link of the cluster"};
+  }
+  const RemoteSpec& spec = holder_of(found->second).second;
+  if (spec.agent_groups.empty()) {
+    return Error{ErrorCode::kPermissionDenied,
+                 "EdgeRemoteCluster " + name + " lets no agents take programs: spec.agentGroups names no group"};
+  }
+  return spec.agent_groups;
 }
 
 RemoteViews RemoteClusters::views() const {

@@ -33,6 +33,8 @@ struct RemoteSpec {
   bool suspended = false;
   std::string created{};       ///< RFC 3339: of two objects of one name the older one holds it
   bool was_connected = false;  ///< by its status
+  /// That agents behind its relay may be in, ascending; empty: it has a controller, and no relay.
+  std::vector<std::string> agent_groups{};
   friend bool operator==(const RemoteSpec&, const RemoteSpec&) = default;
 };
 /// `document`: the object as JSON.
@@ -118,6 +120,10 @@ class RemoteClusters {
 
   /// Returns the UID of a cluster that is connected now.
   std::optional<std::string> connected_uid(const std::string& name) const;
+
+  /// Returns the groups of agents behind the relay of a cluster that is connected. kUnavailable: it is not;
+  /// kPermissionDenied: its object names none.
+  Result<std::vector<std::string>> relayed_groups(const std::string& name) const;
 
   RemoteViews views() const;
   /// Changes when a view does, but for round trips and counts.

@@ -92,6 +92,7 @@ Json remote_object_of(const cli::Arguments& arguments, const std::string& name, 
   for (const char* field : {"region", "zone"}) {
     if (arguments.has(field)) spec[field] = arguments.one(field);
   }
+  if (arguments.has("agent-group")) spec["agentGroups"] = arguments.all("agent-group");
   return {{"apiVersion", std::string(schemas::find_kind(kKind)->api_version)},
           {"kind", kKind},
           {"metadata", {{"name", name}, {"namespace", space}}},
@@ -146,8 +147,10 @@ int add_cluster(const cli::Arguments& arguments) {
     exit = write_object(kAdd, *cluster, remote_type(), remote_object_of(arguments, name, cluster->name_space()));
   }
   if (exit != cli::kExitOk) return exit;
-  return print("wrote " + path + ", for " + arguments.one("valid-for") +
-               ": on the other cluster, start edge-controller or " + "edge-standalone with --hub-join " + path + "\n");
+  const bool relayed = arguments.has("agent-group");
+  return print("wrote " + path + ", for " + arguments.one("valid-for") + ": on the other cluster, start " +
+               (relayed ? "edge-controller --relay" : "edge-controller or edge-standalone") + " with --hub-join " +
+               path + "\n");
 }
 
 int renew_token(const cli::Arguments& arguments) {
@@ -292,9 +295,15 @@ std::vector<cli::Command> cluster_commands() {
                .help = "Address of this cluster's controller (--agents-listen) as the other cluster reaches it",
                .required = true},
               {.name = "region", .value = "NAME", .help = "Region of the other cluster"},
-              {.name = "zone", .value = "NAME", .help = "Zone of the other cluster within its region"}}),
+              {.name = "zone", .value = "NAME", .help = "Zone of the other cluster within its region"},
+              {.name = "agent-group",
+               .value = "NAME",
+               .help = "Group that agents of the other cluster may be in, which take programs from this one through "
+                       "edge-controller --relay",
+               .repeatable = true}}),
       add_cluster);
-  add.examples = {"edgectl cluster add berlin --hub hub.example.com:9090 -n edge-system"};
+  add.examples = {"edgectl cluster add berlin --hub hub.example.com:9090 -n edge-system",
+                  "edgectl cluster add shop-17 --hub hub.example.com:9090 --agent-group shops"};
   cli::Command list{.name = "cluster list",
                     .group = kClusterGroup,
                     .summary = "List the clusters of this hub, and whether each is connected",
