@@ -12,6 +12,7 @@
 #include "controller/controller_metrics.h"
 #include "controller/data_dir.h"
 #include "controller/hub_flags.h"
+#include "controller/relay_main.h"
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/admin.h"
@@ -76,6 +77,7 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
 }
 
 int run(const cli::Arguments& arguments) {
+  if (arguments.has("relay")) return run_relay(arguments);
   daemon::block_ending_signals();
   daemon::raise_descriptor_limit();
   Log log(daemon::log_options(std::string(kName), arguments));
@@ -187,9 +189,14 @@ cli::Program table() {
             .value = "NAMESPACE",
             .help = "Namespace of that Lease",
             .fallback = "edge-system"}},
-      .examples = {"edge-controller --data-dir /var/lib/edge-controller --leader-elect"},
+      .examples = {"edge-controller --data-dir /var/lib/edge-controller --leader-elect",
+                   "edge-controller --data-dir /var/lib/edge-controller --relay --hub-join berlin.join"},
       .run = run};
   for (cli::Flag& flag : hub_flags()) command.flags.push_back(std::move(flag));
+  command.flags.push_back({.name = "relay",
+                           .help =
+                               "Have no resources, and pass the hub's programs on to the agents of this site; of the "
+                               "other flags those of the hub, the agents, the metrics and the log count"});
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) command.flags.push_back(std::move(flag));
   return {
