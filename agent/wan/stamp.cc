@@ -132,6 +132,15 @@ std::string write_reply(const StampReply& reply, std::string_view tail, std::str
   return packet;
 }
 
+/// An open packet has zeros where an authenticated one has its number, unless it is padded with something else.
+std::optional<std::uint16_t> session_number(std::string_view packet) {
+  if (packet.size() < kStampOpen) return std::nullopt;
+  const auto open = get<std::uint16_t>(packet, kOpenLayout.session);
+  if (packet.size() < kStampAuthenticated) return open;
+  const auto authenticated = get<std::uint16_t>(packet, kAuthenticatedLayout.session);
+  return authenticated != 0 ? authenticated : open;
+}
+
 std::optional<StampQuery> read_query(std::string_view packet, std::string_view key) {
   if (!authentic(packet, key)) return std::nullopt;
   const Layout& at = layout(key);

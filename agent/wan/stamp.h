@@ -52,6 +52,9 @@ std::string write_reply(const StampReply& reply, std::string_view tail, std::str
 /// Returns the length of a packet's base in the mode of `key`.
 constexpr std::size_t stamp_base(std::string_view key) { return key.empty() ? kStampOpen : kStampAuthenticated; }
 
+/// Returns the number of the session that a packet says it is of, whatever mode its length allows; nullopt: it is too
+/// short. Not authenticated.
+std::optional<std::uint16_t> session_number(std::string_view packet);
 /// Parses a packet; nullopt when it is too short or too long, or its HMAC is not the key's.
 std::optional<StampQuery> read_query(std::string_view packet, std::string_view key);
 std::optional<StampReply> read_reply(std::string_view packet, std::string_view key);
