@@ -266,6 +266,17 @@ const parts = {
         await look(`${name}, ${colorScheme}`);
       }
     }
+    // Nothing moves for whoever does not want it.
+    await page.emulateMedia({reducedMotion: 'reduce'});
+    for (const path of [pages.overview, pages.routes, '/topology']) {
+      await page.goto(path);
+      await page.getByRole('heading', {level: 1}).waitFor();
+      const moving = await page.evaluate(() => [...document.querySelectorAll('*')].filter((one) => {
+        const style = getComputedStyle(one);
+        return style.animationName !== 'none' || style.transitionDuration.split(', ').some((time) => time !== '0s');
+      }).map((one) => one.outerHTML.slice(0, 80)));
+      if (moving.length > 0) faults.push(`${path} moves: ${moving[0]}`);
+    }
     for (const width of [360, 800, 2560]) {
       await page.setViewportSize({width, height: 800});
       for (const [name, path] of Object.entries(pages)) {
