@@ -79,11 +79,14 @@ Result<vip::Addresses> read_addresses(const std::string& message) {
                        from.namespace_().size() <= kMaxName && from.interface().size() <= kMaxName;
     if (!sound) continue;
     std::memcpy(address.address.bytes.data(), from.address().data(), address.address.bytes.size());
-    address.id = ResourceId::of("ProxyVIP", from.namespace_(), from.name()).stable_id();
+    const bool site = from.mode() == v1::VirtualAddress::SITE;
+    address.id = ResourceId::of(site ? "Site" : "ProxyVIP", from.namespace_(), from.name()).stable_id();
     address.name_space = from.namespace_();
     address.name = from.name();
     address.prefix_length = static_cast<std::uint8_t>(from.prefix_length());
-    address.mode = from.mode() == v1::VirtualAddress::LAYER2 ? vip::Mode::kLayer2 : vip::Mode::kBgp;
+    address.mode = site                                        ? vip::Mode::kSite
+                   : from.mode() == v1::VirtualAddress::LAYER2 ? vip::Mode::kLayer2
+                                                               : vip::Mode::kBgp;
     address.interface = from.interface();
     address.min_healthy_nodes = from.min_healthy_nodes();
     address.epoch = from.epoch();

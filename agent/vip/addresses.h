@@ -19,10 +19,11 @@ namespace edge::agent::vip {
 enum class Mode : std::uint8_t {
   kLayer2,  ///< one node has it and answers ARP and NDP
   kBgp,     ///< every node that serves it announces it to routers
+  kSite,    ///< no address: one node holds the tunnels of a Site
 };
 
 struct VirtualAddress {
-  std::uint64_t id = 0;    ///< stable id of the ProxyVIP
+  std::uint64_t id = 0;    ///< stable id of the ProxyVIP, or the Site
   std::string name_space;  ///< with its cluster, if it has one
   std::string name;
   IpAddress address;

@@ -229,8 +229,11 @@ void Holder::Impl::apply(const Move& move, Time time) {
   ++moves[static_cast<std::size_t>(move.cause)];
   const VirtualAddress* const address = find(move.id);
   const std::string name = address == nullptr ? std::string() : address->name_space + "/" + address->name;
-  options.log.info(move.held ? "takes a virtual address" : "releases a virtual address",
-                   {{"vip", name},
+  const bool site = address != nullptr && address->mode == Mode::kSite;
+  options.log.info(site        ? (move.held ? "holds the tunnels of a site" : "holds the tunnels of a site no longer")
+                   : move.held ? "takes a virtual address"
+                               : "releases a virtual address",
+                   {{site ? "site" : "vip", name},
                     {"address", address == nullptr ? std::string() : to_string(address->address)},
                     {"epoch", std::to_string(move.epoch)},
                     {"cause", fact.cause},
@@ -443,8 +446,9 @@ Status Holder::move(const std::string& name_space, const std::string& name, cons
   {
     const std::lock_guard lock(impl_->mutex);
     const auto& all = impl_->addresses.addresses;
-    const auto found = std::ranges::find_if(
-        all, [&](const VirtualAddress& one) { return one.name_space == name_space && one.name == name; });
+    const auto found = std::ranges::find_if(all, [&](const VirtualAddress& one) {
+      return one.mode != Mode::kSite && one.name_space == name_space && one.name == name;
+    });
     if (found == all.end()) return Error{ErrorCode::kNotFound, "there is no ProxyVIP " + name_space + "/" + name};
     const std::string next = to.empty() ? impl_->assignment.successor(found->id) : to;
     if (!impl_->assignment.held().contains(found->id)) {

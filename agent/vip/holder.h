@@ -55,8 +55,10 @@ class Holder {
   void look_again();
   /// Returns the version of the addresses in use; 0: none yet.
   std::uint64_t version() const;
-  /// Ascending by namespace and name.
+  /// Ascending by namespace and name; without sites.
   std::vector<AddressState> states() const;
+  /// Returns whether this node holds the tunnels of a site, `namespace/name`.
+  bool holds_site(const std::string& site) const;
   std::vector<std::string> live_nodes() const;
   std::uint16_t port() const;
 

@@ -16,6 +16,7 @@ std::vector<AddressState> Holder::states() const {
   const std::lock_guard lock(impl_->mutex);
   std::vector<AddressState> states;
   for (const VirtualAddress& address : impl_->addresses.addresses) {
+    if (address.mode == Mode::kSite) continue;
     AddressState& state = states.emplace_back();
     state.name_space = address.name_space;
     state.name = address.name;
@@ -41,6 +42,15 @@ std::vector<AddressState> Holder::states() const {
   for (AddressState& state : states) impl_->announcer.fill(state);
   std::ranges::sort(states, {}, [](const AddressState& state) { return std::tie(state.name_space, state.name); });
   return states;
+}
+
+bool Holder::holds_site(const std::string& site) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto& all = impl_->addresses.addresses;
+  const auto found = std::ranges::find_if(all, [&](const VirtualAddress& one) {
+    return one.mode == Mode::kSite && one.name_space + "/" + one.name == site;
+  });
+  return found != all.end() && impl_->assignment.held().contains(found->id);
 }
 
 std::vector<std::string> Holder::live_nodes() const {

@@ -110,6 +110,11 @@ Placement place(const VirtualAddress& address, const Labels& labels, const std::
     return unfit(Unfit::kNotSelected,
                  "neither the agent nor its Node has the labels " + labels_text(address.node_selector));
   }
+  if (address.mode == Mode::kSite) {
+    Placement site;
+    site.serves = Serves::kFull;
+    return site;
+  }
   const Serves serves = served_here(address.address, served);
   if (serves == Serves::kNone) {
     return unfit(Unfit::kNoListener, "no listener of this agent is open at " + to_string(address.address));
