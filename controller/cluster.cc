@@ -75,7 +75,8 @@ const kube::Resource* find(const kube::ResourceTable& table, const schemas::Kind
 /// Whether nothing sound can be made without it: the kinds that every configuration is made of, and those of a group
 /// that is there but does not answer. Without its gateways, a cluster's program would close every listener.
 bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
-  if (has_status(kind.kind) && kind.own && kind.kind != "EdgeRemoteCluster") return true;
+  const bool apart = kind.kind == "EdgeRemoteCluster" || is_wan_kind(kind.kind);
+  if (has_status(kind.kind) && kind.own && !apart) return true;
   const std::string group = group_of(kind.api_version);
   return std::ranges::any_of(reply.unavailable, [&](const std::string& name) { return name.starts_with(group); });
 }

@@ -26,6 +26,7 @@
 #include "controller/remote/remote_clusters.h"
 #include "controller/remote/remote_service.h"
 #include "controller/remote/spoke.h"
+#include "controller/sdwan/wan_feed.h"
 #include "controller/status/served_objects.h"
 #include "controller/vip/vip_index.h"
 #include "program/session_secret.h"
@@ -172,6 +173,15 @@ class Controller::Impl {
     if (changed && vips_known_) publish_vips();
   }
 
+  /// Private keys of sites.
+  void take_wan_secrets(const std::vector<ObjectEdit>& edits) {
+    for (const ObjectEdit& edit : edits) {
+      if (edit.key.kind != "Secret") continue;
+      wan_.put_secret(edit.key.qualified_namespace(), edit.key.name,
+                      edit.object ? edit.object->document : std::string());
+    }
+  }
+
   void know_vips() {
     const std::lock_guard lock(vips_mutex_);
     if (!std::exchange(vips_known_, true)) publish_vips();
@@ -181,6 +191,9 @@ class Controller::Impl {
   void publish_vips() {
     auto all = std::make_shared<VirtualAddresses>();
     all->addresses = vips_.addresses();
+    for (const VirtualAddress& site : sites_) {
+      if (all->addresses.size() < VirtualAddresses::kMost) all->addresses.push_back(site);
+    }
     NodeLabels::Keys keys = {std::string(program::kZoneLabel)};
     for (const VirtualAddress& address : all->addresses) {
       for (const auto& [key, value] : address.node_selector) keys.insert(key);
@@ -188,6 +201,28 @@ class Controller::Impl {
     node_labels_.set_keys(std::move(keys));
     all->key = key_.derived_secret("words of agents 1");
     if (!all->key.empty()) distributor_->publish(std::move(all));
+  }
+
+  void publish_sites(std::shared_ptr<const std::vector<SiteLinks>> sites) {
+    {
+      const std::lock_guard lock(vips_mutex_);
+      std::vector<VirtualAddress> holders;
+      for (const SiteLinks& site : *sites) {
+        const std::size_t slash = site.site.find('/');
+        holders.push_back({.name_space = site.site.substr(0, slash),
+                           .name = site.site.substr(slash + 1),
+                           .address = {},
+                           .bgp = {},
+                           .interface = {},
+                           .node_selector = site.node_selector,
+                           .site = true});
+      }
+      const bool changed = holders != sites_;
+      sites_ = std::move(holders);
+      // With the selectors, too.
+      if (changed && vips_known_) publish_vips();
+    }
+    distributor_->publish(std::move(sites));
   }
 
   void publish(Published published) {
@@ -428,6 +463,7 @@ class Controller::Impl {
         {.edited =
              [this](std::vector<ObjectEdit> edits) {
                take_vips(edits);
+               take_wan_secrets(edits);
                take_remotes(edits);
                std::vector<ResourceId> gone;
                for (const ObjectEdit& edit : edits) {
@@ -437,10 +473,15 @@ class Controller::Impl {
                if (options_.changed) options_.changed(gone);
              },
          .node = [this](const std::string& node, std::string group) { node_groups_.set(node, std::move(group)); },
-         .node_labels = [this](const std::string& node, Labels labels) { node_labels_.set(node, std::move(labels)); },
+         .node_labels =
+             [this](const std::string& node, Labels labels) {
+               const std::lock_guard lock(vips_mutex_);
+               node_labels_.set(node, std::move(labels));
+             },
          .nodes_synced =
              [this] {
                node_groups_.synced();
+               const std::lock_guard lock(vips_mutex_);
                node_labels_.synced();
              },
          .synced =
@@ -481,6 +522,7 @@ class Controller::Impl {
     }
     if ((result.program_changed || result.values_changed) && !keeps_last_) groups_->take(result);
     if (result.program != nullptr) program_number_ = result.number;
+    if (result.wan != nullptr) wan_.take(result.wan);
     // Numbers of programs that agents run may be others now, though no agent says anything.
     if (result.program_changed) agents_changed();
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
@@ -554,6 +596,9 @@ class Controller::Impl {
       AgentsView view = view_of(agents, distributor_->backends(),
                                 [this](const std::string& program) { return groups_->number(program); });
       view.vips = vips_of(distributor_->vips());
+      const std::vector<AgentWan> wan = distributor_->wan();
+      wan_.look(found_addresses(wan), std::chrono::system_clock::now());
+      view.wan = wan_view_of(wan);
       view.remotes = remotes_->views();
       view.remotes.merge(hubs_->views());
       view.federation = federation_->statuses();
@@ -584,8 +629,11 @@ class Controller::Impl {
   std::unique_ptr<remote::Spoke> spoke_;  ///< null: this cluster has no hub
   std::unique_ptr<Groups> groups_;
   std::mutex vips_mutex_;
-  VipIndex vips_;            ///< guarded by vips_mutex_
-  bool vips_known_ = false;  ///< likewise
+  VipIndex vips_;                      ///< guarded by vips_mutex_
+  bool vips_known_ = false;            ///< likewise
+  std::vector<VirtualAddress> sites_;  ///< likewise: who holds the tunnels of each
+  sdwan::WanFeed wan_{key_.derived_secret("sdwan 1"),
+                      [this](std::shared_ptr<const std::vector<SiteLinks>> sites) { publish_sites(std::move(sites)); }};
   ServedObjects served_;
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
   std::chrono::steady_clock::time_point databases_logged_{};  ///< of the compiler's thread for databases
@@ -599,7 +647,7 @@ class Controller::Impl {
   NodeLabels node_labels_{
       options_.data_dir + "/node-labels",
       [this](const std::string& node, Labels labels) { distributor_->set_node_labels(node, std::move(labels)); },
-      options_.log};  ///< likewise
+      options_.log};  ///< guarded by vips_mutex_ once it is restored
   std::unique_ptr<ReconcileLoop> reconcile_loop_;
   std::unique_ptr<Cluster> cluster_;
   std::latch started_{1};

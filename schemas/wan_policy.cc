@@ -50,8 +50,18 @@ constexpr Field kSpecFields[] = {
 };
 constexpr Object kSpec{kSpecFields};
 
+constexpr Field kPathStatusFields[] = {
+    string("site", "Site that the traffic comes from."),
+    string("peer", "Site that it goes to."),
+    strings("links", "Links that carry it; none: it is dropped."),
+    string("since", "When it was moved to these.").as(Format::kTimestamp),
+    string("reason", "Why it was."),
+};
+constexpr Object kPathStatus{kPathStatusFields};
+
 constexpr Field kStatusFields[] = {
     strings("activeLinks", "Links that carry the traffic now."),
+    objects("paths", kPathStatus, "What carries the traffic of each site to each other one.").at_most(256),
     kConditionsField,
     kObservedGenerationField,
 };

@@ -37,7 +37,9 @@ void write_address(const VirtualAddress& from, const Labels& labels, agent::v1::
   address.set_name(from.name);
   address.set_address(from.address.bytes.data(), from.address.bytes.size());
   address.set_prefix_length(from.prefix_length);
-  address.set_mode(from.bgp ? agent::v1::VirtualAddress::BGP : agent::v1::VirtualAddress::LAYER2);
+  address.set_mode(from.site  ? agent::v1::VirtualAddress::SITE
+                   : from.bgp ? agent::v1::VirtualAddress::BGP
+                              : agent::v1::VirtualAddress::LAYER2);
   address.set_interface(from.interface);
   address.set_min_healthy_nodes(from.min_healthy_nodes);
   for (const auto& [key, value] : from.node_selector) (*address.mutable_node_selector())[key] = value;

@@ -21,6 +21,7 @@
 #include "controller/distribute/local_agent.h"
 #include "controller/distribute/progress.h"
 #include "controller/distribute/questions.h"
+#include "controller/distribute/site_links.h"
 #include "controller/distribute/virtual_addresses.h"
 #include "program/values/value_set.h"
 

@@ -88,9 +88,8 @@ WanPolicyState read_policy(const agent::v1::PolicyReport& from) {
 const SiteLinks* site_of_agent(const std::vector<SiteLinks>& sites, const Labels& own, const Labels& of_node) {
   Labels labels = own;
   labels.insert(of_node.begin(), of_node.end());
-  const auto found = std::ranges::find_if(sites, [&](const SiteLinks& site) {
-    return !site.node_selector.empty() && selects(site.node_selector, labels);
-  });
+  const auto found = std::ranges::find_if(
+      sites, [&](const SiteLinks& site) { return !site.node_selector.empty() && selects(site.node_selector, labels); });
   return found == sites.end() ? nullptr : &*found;
 }
 

@@ -181,7 +181,7 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
   std::optional<program::Hash> offered_;  ///< given last, or found to be what runs
   std::shared_ptr<const Values> values_;  ///< given last
   std::pair<std::uint64_t, std::uint64_t>
-      addresses_;  ///< versions that were given last, of addresses and Nodes' labels
+      addresses_;                                  ///< versions that were given last, of addresses and Nodes' labels
   std::pair<std::uint64_t, std::uint64_t> links_;  ///< versions of the SD-WAN and of Nodes' labels, likewise
   std::optional<std::string> given_links_;         ///< likewise, without its version
   std::string site_;

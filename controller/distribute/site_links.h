@@ -63,7 +63,7 @@ struct WanTunnelState {
   std::string peer_link;
   std::string interface{};
   bool up = false;
-  std::int64_t handshake_ms = 0;  ///< since 1970; 0: none
+  std::int64_t handshake_ms = 0;        ///< since 1970; 0: none
   std::optional<IpAddress> endpoint{};  ///< of the peer, as this agent sees it
   std::uint32_t endpoint_port = 0;
   std::uint32_t mtu = 0;

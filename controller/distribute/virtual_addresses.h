@@ -24,6 +24,7 @@ struct VirtualAddress {
   std::uint32_t min_healthy_nodes = 0;
   Labels node_selector;
   std::uint64_t epoch = 0;  ///< from the status
+  bool site = false;        ///< no address: who holds the tunnels of the Site of this name
   friend bool operator==(const VirtualAddress&, const VirtualAddress&) = default;
 };
 

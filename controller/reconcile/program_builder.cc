@@ -492,6 +492,10 @@ void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tri
   program_ = artifact.bytes;
   group_programs_ = workspace_.group_programs();
   result.group_programs = group_programs_;
+  if (wan_ == nullptr || workspace_.stats().linked_whole) {
+    wan_ = std::make_shared<const compiler::LinkedWan>(workspace_.config().wan);
+  }
+  result.wan = wan_;
   values_.follow(workspace_.config());
   give_values(result);
   std::map<std::string, program::Hash> group_hashes;

@@ -43,6 +43,7 @@ struct ReconcileResult {
   program::Hash hash{};
   /// In addition to `program`: for groups of agents that gateways name.
   std::map<std::string, compiler::GroupProgram> group_programs;
+  std::shared_ptr<const compiler::LinkedWan> wan;  ///< another object once it may be another
   program::ValueSet values;      ///< everything that the programs need, or the last values where there are no programs
   bool program_changed = false;  ///< any of the programs
   /// Some patterns have no database yet: a program with all of them follows, for the same resources.
@@ -158,6 +159,7 @@ class ProgramBuilder {
   bool started_ = false;
   std::shared_ptr<const std::vector<std::byte>> program_;  ///< the last that could be made; below, those of groups
   std::map<std::string, compiler::GroupProgram> group_programs_;
+  std::shared_ptr<const compiler::LinkedWan> wan_;
   program::Hash hash_{};
   std::map<std::string, program::Hash> group_hashes_;
   std::uint64_t number_ = 0;

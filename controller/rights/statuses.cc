@@ -7,8 +7,8 @@ namespace edge::controller {
 namespace {
 
 constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"};
-constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend",
-                                          "ProxyPolicy",  "ProxyVIP",   "EdgeRemoteCluster"};
+constexpr std::string_view kOwnKinds[] = {"ProxyGateway",      "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP",
+                                          "EdgeRemoteCluster", "Site",       "WANLink",      "WANPolicy"};
 constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "ListenerSet", "BackendTLSPolicy", "Ingress"};
 
 template <std::size_t n>
@@ -19,6 +19,7 @@ bool among(const std::string_view (&kinds)[n], std::string_view kind) {
 }  // namespace
 
 bool is_own_with_status(std::string_view kind) { return among(kOwnKinds, kind); }
+bool is_wan_kind(std::string_view kind) { return kind == "Site" || kind == "WANLink" || kind == "WANPolicy"; }
 bool is_api_route(std::string_view kind) { return among(kApiRoutes, kind); }
 bool has_status(std::string_view kind) {
   return is_own_with_status(kind) || is_api_route(kind) || among(kOtherKinds, kind);

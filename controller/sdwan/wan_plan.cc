@@ -78,8 +78,14 @@ struct End {
 class Planner {
  public:
   Planner(const LinkedWan& wan, const WanFacts& facts)
-      : wan_(wan), facts_(facts), table_(make_steering(wan)), private_(wan.sites.size()), public_(wan.sites.size()),
-        faults_(wan.sites.size()), ends_(wan.sites.size()), places_(wan.sites.size()) {
+      : wan_(wan),
+        facts_(facts),
+        table_(make_steering(wan)),
+        private_(wan.sites.size()),
+        public_(wan.sites.size()),
+        faults_(wan.sites.size()),
+        ends_(wan.sites.size()),
+        places_(wan.sites.size()) {
     has_hub_ = std::ranges::any_of(wan.sites, [](const LinkedSite& site) { return site.hub && site.overlay; });
     for (std::uint32_t site = 0; site < wan.sites.size(); ++site) make_keys(site);
     for (std::uint32_t site = 0; site < wan.sites.size(); ++site) make_ends(site);

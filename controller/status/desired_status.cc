@@ -525,7 +525,7 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     desired.told_by_event = true;
   } else if (key.kind == "ProxyVIP") {
     status = vip_status(c);
-  } else if (key.kind == "EdgeRemoteCluster") {
+  } else if (key.kind == "EdgeRemoteCluster" || is_wan_kind(key.kind)) {
     status = remote_cluster_status(c);
     if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
   } else if (is_own_with_status(key.kind)) {

@@ -9,8 +9,10 @@
 #include "base/hash.h"
 #include "base/text/json.h"
 #include "controller/distribute/unbound_listeners.h"
+#include "controller/rights/statuses.h"
 #include "controller/status/remote_status.h"
 #include "controller/status/vip_status.h"
+#include "controller/status/wan_status.h"
 #include "program/values/endpoints.h"
 
 namespace edge::controller {
@@ -331,6 +333,10 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
   if (desired.key.kind == "EdgeRemoteCluster") {
     overlay_remote(agents, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
   }
+  if (is_wan_kind(desired.key.kind)) {
+    overlay_wan(agents, desired.key.kind, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
+    for (ConditionFlip& move : wan_moves(before, status)) change.flips.push_back(std::move(move));
+  }
   change.only_pending = overlay_programmed(desired, agents, status);
   overlay_unbound(desired, agents, status);
   if (const auto conditions = status.find("conditions"); conditions != status.end()) {
@@ -350,6 +356,7 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
   if (fields.empty()) return std::nullopt;
   change.only_checks = fields.size() == 1 && fields.contains("endpoints") &&
                        without_checks(fields["endpoints"]) == without_checks(list_in(before, "endpoints"));
+  if (desired.key.kind == "WANLink") change.only_checks = only_figures(fields);
   change.allocates = desired.key.kind == "ProxyVIP" && fields.contains("allocations") &&
                      without_nodes(fields["allocations"]) != without_nodes(list_in(before, "allocations"));
   change.fields = json_line(fields);

@@ -30,6 +30,14 @@ std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionF
     } else if (flip.type == "Degraded" && key.kind == "ProxyVIP") {
       if (holds) tell(kWarning, flip.reason, flip.message);
       if (!holds && !flip.first) tell(kNormal, flip.reason, flip.message);
+    } else if (flip.type == "Path") {
+      tell(holds ? kNormal : kWarning, flip.reason, flip.message);
+    } else if (flip.type == "Healthy" && key.kind == "WANLink") {
+      if (flip.status == "False") tell(kWarning, flip.reason, flip.message);
+      if (holds && !flip.first) tell(kNormal, flip.reason, flip.message);
+    } else if (flip.type == "Ready" && (key.kind == "Site" || key.kind == "WANPolicy")) {
+      if (flip.status == "False") tell(kWarning, flip.reason, flip.message);
+      if (holds && !flip.first) tell(kNormal, flip.reason, flip.message);
     } else if (flip.type == "Connected") {
       // Before it has ever come there is nothing to be told.
       if (holds || !flip.first) tell(holds ? kNormal : kWarning, flip.reason, flip.message);

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "controller/status/remote_status.h"
+#include "controller/status/wan_status.h"
 
 namespace edge::controller {
 namespace {
@@ -90,6 +91,7 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   const std::vector<std::string> backends = backends_that_differ(agents_, view);
   const std::vector<std::string> vips = vips_that_differ(agents_, view);
   const std::vector<std::string> remotes = remotes_that_differ(agents_, view);
+  const std::vector<std::string> wan = wan_that_differ(agents_, view);
   const bool programs =
       agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
   const std::uint64_t first_before = first_pending();
@@ -115,6 +117,12 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   }
   for (const std::string& vip : vips) {
     const auto key = parse_resource_id("ProxyVIP " + vip);
+    if (!key) continue;
+    const auto found = entries_.find(*key);
+    if (found != entries_.end()) schedule(found->first, found->second, now);
+  }
+  for (const std::string& one : wan) {
+    const auto key = parse_resource_id(one);
     if (!key) continue;
     const auto found = entries_.find(*key);
     if (found != entries_.end()) schedule(found->first, found->second, now);

@@ -1,0 +1,217 @@
+#include "controller/status/wan_status.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+
+namespace edge::controller {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostPaths = 256;
+
+struct Verdict {
+  const char* status;
+  std::string reason;
+  std::string message;
+};
+
+void add_verdict(Json& status, const char* type, const Verdict& verdict) {
+  Json condition = {
+      {"type", type}, {"status", verdict.status}, {"reason", verdict.reason}, {"message", verdict.message}};
+  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
+  status["conditions"].push_back(std::move(condition));
+}
+
+std::string since_text(std::int64_t milliseconds) {
+  return timestamp_text(std::chrono::system_clock::time_point(std::chrono::milliseconds(milliseconds)));
+}
+
+Verdict healthy(const WanQuality& quality) {
+  if (quality.fault == "disabled") return {"Unknown", "Disabled", "it is switched off"};
+  if (!quality.measured) return {"Unknown", "NotMeasured", "no probe of it has been answered or lost yet"};
+  if (!quality.alive) return {"False", "NoAnswers", "no probe is answered"};
+  if (quality.fault.empty()) return {"True", "WithinLimits", "it keeps its limits"};
+  std::string reason = quality.fault + "BeyondLimit";
+  reason.front() = static_cast<char>(reason.front() - 'a' + 'A');
+  return {"False", std::move(reason), "its " + quality.fault + " is beyond the limit"};
+}
+
+void overlay_link(const WanLinkView* view, Json& status) {
+  if (view == nullptr) {
+    return add_verdict(status, "Healthy", {"Unknown", "NoNode", "no node holds the tunnels of its site"});
+  }
+  const WanQuality& quality = view->state.quality;
+  if (quality.probes > 0) {
+    status["latency"] = figure_text(quality.latency);
+    status["jitter"] = figure_text(quality.jitter);
+    status["loss"] = share_text(quality.loss);
+  }
+  if (quality.last_probe_ms > 0) status["lastProbe"] = since_text(quality.last_probe_ms);
+  if (view->seen) status["address"] = to_string(*view->seen);
+  add_verdict(status, "Healthy", healthy(quality));
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMostNamed; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMostNamed) text += " and " + std::to_string(names.size() - kMostNamed) + " more";
+  return text;
+}
+
+Verdict site_ready(const WanSiteView& view) {
+  if (view.agent.empty()) return {"False", "NoHolder", "agents of it are connected, and none holds its tunnels yet"};
+  if (!view.faults.empty()) return {"False", "NodeFault", "agent " + view.agent + ": " + view.faults.front()};
+  if (view.peers.empty() && !view.lost.empty()) return {"False", "NoTunnel", "no tunnel is up: " + listed(view.lost)};
+  if (!view.lost.empty()) return {"False", "PeersLost", "no tunnel is up to " + listed(view.lost)};
+  return {"True", "TunnelsUp", "agent " + view.agent + " holds its tunnels"};
+}
+
+void overlay_site(const WanSiteView* view, Json& status) {
+  if (view == nullptr) {
+    status["node"] = "";
+    return add_verdict(status, "Ready",
+                       {"Unknown", "NoAgent", "no connected agent has the labels of `spec.nodeSelector`"});
+  }
+  status["node"] = view->node;
+  status["peers"] = view->peers;
+  status["links"] = {{"ready", view->healthy_links},
+                     {"total", view->links},
+                     {"summary", std::to_string(view->healthy_links) + "/" + std::to_string(view->links)}};
+  add_verdict(status, "Ready", site_ready(*view));
+}
+
+std::vector<std::string> links_of(const std::vector<WanPath>& paths) {
+  std::vector<std::string> links;
+  for (const WanPath& path : paths) {
+    if (std::ranges::find(links, path.link) == links.end()) links.push_back(path.link);
+  }
+  return links;
+}
+
+std::string why(const WanPolicyState& state) {
+  if (state.dropped) return "dropped: no link keeps the limits";
+  std::string text = state.cause;
+  if (!state.fault.empty()) text += ": " + state.fault;
+  return text;
+}
+
+Verdict policy_ready(const std::vector<WanPolicyAtSite>& states) {
+  const auto bad = std::ranges::find_if(
+      states, [](const WanPolicyAtSite& one) { return one.state.dropped || one.state.best_effort; });
+  if (bad != states.end()) {
+    return {"False", bad->state.dropped ? "Dropped" : "NoLinkFit",
+            "traffic of " + bad->site + " to " + bad->state.peer_site +
+                (bad->state.dropped ? " is dropped: no link keeps the limits"
+                                    : " takes the best link there is: none keeps the limits")};
+  }
+  const bool chosen = std::ranges::any_of(states, [](const WanPolicyAtSite& one) { return !one.state.paths.empty(); });
+  if (!chosen) return {"Unknown", "NotMeasured", "no link has been chosen yet"};
+  return {"True", "LinksFit", "every choice is a link that keeps the limits"};
+}
+
+void overlay_policy(const std::vector<WanPolicyAtSite>* states, Json& status) {
+  if (states == nullptr || states->empty()) {
+    return add_verdict(status, "Ready", {"Unknown", "NoNode", "no node holds the tunnels of a site where it holds"});
+  }
+  std::set<std::string> active;
+  status["paths"] = Json::array();
+  for (const WanPolicyAtSite& one : *states) {
+    for (const std::string& link : links_of(one.state.paths)) active.insert(link);
+    if (status["paths"].size() >= kMostPaths) continue;
+    Json path = {{"site", one.site}, {"peer", one.state.peer_site}, {"links", links_of(one.state.paths)}};
+    if (one.state.since_ms > 0) path["since"] = since_text(one.state.since_ms);
+    path["reason"] = why(one.state);
+    status["paths"].push_back(std::move(path));
+  }
+  status["activeLinks"] = std::vector<std::string>(active.begin(), active.end());
+  add_verdict(status, "Ready", policy_ready(*states));
+}
+
+template <typename Map>
+const typename Map::mapped_type* find_in(const Map& map, const std::string& name) {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+template <typename Map>
+void differing(const Map& a, const Map& b, const std::string& kind, std::vector<std::string>& differ) {
+  for (const auto& [name, one] : a) {
+    const auto other = b.find(name);
+    if (other == b.end() || !(other->second == one)) differ.push_back(kind + " " + name);
+  }
+  for (const auto& [name, one] : b) {
+    if (!a.contains(name)) differ.push_back(kind + " " + name);
+  }
+}
+
+}  // namespace
+
+std::string figure_text(std::uint32_t microseconds) {
+  std::array<char, 32> text{};
+  const double milliseconds = microseconds / 1000.0;
+  const int digits = milliseconds < 10 ? 2 : milliseconds < 100 ? 1 : 0;
+  return {text.data(),
+          static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.*fms", digits, milliseconds))};
+}
+
+std::string share_text(std::uint32_t share) {
+  std::array<char, 32> text{};
+  const double percent = share / 1000.0;
+  const int digits = percent == 0 ? 0 : percent < 1 ? 2 : percent < 10 ? 1 : 0;
+  return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.*f%%", digits, percent))};
+}
+
+void overlay_wan(const AgentsView& agents, std::string_view kind, const std::string& name, Json& status) {
+  if (kind == "Site") overlay_site(find_in(agents.wan.sites, name), status);
+  if (kind == "WANLink") overlay_link(find_in(agents.wan.links, name), status);
+  if (kind == "WANPolicy") overlay_policy(find_in(agents.wan.policies, name), status);
+}
+
+std::vector<ConditionFlip> wan_moves(const Json& before, const Json& status) {
+  constexpr std::size_t kMostMoves = 16;
+  std::vector<ConditionFlip> moves;
+  const Json known = before.value("paths", Json::array());
+  const Json now = status.value("paths", Json::array());
+  for (const Json& path : now) {
+    const std::string site = text_in(path, "site");
+    const std::string peer = text_in(path, "peer");
+    const auto stood = std::ranges::find_if(known, [&](const Json& one) {
+      return one.is_object() && text_in(one, "site") == site && text_in(one, "peer") == peer;
+    });
+    if (stood == known.end() || stood->value("links", Json()) == path["links"] || moves.size() >= kMostMoves) continue;
+    std::vector<std::string> links;
+    for (const Json& link : path["links"]) links.push_back(link.get<std::string>());
+    moves.push_back({.type = "Path",
+                     .status = links.empty() ? "False" : "True",
+                     .reason = "Moved",
+                     .message = "traffic of " + site + " to " + peer +
+                                (links.empty() ? " is dropped" : " takes " + listed(links)) + ": " +
+                                text_in(path, "reason")});
+  }
+  return moves;
+}
+
+bool only_figures(const Json& fields) {
+  return std::ranges::all_of(fields.items(), [](const auto& field) {
+    return field.key() == "latency" || field.key() == "jitter" || field.key() == "loss" || field.key() == "lastProbe";
+  });
+}
+
+std::vector<std::string> wan_that_differ(const AgentsView& a, const AgentsView& b) {
+  std::vector<std::string> differ;
+  differing(a.wan.links, b.wan.links, "WANLink", differ);
+  differing(a.wan.sites, b.wan.sites, "Site", differ);
+  differing(a.wan.policies, b.wan.policies, "WANPolicy", differ);
+  return differ;
+}
+
+}  // namespace edge::controller
