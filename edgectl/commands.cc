@@ -20,6 +20,7 @@ cli::Program table() {
   std::vector<cli::Command> commands;
   add(commands, {validate_command(), compile_command(), explain_command(), test_command(), assert_command(),
                  diff_command(), cost_command(), sdwan_explain_command(), routes_dump_command()});
+  add(commands, sdwan_commands());
   add(commands, {install_command(), upgrade_command(), uninstall_command()});
   add(commands, cluster_commands());
   add(commands, federation_commands());

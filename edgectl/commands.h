@@ -27,6 +27,7 @@ cli::Command assert_command();
 cli::Command diff_command();
 cli::Command cost_command();
 cli::Command sdwan_explain_command();
+std::vector<cli::Command> sdwan_commands();
 cli::Command routes_dump_command();
 cli::Command install_command();
 cli::Command upgrade_command();
