@@ -9,6 +9,7 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/stages.h"
 #include "compiler/link/wan/link_wan.h"
+#include "compiler/link/wan/lint_probe.h"
 #include "compiler/link/wan/prove_wan.h"
 
 namespace edge::compiler::link {
@@ -204,6 +205,7 @@ class ClusterChecker {
   void check(const model::WanLink& link, Findings& findings) {
     const Resolved site = follow(sites_, link.metadata, "Site", link.site, "spec.siteRef", findings);
     if (site) wan_.add(link, site.position);
+    lint_probe(link, diagnostics_);
   }
 
   void check(const model::WanPolicy& policy, Findings& findings) {

@@ -28,7 +28,7 @@ struct LinkedOverlay {
 struct LinkedSite {
   Identity id;
   bool hub = false;
-  bool remote = false;  ///< another cluster runs it
+  bool remote = false;                     ///< another cluster runs it
   std::optional<LinkedOverlay> overlay{};  ///< without one no tunnel leads to it
   Labels node_selector{};                  ///< of the agents that may hold its tunnels; empty: none does
   std::vector<Cidr> prefixes{};

@@ -145,17 +145,16 @@ class Prover {
       if (other != index && !wan_.sites[other].prefixes.empty()) source = wan_.sites[other].prefixes.front().address;
     }
     if (!source) return;
-    diagnostics_.add(
-        {.code = DiagnosticCode::kPrefixWithoutTunnel,
-         .severity = Severity::kWarning,
-         .resource = site.id.text(),
-         .field = "spec.prefixes[0]",
-         .span = site.prefix_spans.front(),
-         .message = "no tunnel leads to the site: it has no " +
-                    std::string(site.overlay ? "WANLink that is enabled" : "`overlay`"),
-         .notes = {"for example " +
-                   to_string(WanPacket{.source = *source, .destination = site.prefixes.front().address})},
-         .fix = site.overlay ? "add a WANLink with its name in `siteRef`" : "give it `overlay.address`"});
+    diagnostics_.add({.code = DiagnosticCode::kPrefixWithoutTunnel,
+                      .severity = Severity::kWarning,
+                      .resource = site.id.text(),
+                      .field = "spec.prefixes[0]",
+                      .span = site.prefix_spans.front(),
+                      .message = "no tunnel leads to the site: it has no " +
+                                 std::string(site.overlay ? "WANLink that is enabled" : "`overlay`"),
+                      .notes = {"for example " +
+                                to_string(WanPacket{.source = *source, .destination = site.prefixes.front().address})},
+                      .fix = site.overlay ? "add a WANLink with its name in `siteRef`" : "give it `overlay.address`"});
   }
 
   bool reachable(std::uint32_t site) const {

@@ -1,0 +1,13 @@
+// Whether the probes of a WANLink can tell what its thresholds need.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "compiler/model/wan.h"
+
+namespace edge::compiler::link {
+
+/// Warns, with the numbers, of a window in which one lost probe exceeds `maxLoss`, of an interval with which a loss of
+/// twice that takes half an hour to be told, and of a timeout that hides `maxLatency`.
+void lint_probe(const model::WanLink& link, Diagnostics& diagnostics);
+
+}  // namespace edge::compiler::link
