@@ -64,6 +64,12 @@ struct Measurer::Impl {
   Measured measured;
   std::map<std::string, Kept> paths;  ///< by name
   std::map<std::uint32_t, ProbePath*> by_id;
+  /// Of each tunnel its path, and the limits that this knows of. Null: its link is off.
+  struct OfTunnel {
+    const ProbePath* path = nullptr;
+    const std::vector<Limits>* limits = nullptr;
+  };
+  std::vector<OfTunnel> of_tunnel;
   std::vector<std::vector<std::string>> of_link;  ///< names of the paths that tell of each link
   std::map<std::string, std::vector<Limits>> limits_of_path;
   std::uint32_t last_id = 0;
@@ -182,6 +188,12 @@ void Measurer::Impl::take(Measured from) {
     // Spread over the interval, so that many are not sent at once.
     wheel.add(now + interval * static_cast<std::int64_t>(hash_bytes(1, name) % 1024) / 1024, kept.id);
   }
+  of_tunnel.clear();
+  for (const MeasuredTunnel& tunnel : measured.tunnels) {
+    const std::string name = path_name(tunnel, false);
+    const auto limits = limits_of_path.find(name);
+    of_tunnel.push_back({find(name), limits == limits_of_path.end() ? nullptr : &limits->second});
+  }
   choices.set(measured);
   if (measured.tunnels.empty() || reflector_port != measured.reflector_port) reflector.reset();
   reflector_port = measured.reflector_port;
@@ -240,12 +252,11 @@ const ProbePath* Measurer::Impl::best_of(std::size_t link) const {
 }
 
 PathState Measurer::Impl::tunnel_state(std::size_t tunnel, const Limits& limits) const {
-  const std::string name = path_name(measured.tunnels[tunnel], false);
-  const ProbePath* const path = find(name);
-  if (path == nullptr) return {.fault = Fault::kDisabled};
-  const auto& all = limits_of_path.at(name);
-  const auto at = std::ranges::find_if(all, [&](const Limits& one) { return limits_equal(one, limits); });
-  return path->state(at == all.end() ? 0 : static_cast<std::size_t>(at - all.begin()));
+  const OfTunnel& known = of_tunnel[tunnel];
+  if (known.path == nullptr) return {.fault = Fault::kDisabled};
+  const auto at =
+      std::ranges::find_if(*known.limits, [&](const Limits& one) { return limits_equal(one, limits); });
+  return known.path->state(at == known.limits->end() ? 0 : static_cast<std::size_t>(at - known.limits->begin()));
 }
 
 bool Measurer::Impl::note(Kept& kept) {
