@@ -331,7 +331,7 @@ void Measurer::Impl::run() {
 }
 
 PathReport Measurer::Impl::report_of(const ProbePath* path) const {
-  if (path == nullptr) return {.fault = Fault::kDisabled};
+  if (path == nullptr) return {};
   const PathState state = path->state(0);
   PathReport report{.measured = state.measured,
                     .alive = path->meter().alive(),
@@ -381,6 +381,7 @@ MeasuredState Measurer::state() const {
   MeasuredState state{.version = impl_->version, .fault = impl_->reflector_fault};
   for (std::size_t i = 0; i < impl_->measured.links.size(); ++i) {
     state.links.push_back(impl_->report_of(impl_->best_of(i)));
+    if (!impl_->measured.links[i].enabled) state.links.back().fault = Fault::kDisabled;
   }
   for (const MeasuredTunnel& tunnel : impl_->measured.tunnels) {
     state.tunnels.push_back(impl_->report_of(impl_->find(path_name(tunnel, false))));

@@ -56,6 +56,32 @@ TEST_F(VipNet, AProcessThatStopsLosesItsAddressByItself) {
   EXPECT_EQ(holders_[holder()]->states()[0].from, first);
 }
 
+TEST_F(VipNet, OneNodeHoldsASiteAndAnotherFollowsIt) {
+  Addresses all = addresses();
+  all.addresses.push_back({.id = 77,
+                           .name_space = "n",
+                           .name = "hamburg",
+                           .address = {},
+                           .mode = Mode::kSite,
+                           .interface = {},
+                           .node_selector = {}});
+  for (auto& [name, holder] : holders_) holder->set_addresses(all);
+  const auto site_holder = [&] {
+    std::string found;
+    for (const auto& [name, holder] : holders_) {
+      if (holder->holds_site("n/hamburg")) found = found.empty() ? name : "several";
+    }
+    return found;
+  };
+  ASSERT_TRUE(await([&] { return !site_holder().empty() && site_holder() != "several"; }));
+  const std::string first = site_holder();
+  EXPECT_EQ(holders_[first]->states().size(), ips().size()) << "it is no address";
+  holders_[first]->hand_over();
+  holders_.erase(first);
+  ASSERT_TRUE(await([&] { return !site_holder().empty() && site_holder() != "several"; }));
+  EXPECT_NE(site_holder(), first);
+}
+
 TEST_F(VipNet, ADrainedNodeAndAMoveGiveTheAddressAway) {
   ASSERT_TRUE(await([&] { return !holder().empty() && all_connect(); }));
   const std::string first = holder();
