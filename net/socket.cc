@@ -14,6 +14,7 @@
 
 #include <unistd.h>
 
+#include "net/marked_socket.h"
 #include "net/raw_address.h"
 
 namespace edge::net {
@@ -141,10 +142,16 @@ bool address_present(const IpAddress& address) {
   return ::bind(probe.get(), raw.get(), raw.size) == 0 || listen_code(errno) != ErrorCode::kNotFound;
 }
 
-Result<Fd> connect_tcp(const SocketAddress& peer) {
+Result<Fd> connect_tcp(const SocketAddress& peer) { return connect_tcp_marked(peer, 0); }
+
+Result<Fd> connect_tcp_marked(const SocketAddress& peer, std::uint32_t mark) {
   RawAddress raw = to_raw(peer);
   Fd fd(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Error{ErrorCode::kResourceExhausted, reason(errno)};
+  // A connection that is to be steered must not leave without its mark.
+  if (mark != 0 && ::setsockopt(fd.get(), SOL_SOCKET, SO_MARK, &mark, sizeof mark) != 0) {
+    return Error{ErrorCode::kPermissionDenied, reason(errno)};
+  }
   enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
   if (::connect(fd.get(), raw.get(), raw.size) != 0 && errno != EINPROGRESS) {
     return Error{ErrorCode::kUnavailable, reason(errno)};

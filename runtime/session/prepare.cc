@@ -158,6 +158,9 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
     if (!header.empty()) request.make_terms().proxy_header = std::move(header);
     state_client_verification(exchange, connection);
   }
+  if (request.pool->marks().any()) [[unlikely]] {
+    request.make_terms().way = request.pool->marks().way_of(taken.listener->gateway->id);
+  }
   request.websocket = head.upgrade && asks_for_websocket(head);
   bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());
   request.body.limits = taken.listener->limits;

@@ -401,6 +401,8 @@ void Server::set_endpoints(const program::EndpointSet& endpoints) {
 
 bool Server::set_zone(std::string zone) { return impl_->shared.backends.set_zone(std::move(zone)); }
 
+void Server::set_route_marks(std::span<const GatewayMark> marks) { impl_->shared.backends.route_marks().set(marks); }
+
 std::string Server::zone() const { return impl_->shared.backends.zone(); }
 
 bool Server::wait_for_names(std::chrono::milliseconds patience) const {

@@ -30,6 +30,7 @@
 #include "runtime/tls/expiry.h"
 #include "runtime/upstream/endpoint_names.h"
 #include "runtime/upstream/health/backend_status.h"
+#include "runtime/upstream/route_marks.h"
 
 namespace edge::runtime {
 
@@ -177,6 +178,8 @@ class Server {
   /// at any time, as `zone`.
   bool set_zone(std::string zone);
   std::string zone() const;
+  /// Sets the marks of connections to backends that are made for requests of these gateways. At any time.
+  void set_route_marks(std::span<const GatewayMark> marks);
   /// Waits until each endpoint name has resolved or failed once. \returns whether that happened in time.
   bool wait_for_names(std::chrono::milliseconds patience) const;
   /// Replaces the values of secrets, for the next handshakes. To be called before `install` of the program that names

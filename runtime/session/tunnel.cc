@@ -76,6 +76,7 @@ BackendPool* Tunnel::choose_pool(const Decision& decision) {
 // Nothing was sent yet, so an endpoint that does not answer is no loss: the next one is tried.
 net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view header) {
   Wanted wanted{.key = pool.keyed() ? client_key(connection_.peer) : 0, .fresh = true, .header = header};
+  if (pool.marks().any() && decision_) wanted.way = pool.marks().way_of(decision_->listener->gateway->id);
   for (int tries = 1;; ++tries) {
     ending_.attempts = static_cast<std::uint32_t>(tries);
     Acquired acquired = co_await pool.acquire(waiter_, wanted);

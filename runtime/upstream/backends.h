@@ -15,6 +15,7 @@
 #include "program/values/endpoints.h"
 #include "runtime/upstream/health/backend_state.h"
 #include "runtime/upstream/health/health_check.h"
+#include "runtime/upstream/route_marks.h"
 
 namespace edge::runtime {
 
@@ -37,6 +38,9 @@ class Backends {
   /// Replaces the resolved endpoints of these backends only.
   void change_resolved(Resolved changed);
 
+  /// The marks of connections to backends, of all threads.
+  RouteMarks& route_marks() { return route_marks_; }
+
   /// Returns the state of a backend; made when it is missing.
   std::shared_ptr<BackendState> of(std::uint64_t id);
   /// Returns the status of the served program's backends, ordered by id.
@@ -55,6 +59,7 @@ class Backends {
   void set_checks();
 
   const net::Clock* clock_ = nullptr;
+  RouteMarks route_marks_;
   mutable std::mutex mutex_;
   std::string zone_;
   std::shared_ptr<const program::EndpointSet> endpoints_;

@@ -141,6 +141,7 @@ class Tries {
   void take(const ConnectionTerms& terms) {
     wanted_.fresh = !terms.proxy_header.empty();
     wanted_.header = terms.proxy_header;
+    wanted_.way = terms.way;
     const net::SocketAddress* const endpoint = terms.affinity == nullptr ? nullptr : terms.affinity->wanted();
     if (endpoint == nullptr) return;
     wanted_.prefers_first = true;

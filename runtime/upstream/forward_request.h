@@ -25,6 +25,8 @@ struct ConnectionTerms {
   std::string proxy_header;
   /// The client's session; null where the rule has no session persistence.
   std::unique_ptr<Affinity> affinity;
+  /// RouteMarks::way_of its gateway.
+  std::uint64_t way = 0;
 };
 
 struct ForwardRequest {

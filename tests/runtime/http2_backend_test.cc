@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "tests/cli/process.h"
 #include "tests/support/case_file.h"
 #include "tests/support/certificates.h"
@@ -159,6 +160,30 @@ TEST_P(Http2Backend, ACallersDeadlineIsNoFaultOfAnEndpoint) {
   ASSERT_EQ(backends.size(), 1U);
   EXPECT_EQ(backends[0].circuit, runtime::Circuit::State::kClosed);
   EXPECT_EQ(backends[0].connect_failures, 0U);
+}
+
+TEST_P(Http2Backend, TakesNewConnectionsOnceTheTrafficOfItsGatewayWasMoved) {
+  upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kServe);
+  upstream_->start({});
+  serve_upstream({});
+  const auto connects = [&] {
+    EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), "200 a");
+    return server_->stats().upstream_connects;
+  };
+  EXPECT_EQ(connects(), 1U);
+  EXPECT_EQ(connects(), 1U);
+  const runtime::GatewayMark other{.gateway = 7, .mark = 0, .turn = 1};
+  runtime::GatewayMark own{.gateway = stable_id("ProxyGateway", "default", "edge"), .mark = 0, .turn = 1};
+  server_->set_route_marks(std::vector{other});
+  EXPECT_EQ(connects(), 1U);
+  server_->set_route_marks(std::vector{other, own});
+  EXPECT_EQ(connects(), 2U);
+  EXPECT_EQ(connects(), 2U);
+  own.turn = 2;
+  server_->set_route_marks(std::vector{own});
+  EXPECT_EQ(connects(), 3U);
+  server_->set_route_marks({});
+  EXPECT_EQ(connects(), 3U);
 }
 
 TEST_P(Http2Backend, KeepsNoMoreUnusedConnectionsThanItMay) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/byte_stream.h"
+#include "net/marked_socket.h"
 
 namespace edge::runtime {
 namespace {
@@ -169,9 +170,10 @@ bool BackendPool::has_other(std::span<const net::SocketAddress> than) const {
   return std::ranges::any_of(in_use_, is_other) || std::ranges::any_of(reserve_, is_other);
 }
 
-UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, bool probe) {
-  if (shares()) return take_stream(endpoint, probe);
+UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe) {
+  if (shares()) return take_stream(endpoint, way, probe);
   UpstreamConnection* connection = endpoint.idle;
+  while (connection != nullptr && connection->way_ != way) connection = connection->next_;
   if (connection == nullptr) return nullptr;
   remove_idle(*connection);
   ++connection->requests_;
@@ -204,7 +206,8 @@ std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndp
   if (!seeking.wanted.fresh || shares()) {
     for (const auto& endpoint : in_use_) {
       if ((keyed() || seeking.wanted.prefers_first) && endpoint.get() != &wanted) continue;
-      if (auto* idle = take_idle(*endpoint, seeking.probe)) return std::unique_ptr<UpstreamConnection>(idle);
+      if (auto* idle = take_idle(*endpoint, seeking.wanted.way, seeking.probe))
+        return std::unique_ptr<UpstreamConnection>(idle);
     }
   }
   close_any_idle();
@@ -335,7 +338,7 @@ net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, const Wanted& want
   std::shared_ptr<UpstreamEndpoint> endpoint = pick(wanted);
   // A connection that broke takes no stream any more: there is none that has to be passed by.
   if (endpoint != nullptr && (!wanted.fresh || shares())) {
-    if (UpstreamConnection* idle = take_idle(*endpoint, probe)) {
+    if (UpstreamConnection* idle = take_idle(*endpoint, wanted.way, probe)) {
       return Acquired{std::unique_ptr<UpstreamConnection>(idle), AcquireFault::kNone};
     }
   }
@@ -412,9 +415,11 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   state_->count_connect();
   const net::Time deadline = seeking.wanted.deadline;
   const net::Time began = loop_.now();
-  Result<net::Fd> fd = net::connect_tcp(endpoint->address);
+  const std::uint64_t way = seeking.wanted.way;
+  Result<net::Fd> fd = net::connect_tcp_marked(endpoint->address, RouteMarks::mark_of(way));
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));
   connection->requests_ = 1;
+  connection->way_ = way;
   connection->begin(balancer_.weighs_load(), seeking.probe, loop_.now());
   if (!fd.ok()) {
     state_->count_connect_failure();

@@ -23,6 +23,7 @@
 #include "runtime/upstream/health/backend_state.h"
 #include "runtime/upstream/pool/connection.h"
 #include "runtime/upstream/pool/shared_connection.h"
+#include "runtime/upstream/route_marks.h"
 
 namespace edge::runtime {
 
@@ -54,6 +55,8 @@ struct Wanted {
   /// The PROXY header that a new connection begins with; pooled connections are reused for the same header only. Must
   /// outlive the task.
   std::string_view header{};
+  /// RouteMarks::way_of; pooled connections are reused for the same one only.
+  std::uint64_t way = 0;
 };
 
 struct Acquired {
@@ -83,6 +86,7 @@ struct PoolContext {
   UpstreamCounts& counts;
   net::http2::ClientEngine& http2;
   net::tls::RecordRoom& records;
+  const RouteMarks& marks;
 };
 
 class BackendPool final : public std::enable_shared_from_this<BackendPool>, private ConnectionRoom::Member {
@@ -95,6 +99,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
         counts_(context.counts),
         http2_(context.http2),
         records_(context.records),
+        marks_(context.marks),
         state_(std::move(state)),
         balancer_(start) {}
   ~BackendPool();
@@ -106,6 +111,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   void encrypt(std::shared_ptr<const net::tls::ClientContext> context);
   const program::BackendRecord& settings() const { return settings_; }
   BackendState& state() { return *state_; }
+  const RouteMarks& marks() const { return marks_; }
   /// Updates the endpoints from the backend's state. Idle connections to removed ones are closed.
   void refresh();
   /// The same, if the state has changed.
@@ -160,7 +166,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   const std::shared_ptr<UpstreamEndpoint>* find_usable(const net::SocketAddress& address) const;
   bool keeps_idle(UpstreamConnection& connection);
   std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking);
-  UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, bool probe);
+  UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe);
   UpstreamConnection* any_idle() const;
   /// \returns false when every connection is in use.
   bool close_any_idle();
@@ -185,7 +191,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
 
   // HTTP/2: shared_connection.cc.
   bool shares() const { return settings_.protocol == program::BackendProtocol::kHttp2; }
-  UpstreamConnection* take_stream(UpstreamEndpoint& endpoint, bool probe);
+  UpstreamConnection* take_stream(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe);
   void put_stream(SharedConnection& shared, UpstreamConnection& connection);
   void share(UpstreamConnection& connection);
   void end_stream(std::unique_ptr<UpstreamConnection> connection);
@@ -200,6 +206,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   UpstreamCounts& counts_;
   net::http2::ClientEngine& http2_;
   net::tls::RecordRoom& records_;
+  const RouteMarks& marks_;
   std::shared_ptr<const net::tls::ClientContext> tls_;
   const std::shared_ptr<BackendState> state_;
   program::BackendRecord settings_{};

@@ -57,6 +57,8 @@ class UpstreamConnection final : public net::Channel {
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   Expiry expiry_;
   std::uint32_t requests_ = 0;
+  /// RouteMarks::way_of when it was made.
+  std::uint64_t way_ = 0;
   bool idle_ = false;
   /// Counted among the backend's idle connections.
   bool idle_counted_ = false;

@@ -15,7 +15,8 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(
       pool = known->second;
     } else {
       // Threads begin at different endpoints, so that they do not march in step.
-      pool = BackendPool::make({loop_, counts_, http2_, records_}, backends_.of(record.id), start_);
+      pool = BackendPool::make({loop_, counts_, http2_, records_, backends_.route_marks()}, backends_.of(record.id),
+                               start_);
     }
     pool->configure(record, default_idle_timeout);
     pool->encrypt(tls[result.size()]);

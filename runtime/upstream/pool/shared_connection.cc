@@ -71,9 +71,9 @@ void SharedConnection::ended(net::http2::ClientChannel& /*channel*/) {
 
 // ---- The pool -----------------------------------------------------------------------------------------------------
 
-UpstreamConnection* BackendPool::take_stream(UpstreamEndpoint& endpoint, bool probe) {
+UpstreamConnection* BackendPool::take_stream(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe) {
   for (SharedConnection* shared : endpoint.shared) {
-    if (!shared->has_room()) continue;
+    if (shared->way_ != way || !shared->has_room()) continue;
     auto connection = std::make_unique<UpstreamConnection>(*this, shared->endpoint_);
     connection->begin(balancer_.weighs_load(), probe, loop_.now());
     put_stream(*shared, *connection);
@@ -92,6 +92,7 @@ void BackendPool::put_stream(SharedConnection& shared, UpstreamConnection& conne
 /// The connection that was made becomes one that is shared, and its request the first stream of it.
 void BackendPool::share(UpstreamConnection& connection) {
   auto* shared = new SharedConnection(*this, connection.endpoint_, connection.release());
+  shared->way_ = connection.way_;
   put_stream(*shared, connection);
   wake_for_room(*shared);
 }
@@ -129,7 +130,7 @@ net::Task<Acquired> BackendPool::join(Seeking seeking, std::shared_ptr<UpstreamE
     failure.tried = endpoint->address;
     co_return failure;
   }
-  if (UpstreamConnection* stream = take_stream(*endpoint, seeking.probe)) {
+  if (UpstreamConnection* stream = take_stream(*endpoint, seeking.wanted.way, seeking.probe)) {
     co_return Acquired{std::unique_ptr<UpstreamConnection>(stream), AcquireFault::kNone};
   }
   Acquired result = co_await seek(seeking, std::move(endpoint));

@@ -46,6 +46,7 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   net::http2::ClientChannel channel_;
   std::uint32_t requests_ = 0;
+  std::uint64_t way_ = 0;  ///< as UpstreamConnection's
   /// Counted among the backend's idle connections.
   bool idle_counted_ = false;
   SharedConnection* previous_ = nullptr;
