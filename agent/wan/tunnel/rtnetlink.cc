@@ -127,6 +127,9 @@ Result<Rtnetlink> Rtnetlink::open() {
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) return kernel_error(errno);
   const timeval patience{.tv_sec = 2, .tv_usec = 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  // The kernel selects routes itself: a node may have a million of others.
+  const int strict = 1;
+  ::setsockopt(fd.get(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, &strict, sizeof strict);
   return Rtnetlink(std::move(fd));
 }
 
@@ -238,6 +241,7 @@ Result<std::vector<Route>> Rtnetlink::routes() {
     request.begin(RTM_GETROUTE, NLM_F_DUMP, ++sequence_);
     rtmsg head{};
     head.rtm_family = family;
+    head.rtm_protocol = kProtocol;
     request.add(&head, sizeof head);
     const Status status = ask(request.finish(), [&](const nlmsghdr& header, const char* body, std::size_t size) {
       if (header.nlmsg_type != RTM_NEWROUTE || netlink_value<rtmsg>(body, size).rtm_protocol != kProtocol) return;
@@ -254,6 +258,7 @@ std::vector<Route> Rtnetlink::default_routes(bool v6) {
   request.begin(RTM_GETROUTE, NLM_F_DUMP, ++sequence_);
   rtmsg head{};
   head.rtm_family = v6 ? AF_INET6 : AF_INET;
+  head.rtm_table = RT_TABLE_MAIN;
   request.add(&head, sizeof head);
   std::vector<Route> routes;
   const Status status = ask(request.finish(), [&](const nlmsghdr& header, const char* body, std::size_t size) {
