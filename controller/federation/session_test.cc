@@ -296,5 +296,46 @@ TEST(FederationFrames, ThatExceedABoundAreRefused) {
   EXPECT_FALSE(decode_frame(encode({.number = 1, .body = listing})).ok());
 }
 
+/// What a suspended cluster changed while others deleted the object and forgot the deletion is a conflict with it.
+TEST(Suspended, ADeletionThatWasForgottenIsListed) {
+  for (const ConflictPolicy policy : {ConflictPolicy::kOldestWins, ConflictPolicy::kNewestWins, ConflictPolicy::kHubWins}) {
+    const MergeRules rules{.policy = policy, .hub = "east"};
+    TestCluster east("east", rules);
+    TestCluster west("west", rules);
+    east.meet(west);
+    west.meet(east, {.hub = true});
+    const ObjectKey changed{"ProxyRoute", "shop", "changed"};
+    const ObjectKey untouched{"ProxyRoute", "shop", "untouched"};
+    ASSERT_TRUE(east.replica.write(changed, "{\"a\":1}", kTestTime));
+    ASSERT_TRUE(east.replica.write(untouched, "{}", kTestTime));
+    TestLink(east, west).run();
+    east.replica.set_peer("west", {.suspended = true});
+    ASSERT_TRUE(east.replica.remove(changed, kTestTime + 5));
+    ASSERT_TRUE(east.replica.remove(untouched, kTestTime + 5));
+    EXPECT_EQ(east.replica.collect(), 2U);
+    ASSERT_TRUE(west.replica.write(changed, "{\"a\":2}", kTestTime + 3));
+    // Of its own alone, there is nothing that anybody deleted.
+    const ObjectKey own{"ProxyRoute", "shop", "own"};
+    ASSERT_TRUE(west.replica.write(own, "{\"a\":1}", kTestTime + 3));
+    ASSERT_TRUE(west.replica.write(own, "{\"a\":2}", kTestTime + 4));
+    east.replica.set_peer("west", {});
+    TestLink(east, west).run();
+    for (TestCluster* cluster : {&east, &west}) {
+      ASSERT_NE(cluster->replica.winner(changed), nullptr);
+      EXPECT_EQ(cluster->replica.winner(changed)->content, "{\"a\":2}");
+      EXPECT_EQ(cluster->replica.winner(untouched), nullptr);
+      const auto conflicts = cluster->replica.conflicts(10);
+      ASSERT_EQ(conflicts.size(), 1U) << cluster->uid;
+      EXPECT_EQ(conflicts.front().winner->key, changed);
+      EXPECT_TRUE(conflicts.front().loser->deleted);
+    }
+    // Whoever decides for the deletion, it is one.
+    ASSERT_TRUE(east.replica.resolve(changed, east.replica.conflicts(1).front().loser->dot, kTestTime + 9));
+    TestLink(east, west).run();
+    EXPECT_EQ(west.replica.winner(changed), nullptr);
+    EXPECT_EQ(west.replica.counts().conflicts, 0U);
+  }
+}
+
 }  // namespace
 }  // namespace edge::federation

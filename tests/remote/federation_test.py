@@ -4,11 +4,13 @@ whoever was away, killed, or lost its state; and nobody reads or writes what was
 
     federation_test.py BIN_DIR [TEST...]
 """
+import asyncio
 import json
 import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -30,6 +32,64 @@ def route(name, backend_name):
     return (f"apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {{name: {name}, namespace: default}}\n"
             f"spec: {{parentRefs: [{{name: edge}}], hostnames: [{name}.example.com], "
             f"rules: [{{backendRef: {{name: {backend_name}}}}}]}}\n")
+
+
+class SlowLink:
+    """A connection over a WAN: whatever comes to the port goes on to the hub, and back, after a delay each way. `cut`
+    ends all connections, and refuses those that come."""
+
+    def __init__(self, port, delay):
+        self.to, self.delay, self.is_cut = port, delay, False
+        self.loop, self.writers, self.port = asyncio.new_event_loop(), set(), None
+        listening = threading.Event()
+        self.thread = threading.Thread(target=self.run, args=(listening,), daemon=True)
+        self.thread.start()
+        listening.wait(PATIENCE)
+
+    def run(self, listening):
+        asyncio.set_event_loop(self.loop)
+        server = self.loop.run_until_complete(asyncio.start_server(self.take, "127.0.0.1", 0))
+        self.port = server.sockets[0].getsockname()[1]
+        listening.set()
+        self.loop.run_forever()
+
+    async def take(self, reader, writer):
+        if self.is_cut:
+            return writer.close()
+        try:
+            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self.to)
+        except OSError:
+            return writer.close()
+        self.writers |= {writer, there_writer}
+        await asyncio.gather(self.carry(reader, there_writer), self.carry(there_reader, writer))
+        self.writers -= {writer, there_writer}
+
+    async def carry(self, reader, writer):
+        waiting = asyncio.Queue(maxsize=4096)
+
+        async def deliver():
+            while (piece := await waiting.get()) is not None:
+                await asyncio.sleep(max(0, piece[0] - self.loop.time()))
+                writer.write(piece[1])
+                await writer.drain()
+            writer.close()
+
+        async def take():
+            while data := await reader.read(65536):
+                await waiting.put((self.loop.time() + self.delay, data))
+            await waiting.put(None)
+
+        try:
+            await asyncio.gather(deliver(), take())
+        except OSError:
+            writer.close()
+
+    def cut(self, is_cut):
+        def change():
+            self.is_cut = is_cut
+            for writer in list(self.writers if is_cut else ()):
+                writer.transport.abort()
+        self.loop.call_soon_threadsafe(change)
 
 
 class Site(Cluster):
@@ -81,9 +141,9 @@ class FederationTest(unittest.TestCase):
         self.hub.edgectl("patch", "remotecluster", name, "--type", "merge", "-p",
                          json.dumps({"spec": {"federation": federation}}))
 
-    def spoke(self, name, kinds=None, **grants):
+    def spoke(self, name, kinds=None, port=None, **grants):
         join = os.path.join(self.folder, name + ".join")
-        self.hub.edgectl("cluster", "add", name, "--hub", f"127.0.0.1:{self.hub.port}", "--out", join)
+        self.hub.edgectl("cluster", "add", name, "--hub", f"127.0.0.1:{port or self.hub.port}", "--out", join)
         self.federate(name, **grants)
         made = self.site(name, more=["--hub-join", join, "--hub-federation", ",".join(kinds or KINDS)])
         self.await_synced(name)
@@ -160,7 +220,7 @@ class FederationTest(unittest.TestCase):
         self.federate("berlin", reads={"kinds": ["ProxyBackend"]}, writes={"kinds": ["ProxyBackend"]})
         self.await_address([self.hub, paris], "cart", "203.0.113.9")
 
-    def conflict(self, policy, winner):
+    def conflict(self, policy, winner, resolved=None):
         berlin = self.spoke("berlin", conflictPolicy=policy, writes={"kinds": KINDS})
         self.hub.put(backend("cart", "198.51.100.1:80"))
         self.await_address([berlin], "cart", "198.51.100.1")
@@ -177,6 +237,14 @@ class FederationTest(unittest.TestCase):
         self.hub.wait_for(lambda: self.hub.status("berlin").get("federation", {}).get("conflicts") == 1,
                           f"the conflict in the status: {self.hub.status('berlin')}")
         self.hub.wait_for(lambda: self.hub.events("FederationConflict"), "an event of the conflict")
+        if resolved is None:
+            return
+        listed = json.loads(self.hub.edgectl("federation", "conflicts", "-o", "json").stdout)
+        self.assertEqual(len(listed), 1, listed)
+        self.hub.edgectl("federation", "conflicts", "--resolve", "ProxyBackend", "cart", "--keep", resolved)
+        self.await_address([self.hub, berlin], "cart", "198.51.100.20")
+        self.hub.wait_for(lambda: self.hub.status("berlin").get("federation", {}).get("conflicts") == 0,
+                          "the end of the conflict")
 
     def test_a_conflict_where_the_oldest_wins(self):
         self.conflict("OldestWins", "berlin")
@@ -185,7 +253,7 @@ class FederationTest(unittest.TestCase):
         self.conflict("NewestWins", "hub")
 
     def test_a_conflict_where_the_hub_wins(self):
-        self.conflict("HubWins", "hub")
+        self.conflict("HubWins", "hub", resolved="berlin")
 
     def test_the_state_survives_what_becomes_of_processes_and_files(self):
         berlin, paris = self.spoke("berlin"), self.spoke("paris")
@@ -269,6 +337,26 @@ class FederationTest(unittest.TestCase):
         self.await_address([paris], "secretly", "198.51.100.1")
         self.assertIsNone(berlin.find("ProxyBackend", "secretly"))
         self.assertIsNone(self.hub.find("ProxyBackend", "late"))
+
+    def test_over_a_slow_link_that_is_cut(self):
+        link = SlowLink(self.hub.port, 0.04)
+        berlin = self.spoke("berlin", port=link.port, writes={"kinds": KINDS})
+        self.hub.put(backend("cart", "198.51.100.1:80"))
+        self.await_address([berlin], "cart", "198.51.100.1")
+        link.cut(True)
+        self.hub.await_phase("berlin", "Disconnected")
+        # Both go on, and change the same object and others.
+        self.hub.put(backend("cart", "198.51.100.2:80") + "---\n" + backend("of-the-hub"))
+        berlin.put(backend("of-berlin"))
+        self.hub.edgectl("delete", "ProxyBackend", "of-the-hub")
+        berlin.put(backend("cart", "198.51.100.3:80"))
+        link.cut(False)
+        self.await_address([self.hub, berlin], "of-berlin", "198.51.100.1")
+        self.await_address([self.hub, berlin], "cart", "198.51.100.2")
+        self.assertIsNone(berlin.find("ProxyBackend", "of-the-hub"))
+        self.hub.wait_for(lambda: self.hub.status("berlin").get("federation", {}).get("conflicts") == 1, "the conflict")
+        peers = json.loads(self.hub.edgectl("federation", "peers", "-o", "json").stdout)
+        self.assertEqual([peer["name"] for peer in peers], ["berlin"])
 
     def test_many_objects_after_a_partition(self):
         berlin, paris = self.spoke("berlin", syncInterval="5m"), self.spoke("paris", syncInterval="5m")

@@ -36,7 +36,7 @@ struct ApiEvents {
 class ApiFollower {
  public:
   /// Under way at once.
-  static constexpr std::size_t kMostWrites = 32;
+  static constexpr std::size_t kMostWrites = 128;
 
   ApiFollower(kube::Client& client, Logger log, ApiEvents events);
   ~ApiFollower();
