@@ -334,7 +334,7 @@ Reply Api::objects(const Viewing& viewing, const std::string& plural) const {
   const StoreView view = view_of(viewing);
   const StoredKind* kind = view.find(plural);
   if (kind == nullptr) return error_reply(404, "no such kind");
-  return json_reply(json_line(objects_json(view, *kind)));
+  return json_reply(objects_text(view, *kind));
 }
 
 net::Task<Reply> Api::object(Viewing viewing, std::string plural, std::string name_space, std::string name) {

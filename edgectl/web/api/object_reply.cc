@@ -87,16 +87,20 @@ OrderedJson kind_json(const StoreView& view, const StoredKind& kind) {
           {"health", std::move(health)}};
 }
 
-OrderedJson objects_json(const StoreView& view, const StoredKind& kind) {
-  OrderedJson rows = OrderedJson::array();
+std::string objects_text(const StoreView& view, const StoredKind& kind) {
+  std::string text = json_line(OrderedJson{{"kind", kind_json(view, kind)}, {"heads", kind.heads}});
+  text.back() = ',';
+  text += R"("rows":[)";
+  bool first = true;
   view.each(kind, [&](const std::string&, const StoredObject& stored) {
-    rows.push_back({{"namespace", stored.name_space},
-                    {"name", stored.name},
-                    {"health", word_of(stored.verdict.health)},
-                    {"problem", stored.verdict.problem},
-                    {"cells", stored.cells}});
+    if (!std::exchange(first, false)) text += ',';
+    text += json_line(OrderedJson{{"namespace", stored.name_space},
+                                  {"name", stored.name},
+                                  {"health", word_of(stored.verdict.health)},
+                                  {"problem", stored.verdict.problem},
+                                  {"cells", stored.cells}});
   });
-  return {{"kind", kind_json(view, kind)}, {"heads", kind.heads}, {"rows", std::move(rows)}};
+  return text += "]}";
 }
 
 OrderedJson problems_json(const StoreView& view) {

@@ -11,7 +11,8 @@
 namespace edge::edgectl::web {
 
 nlohmann::ordered_json kind_json(const StoreView& view, const StoredKind& kind);
-nlohmann::ordered_json objects_json(const StoreView& view, const StoredKind& kind);
+/// One line of JSON: of thousands of objects a tree would take several times its text.
+std::string objects_text(const StoreView& view, const StoredKind& kind);
 /// The worst first, at most 200.
 nlohmann::ordered_json problems_json(const StoreView& view);
 /// Without events.
