@@ -19,6 +19,7 @@
 #include "controller/distribute/node_groups.h"
 #include "controller/distribute/node_labels.h"
 #include "controller/federation/run/federation.h"
+#include "controller/federation_metrics.h"
 #include "controller/federation_page.h"
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
@@ -694,6 +695,7 @@ void Controller::Impl::write_metrics(metrics::Exposition& out) const {
     remotes.merge(hubs_->views());
   }
   write_remotes(out, remotes);
+  write_federation(out, options_.federation);
   const auto spoke = spoke_ ? std::optional(spoke_->view()) : std::nullopt;
   write_spoke(out, spoke ? &*spoke : nullptr, std::chrono::system_clock::now());
 }

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controller/federation/sample_view.h"
+#include "controller/federation_metrics.h"
 #include "program/read.h"
 
 namespace edge::controller {
@@ -163,6 +165,35 @@ TEST(ClusterMetrics, TellOfClustersAndOfTheHub) {
                            "edge_hub_certificate_seconds{hub=\"hub.example:9443\"} 60.0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+TEST(FederationMetrics, SayWhatTheViewHas) {
+  federation::SampleFederation sample;
+  metrics::Exposition out(metrics::Format::kText);
+  write_federation(out, sample.view());
+  const std::string text = out.finish();
+  for (const char* line :
+       {"edge_federation_objects{kind=\"ProxyRoute\"} 2\n", "edge_federation_conflicts{kind=\"ProxyRoute\"} 1\n",
+        "edge_federation_state_bytes 2048\n", "edge_federation_peer_connected{peer=\"paris\"} 0\n",
+        "edge_federation_peer_lag_versions{peer=\"paris\"} 3\n",
+        "edge_federation_peer_lag_seconds{peer=\"paris\"} 90.0\n",
+        "edge_federation_sent_bytes_total{peer=\"berlin\"} 5000\n",
+        "edge_federation_received_versions_total{peer=\"berlin\"} 12\n",
+        "edge_federation_refused_versions_total{peer=\"berlin\",by=\"here\"} 2\n",
+        "edge_federation_peer_quota_ratio{peer=\"berlin\"} 0.0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(FederationMetrics, OfWhoDoesNotLeadHaveNoSample) {
+  federation::SampleFederation sample;
+  sample.leads = false;
+  metrics::Exposition out(metrics::Format::kText);
+  write_federation(out, sample.view());
+  EXPECT_THAT(out.finish(), Not(HasSubstr("edge_federation_objects{")));
+  metrics::Exposition none(metrics::Format::kText);
+  write_federation(none, {});
+  EXPECT_THAT(none.finish(), Not(HasSubstr("edge_federation_state_bytes ")));
 }
 
 TEST(ClusterMetrics, WithoutAHubHaveNoSample) {
