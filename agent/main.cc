@@ -138,6 +138,7 @@ int run_files(Service& service, const Files& files) {
 int run_controller(Service& service, SyncOptions options) {
   auto sync = Sync::start(std::move(options), service);
   if (!sync) return failed(service.whole_log(), sync.error());
+  service.when_superseded([&sync] { (*sync)->leave_site(); });
   return service.run();
 }
 

@@ -100,6 +100,8 @@ class Service {
   std::chrono::nanoseconds drain_timeout() const { return options_.drain_timeout; }
   /// Sets the zone of this agent, unless a flag has; empty: it is not known. Any thread.
   void set_zone(const std::string& zone);
+  /// Sets the marks of connections to backends (runtime::Server::set_route_marks). Any thread.
+  void set_route_marks(const std::vector<runtime::GatewayMark>& marks) { server_->set_route_marks(marks); }
   /// Returns the addresses of the program's listeners, and which are open. Any thread.
   std::vector<vip::ServedAddress> served() const;
   /// Called when the node's addresses have changed. Any thread.
@@ -109,6 +111,8 @@ class Service {
   /// Sets what is called when another process has taken over, before this one drains: it gives up what only one process
   /// can have. On the thread of `run`; must not wait for connections.
   void when_superseded(std::function<void()> give_up) { when_superseded_ = std::move(give_up); }
+  /// Whether another process has taken over from this one. Any thread.
+  bool superseded() const { return superseded_; }
   /// Whether this process takes over, or has taken over, from another one.
   bool takes_over() const { return takes_over_; }
   /// Returns the metrics page, to add to. Lives as long as the service.

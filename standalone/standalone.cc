@@ -302,6 +302,7 @@ Result<agent::ToLocalController> Standalone::connect(const std::string& hello, a
   events.program = std::move(from.program);
   events.values = std::move(from.values);
   events.addresses = std::move(from.addresses);
+  events.links = std::move(from.links);
   events.ended = std::move(from.ended);
   events.answer = [answer = std::move(from.answer)](const controller::AgentQuestion& question) {
     return answer_of(answer(question.method, question.target));
@@ -314,6 +315,7 @@ Result<agent::ToLocalController> Standalone::connect(const std::string& hello, a
   to.refused = [agent](const program::Hash& program, const std::string& reason) { agent->refused(program, reason); };
   to.values_applied = [agent](std::uint64_t version) { agent->values_applied(version); };
   to.report = [agent](const std::string& message) { agent->report(message); };
+  to.report_links = [agent](const std::string& message) { agent->report_links(message); };
   return to;
 }
 

@@ -140,6 +140,17 @@ Status AgentStore::keep_addresses(const std::string& message) const {
   return write_file(path("addresses.sealed"), std::string_view(*sealed), FileAccess::kOwnerOnly);
 }
 
+Result<std::string> AgentStore::links() const {
+  const auto sealed = read_file(path("links.sealed"), kMaxSealedBytes);
+  return sealed ? open_sealed(seal_key_, bound_to(name_), *sealed) : sealed;
+}
+
+Status AgentStore::keep_links(const std::string& message) const {
+  const auto sealed = seal(seal_key_, bound_to(name_), message);
+  if (!sealed) return sealed.error();
+  return write_file(path("links.sealed"), std::string_view(*sealed), FileAccess::kOwnerOnly);
+}
+
 Status AgentStore::keep_values(const program::EndpointSet& endpoints, const program::SecretSet& secrets) const {
   const auto sealed = seal(seal_key_, bound_to(name_), program::write_secrets(secrets));
   if (!sealed) return sealed.error();

@@ -62,6 +62,9 @@ class AgentStore {
   /// Returns them in the form of the controller's message. kNotFound before the first one.
   Result<std::string> addresses() const;
   Status keep_addresses(const std::string& message) const;
+  /// The assignment of the SD-WAN likewise.
+  Result<std::string> links() const;
+  Status keep_links(const std::string& message) const;
   Status keep_values(const program::EndpointSet& endpoints, const program::SecretSet& secrets) const;
 
  private:

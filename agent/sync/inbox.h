@@ -20,6 +20,7 @@ class SyncInbox {
     std::optional<ReceivedProgram> program;
     std::optional<ReceivedValues> values;
     std::optional<std::string> addresses;  ///< a message with virtual addresses
+    std::optional<std::string> links;      ///< a message with links of the SD-WAN
     /// A stream has ended, and why (kCancelled: by ourselves).
     std::optional<Error> ended;
     bool stopping = false;
@@ -37,6 +38,9 @@ class SyncInbox {
   void put_addresses(std::string message) {
     change([&](Content& content) { content.addresses = std::move(message); });
   }
+  void put_links(std::string message) {
+    change([&](Content& content) { content.links = std::move(message); });
+  }
   /// The first reason stays.
   void end(const Error& why) {
     change([&](Content& content) {
@@ -51,7 +55,8 @@ class SyncInbox {
   Content take(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience, [this] {
-      return content_.program || content_.values || content_.addresses || content_.ended || content_.stopping;
+      return content_.program || content_.values || content_.addresses || content_.links || content_.ended ||
+             content_.stopping;
     });
     Content taken = std::move(content_);
     content_ = Content{};
@@ -67,7 +72,8 @@ class SyncInbox {
   /// Resets for the next session.
   void clear() {
     change([](Content& content) {
-      content = Content{.program = {}, .values = {}, .addresses = {}, .ended = {}, .stopping = content.stopping};
+      content =
+          Content{.program = {}, .values = {}, .addresses = {}, .links = {}, .ended = {}, .stopping = content.stopping};
     });
   }
 

@@ -19,6 +19,7 @@ struct FromLocalController {
   std::function<void(ProgramBytes bytes, const program::Hash& program, std::uint64_t values)> program;
   std::function<void(const program::ValueSet& values, std::uint64_t version, const program::Hash& program)> values;
   std::function<void(std::string message)> addresses;  ///< an AddressesDown
+  std::function<void(std::string message)> links;      ///< a LinksDown
   std::function<void(const Error& why)> ended;
   /// `target`: a path and perhaps a query, of the agent's admin pages.
   std::function<daemon::AdminReply(const std::string& method, const std::string& target)> answer;
@@ -29,8 +30,9 @@ struct ToLocalController {
   std::function<void(const std::string& message)> applied;  ///< an Applied
   std::function<void(const program::Hash& program, const std::string& reason)> refused;
   std::function<void(std::uint64_t version)> values_applied;
-  std::function<void(const std::string& message)> report;  ///< a Report
-  std::shared_ptr<void> connection;                        ///< ends when it is let go of
+  std::function<void(const std::string& message)> report;        ///< a Report
+  std::function<void(const std::string& message)> report_links;  ///< a LinksReport; null: it takes none
+  std::shared_ptr<void> connection;                              ///< ends when it is let go of
 };
 
 /// `hello`: a Hello.

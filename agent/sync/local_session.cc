@@ -30,6 +30,7 @@ class LocalSession final : public SyncSession {
       inbox.put(std::move(received));
     };
     from.addresses = [&inbox](std::string message) { inbox.put_addresses(std::move(message)); };
+    from.links = [&inbox](std::string message) { inbox.put_links(std::move(message)); };
     from.ended = [&inbox](const Error& why) { inbox.end(why); };
     from.answer = [answer = reports_.answer](const std::string& method, const std::string& target) {
       return reply_to(method, target, answer);
@@ -52,6 +53,9 @@ class LocalSession final : public SyncSession {
 
   void tick() override {
     const auto now = std::chrono::steady_clock::now();
+    if (controller_.report_links && reports_.links_report) {
+      if (const std::string links = reports_.links_report(); !links.empty()) controller_.report_links(links);
+    }
     if (now < next_report_) return;
     v1::Report report;
     if (reporter_.fill(report)) controller_.report(report.SerializeAsString());

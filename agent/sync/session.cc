@@ -24,6 +24,8 @@ constexpr int kMaxMessage = 20 << 20;
 constexpr int kKeepaliveMilliseconds = 10'000;
 constexpr auto kCallPatience = seconds(10);
 constexpr auto kConnectPatience = seconds(5);
+/// How often it is looked whether there is a report of links.
+constexpr auto kLinkReports = milliseconds(200);
 /// For the controller to take that the agent leaves.
 constexpr auto kFarewell = milliseconds(500);
 constexpr std::size_t kHashesAPart = 8192;
@@ -80,6 +82,7 @@ struct RemoteConnection {
   grpc::ClientContext report_context;
   grpc::ClientContext question_context;
   grpc::ClientContext address_context;
+  grpc::ClientContext link_context;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ProgramsUp, v1::ProgramsDown>> programs;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ValuesUp, v1::ValuesDown>> values;
   std::mutex program_writes;  ///< gRPC takes one write at a time
@@ -95,6 +98,7 @@ struct RemoteConnection {
   std::thread report_thread;
   std::thread question_thread;
   std::thread address_thread;
+  std::thread link_thread;
 
   v1::Hello hello();
   void say(const v1::ProgramsUp& up);
@@ -108,6 +112,7 @@ struct RemoteConnection {
   void write_reports();
   void hear_questions();
   void hear_addresses();
+  void exchange_links();
   ProgramBytes running() {
     const std::lock_guard lock(mutex);
     return words.running;
@@ -217,6 +222,7 @@ void RemoteConnection::open_others() {
   report_thread = std::thread([this] { write_reports(); });
   question_thread = std::thread([this] { hear_questions(); });
   address_thread = std::thread([this] { hear_addresses(); });
+  if (reports.links) link_thread = std::thread([this] { exchange_links(); });
 }
 
 void RemoteConnection::read_values() {
@@ -285,6 +291,47 @@ void RemoteConnection::hear_addresses() {
   if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
 }
 
+/// A controller that does not know of links is followed all the same.
+void RemoteConnection::exchange_links() {
+  const auto stream = stub->Links(&link_context);
+  std::mutex writes;
+  v1::LinksUp up;
+  *up.mutable_hello() = hello();
+  bool open = stream->Write(up);
+  // gRPC takes one write at a time, and a read waits for what may never come.
+  std::atomic<bool> ended = !open;
+  std::thread writer([&] {
+    std::string last;
+    while (!ended) {
+      const std::string report = reports.links_report();
+      v1::LinksUp word;
+      if (report != last && !report.empty() && word.mutable_report()->ParseFromString(report)) {
+        const std::lock_guard lock(writes);
+        if (ended || !stream->Write(word)) break;
+        last = report;
+      }
+      std::unique_lock lock(mutex);
+      if (changed.wait_for(lock, kLinkReports, [&] { return stopping || ended; })) break;
+    }
+  });
+  v1::LinksDown down;
+  while (open && stream->Read(&down)) {
+    if (!reports.links(down.SerializeAsString())) {
+      link_context.TryCancel();
+      break;
+    }
+    v1::LinksUp word;
+    word.set_applied(down.version());
+    const std::lock_guard lock(writes);
+    open = stream->Write(word);
+  }
+  ended = true;
+  changed.notify_all();
+  writer.join();
+  const grpc::Status status = stream->Finish();
+  if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
+}
+
 /// A controller that does not know of questions is followed all the same.
 void RemoteConnection::hear_questions() {
   const auto stream = stub->Questions(&question_context);
@@ -324,12 +371,14 @@ RemoteSession::~RemoteSession() {
   impl_->report_context.TryCancel();
   impl_->question_context.TryCancel();
   impl_->address_context.TryCancel();
+  impl_->link_context.TryCancel();
   if (leave.joinable()) leave.join();
   if (impl_->program_thread.joinable()) impl_->program_thread.join();
   if (impl_->value_thread.joinable()) impl_->value_thread.join();
   if (impl_->report_thread.joinable()) impl_->report_thread.join();
   if (impl_->question_thread.joinable()) impl_->question_thread.join();
   if (impl_->address_thread.joinable()) impl_->address_thread.join();
+  if (impl_->link_thread.joinable()) impl_->link_thread.join();
 }
 
 void RemoteSession::applied(const program::Hash& program, ProgramBytes running) {

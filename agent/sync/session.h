@@ -1,4 +1,4 @@
-// One connection to a controller: by gRPC its five streams, read by threads of their own into the inbox, until one of
+// One connection to a controller: by gRPC its streams, read by threads of their own into the inbox, until one of
 // them ends; within a process calls of functions.
 #pragma once
 
@@ -41,6 +41,10 @@ struct ReportSource {
   std::function<std::vector<vip::AddressState>()> vips;
   /// Takes a message with virtual addresses; false ends the session.
   std::function<bool(const std::string& message)> addresses;
+  /// Takes a message with links of the SD-WAN, a LinksDown; false ends the session.
+  std::function<bool(const std::string& message)> links{};
+  /// Returns a LinksReport; empty: there is nothing to report.
+  std::function<std::string()> links_report{};
 };
 
 class SyncSession {

@@ -13,6 +13,7 @@
 #include "agent/sync/inbox.h"
 #include "agent/sync/received_addresses.h"
 #include "agent/sync/session.h"
+#include "agent/sync/synced_site.h"
 #include "agent/vip/holder.h"
 #include "base/os/file.h"
 #include "base/text/base64.h"
@@ -100,6 +101,9 @@ struct Sync::Impl {
   AgentStore store;
   Service& service;
   std::shared_ptr<vip::Holder> holder;  ///< null: this agent holds no addresses
+  SyncedSite site{service, {.lock_file = options.data_dir + "/links.lock", .holds = [this](const std::string& name) {
+                              return !holder || holder->holds_site(name);
+                            }}};
   SyncInbox inbox;
   ConnectLocally local;  ///< null: the controller is reached by gRPC
   std::thread thread;
@@ -157,6 +161,7 @@ struct Sync::Impl {
   Status start_holder();
   void take_zone(const Labels& of_node);
   bool take_addresses(const std::string& message, bool keeps);
+  bool take_links(const std::string& message, bool keeps);
   std::string peer_address() const;
   void tell(const std::string& text, LogLevel level = LogLevel::kWarn);
 };
@@ -325,7 +330,9 @@ Result<std::unique_ptr<SyncSession>> Sync::Impl::open_session() {
                        .unbound = [this] { return service.unbound(); },
                        .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); },
                        .vips = [this] { return holder ? holder->states() : std::vector<vip::AddressState>(); },
-                       .addresses = [this](const std::string& message) { return take_addresses(message, true); }};
+                       .addresses = [this](const std::string& message) { return take_addresses(message, true); },
+                       .links = [this](const std::string& message) { return take_links(message, true); },
+                       .links_report = [this] { return site.report(); }};
   if (local) return open_local_session(local, std::move(words), std::move(reports), inbox);
   return open_remote_session(options.controller, *identity, std::move(words), std::move(reports), inbox,
                              [this](std::string authorities, std::string key) {
@@ -341,6 +348,7 @@ Status Sync::Impl::work(SyncSession& session) {
     take_trust();
     const bool quiet = !content.program && !content.values;
     if (content.addresses) take_addresses(*content.addresses, true);
+    if (content.links) take_links(*content.links, true);
     if (content.program) next = std::move(content.program);
     if (content.values) {
       if (values && values->version != values_applied) content.values->replace(*values);
@@ -502,6 +510,19 @@ bool Sync::Impl::take_addresses(const std::string& message, bool keeps) {
   return true;
 }
 
+/// From the session's thread. False: they are none.
+bool Sync::Impl::take_links(const std::string& message, bool keeps) {
+  if (Status status = site.take(message); !status) {
+    service.log().error("links of the SD-WAN: " + status.error().text);
+    return false;
+  }
+  if (!keeps) return true;
+  if (Status kept = store.keep_links(message); !kept) {
+    service.log().warn("links of the SD-WAN could not be stored: " + kept.error().text);
+  }
+  return true;
+}
+
 void Sync::Impl::begin() {
   if (identity) trust_key(identity->program_key);
   if (options.key) {
@@ -542,6 +563,7 @@ Sync::~Sync() {
   impl_->inbox.stop();
   if (impl_->thread.joinable()) impl_->thread.join();
   impl_->service.set_holder(nullptr);
+  impl_->site.end();
 }
 
 Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service) {
@@ -567,8 +589,11 @@ Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) 
     impl->service.log().error("takes no virtual address: " + status.error().text);
   impl->take_zone({});
   if (const auto kept = impl->store.addresses()) impl->take_addresses(*kept, false);
+  if (const auto kept = impl->store.links()) impl->take_links(*kept, false);
   return std::unique_ptr<Sync>(new Sync(std::move(impl)));
 }
+
+void Sync::leave_site() { impl_->site.end(); }
 
 Status Sync::connect(std::string controller, std::string token_file) {
   if (!impl_->identity && token_file.empty()) {

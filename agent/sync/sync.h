@@ -53,6 +53,8 @@ class Sync {
   Status connect(std::string controller, std::string token_file);
   /// As above, to one in this process; `key` is that which its programs are signed with.
   void connect(ConnectLocally controller, program::VerifyKey key);
+  /// Gives the site of the SD-WAN to the process that has taken over from this one.
+  void leave_site();
   /// Ends the streams and waits for its threads.
   ~Sync();
   Sync(const Sync&) = delete;
