@@ -28,6 +28,8 @@
 #include "controller/remote/remote_service.h"
 #include "controller/remote/spoke.h"
 #include "controller/sdwan/wan_feed.h"
+#include "controller/remote/spoke_questions.h"
+#include "controller/remote/spoke_reads.h"
 #include "controller/status/served_objects.h"
 #include "controller/vip/vip_index.h"
 #include "program/session_secret.h"
@@ -332,6 +334,9 @@ class Controller::Impl {
     };
     options.leads = [this] { return leads(); };
     options.tunnels = &tunnels_;
+    if (options_.hub_reads) {
+      options.answer = [this](const AgentQuestion& question) { return spoke_reads_.answer(question); };
+    }
     options.log = options_.log;
     return options;
   }
@@ -393,7 +398,7 @@ class Controller::Impl {
     options.relayed_groups = [this](const std::string& cluster) { return remotes_->relayed_groups(cluster); };
     options.further = [this](Authority& authority) {
       remotes_->set_authority(authority);
-      return remote::make_remote_service(*remotes_, tunnels_, authority);
+      return remote::make_remote_service(*remotes_, tunnels_, spoke_questions_, authority);
     };
     options.replace_early = options_.embedded;
     options.accept_on = options_.loop;
@@ -407,6 +412,9 @@ class Controller::Impl {
   void answer_own(const AgentQuestion& question, const TakeAnswer& take) {
     if (question.target.starts_with(kFederationPages)) {
       return take(federation_page(options_.federation, question, "an administrator"));
+    }
+    if (question.target.starts_with(remote::kClusterPages)) {
+      return spoke_questions_.ask(remotes_->views(), question, take);
     }
     if (!options_.own_pages) return take(Error{ErrorCode::kUnimplemented, "this controller has no pages of its own"});
     take(options_.own_pages(question));
@@ -619,6 +627,14 @@ class Controller::Impl {
   std::shared_ptr<const program::NamedSecret> session_key_;
   const std::string cluster_uid_ = cluster_uid_of(key_);
   remote::Tunnels tunnels_;
+  remote::SpokeQuestions spoke_questions_;
+  remote::SpokeReads spoke_reads_{{.config = options_.config,
+                                   .program =
+                                       [this] {
+                                         started_.wait();
+                                         return distributor_ != nullptr ? distributor_->published_bytes() : nullptr;
+                                       },
+                                   .traces = options_.hub_reads_traces ? options_.own_pages : nullptr}};
   std::unique_ptr<remote::RemoteClusters> remotes_;
   std::unique_ptr<remote::Hubs> hubs_;
   std::map<std::pair<std::string, std::string>, remote::RemoteSpec> specs_;  ///< of the thread of the watches

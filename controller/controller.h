@@ -70,6 +70,10 @@ struct ControllerOptions {
   /// What is exchanged with that hub: kinds, and namespaces (empty: all). Without kinds nothing is.
   std::vector<std::string> hub_kinds{};
   std::vector<std::string> hub_namespaces{};
+  /// Whether hubs may read objects of this project's kinds, and the program.
+  bool hub_reads = true;
+  /// Whether they may read a trace of which they know the id, too.
+  bool hub_reads_traces = false;
   /// Called after changes of the API's objects, on a thread of the controller; may be null. `gone`: deleted objects of
   /// watched kinds.
   std::function<void(const std::vector<ResourceId>& gone)> changed{};

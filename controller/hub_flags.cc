@@ -28,7 +28,14 @@ std::vector<cli::Flag> hub_flags() {
        .help = "Kinds of resources to exchange with the hub, such as ProxyRoute,ProxyBackend; default: none"},
       {.name = "hub-federation-namespaces",
        .value = "NAME[,NAME...]",
-       .help = "Namespaces of the resources that are exchanged with the hub; default: all"}};
+       .help = "Namespaces of the resources that are exchanged with the hub; default: all"},
+      {.name = "hub-reads",
+       .value = "WHAT",
+       .help = "What administrators of a hub may read of this cluster: objects of " EDGE_API_GROUP
+               " and the program (`config`), traces by their id too (`traces`), or nothing "
+               "(`none`)",
+       .fallback = "config",
+       .choices = {"config", "traces", "none"}}};
 }
 
 }  // namespace edge::controller

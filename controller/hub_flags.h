@@ -13,7 +13,7 @@ std::vector<cli::Flag> hub_flags();
 /// Returns the words of a text between commas.
 std::vector<std::string> listed_words(const std::string& text);
 
-/// Into the members `hub`, `hub_join`, `hub_kinds` and `hub_namespaces` of `options`.
+/// Into the members `hub`, `hub_join`, `hub_kinds`, `hub_namespaces`, `hub_reads` and `hub_reads_traces` of `options`.
 template <typename Options>
 void read_hub_flags(const cli::Arguments& arguments, Options& options) {
   if (arguments.has("hub")) options.hub = arguments.one("hub");
@@ -22,6 +22,8 @@ void read_hub_flags(const cli::Arguments& arguments, Options& options) {
   if (arguments.has("hub-federation-namespaces")) {
     options.hub_namespaces = listed_words(arguments.one("hub-federation-namespaces"));
   }
+  options.hub_reads = arguments.one("hub-reads") != "none";
+  options.hub_reads_traces = arguments.one("hub-reads") == "traces";
 }
 
 }  // namespace edge::controller

@@ -242,6 +242,8 @@ Status Standalone::start_controller() {
   options.hub_join = options_.hub_join;
   options.hub_kinds = options_.hub_kinds;
   options.hub_namespaces = options_.hub_namespaces;
+  options.hub_reads = options_.hub_reads;
+  options.hub_reads_traces = options_.hub_reads_traces;
   options.embedded = true;
   options.loop = &api_->loop();
   options.status_rate = 1000;

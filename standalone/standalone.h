@@ -45,6 +45,8 @@ struct StandaloneOptions {
   std::string hub_join{};                     ///< likewise
   std::vector<std::string> hub_kinds{};       ///< likewise
   std::vector<std::string> hub_namespaces{};  ///< likewise
+  bool hub_reads_traces = false;              ///< likewise
+  bool hub_reads = true;                      ///< likewise
   Colour colour = Colour::kNo;
   TraceStore* traces = nullptr;  ///< outlives this object
 };

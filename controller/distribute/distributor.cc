@@ -252,6 +252,10 @@ std::string Distributor::published() const {
   const auto current = impl_->hub->current(kDefaultGroup).program;
   return current ? program::to_hex(current->outline().program) : std::string();
 }
+std::shared_ptr<const std::vector<std::byte>> Distributor::published_bytes() const {
+  const auto current = impl_->hub->current(kDefaultGroup).program;
+  return current ? current->bytes() : nullptr;
+}
 bool Distributor::has_issued(const std::string& certificate) const {
   return impl_->hub->authority().has_issued(certificate);
 }

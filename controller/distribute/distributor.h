@@ -145,6 +145,8 @@ class Distributor {
 
   /// Returns the hash of the program that is published to the group `default`, hex; empty: none yet.
   std::string published() const;
+  /// Returns its bytes; null: none yet.
+  std::shared_ptr<const std::vector<std::byte>> published_bytes() const;
   /// Authority::has_issued.
   bool has_issued(const std::string& certificate) const;
   std::uint16_t port() const;

@@ -134,6 +134,7 @@ net::Loop& Client::loop() const { return state_->loop; }
 
 net::Task<Reply> Client::send(net::Waiter& waiter, Request request) {
   State& state = *state_;
+  if (state.options.instead) co_return state.options.instead(request);
   const std::string target = state.config.cluster.server.target + request.target;
   Backoff backoff(kFirstDelay, kLongestDelay, nullptr);
   bool renewed = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -108,6 +109,9 @@ struct ClientOptions {
   int tries = 2;
   std::size_t max_body = std::size_t{64} << 20;   ///< of one response
   std::size_t max_frame = std::size_t{16} << 20;  ///< of one event of a watch
+  /// In place of the network, where the API is reached by other means; called on the loop's thread, which it may block.
+  /// Nothing can be watched then.
+  std::function<Reply(const Request&)> instead{};
   /// Credential plugins may prompt the user; else those that require it are not run.
   bool terminal = false;
 };

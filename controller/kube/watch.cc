@@ -92,6 +92,11 @@ net::Task<Watch::Next> Watch::next(net::Waiter& waiter, net::Time until) {
 
 net::Task<Watch> Client::watch(net::Waiter& waiter, Resource resource, WatchOptions options) {
   State& state = *state_;
+  if (state.options.instead) {
+    Watch none;
+    none.failure_ = {.kind = Failure::Kind::kRefused, .http = 405, .message = "changes cannot be followed here"};
+    co_return none;
+  }
   Query query;
   query.add("watch", "true")
       .add_some("allowWatchBookmarks", options.bookmarks ? "true" : "")

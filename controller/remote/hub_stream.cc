@@ -1,9 +1,12 @@
 #include "controller/remote/hub_stream.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include <grpcpp/grpcpp.h>
@@ -189,6 +192,66 @@ class ClientTunnel final : public FrameReactor<grpc::ClientBidiReactor<v1::Frame
   bool done_ = false;
 };
 
+/// Answers the hub's questions, on a thread: an answer takes the time that the cluster's API does.
+class AskedByHub {
+ public:
+  AskedByHub(v1::Remote::Stub& stub, std::function<AgentAnswer(const AgentQuestion&)> answer)
+      : stub_(stub), answer_(std::move(answer)), thread_([this] { run(); }) {}
+  ~AskedByHub() {
+    context_.TryCancel();
+    thread_.join();
+  }
+  AskedByHub(const AskedByHub&) = delete;
+  AskedByHub& operator=(const AskedByHub&) = delete;
+
+  bool is_done() const { return done_; }
+  /// The hub is older, and asks nothing.
+  bool is_unwanted() const { return unwanted_; }
+
+ private:
+  using Stream = grpc::ClientReaderWriter<v1::Answer, v1::Question>;
+
+  void run() {
+    const std::unique_ptr<Stream> stream = stub_.Questions(&context_);
+    v1::Question question;
+    bool good = true;
+    while (good && stream->Read(&question)) good = give(*stream, question);
+    context_.TryCancel();
+    unwanted_ = stream->Finish().error_code() == grpc::StatusCode::UNIMPLEMENTED;
+    done_ = true;
+  }
+
+  bool give(Stream& stream, const v1::Question& question) {
+    AgentAnswer answer{414, "text/plain", "the target is too long\n"};
+    if (question.target().size() <= kMostTarget) answer = answer_({question.method(), question.target()});
+    v1::Answer part;
+    part.set_number(question.number());
+    part.set_status(static_cast<std::uint32_t>(answer.status));
+    part.set_content_type(answer.content_type);
+    std::size_t at = 0;
+    do {
+      const std::size_t size = std::min(kPiece, answer.body.size() - at);
+      part.set_bytes(answer.body.data() + at, size);
+      at += size;
+      part.set_last(at == answer.body.size());
+      if (!stream.Write(part)) return false;
+      part.clear_status();
+      part.clear_content_type();
+    } while (at < answer.body.size());
+    return true;
+  }
+
+  static constexpr std::size_t kPiece = 256 << 10;
+  static constexpr std::size_t kMostTarget = 2048;
+
+  v1::Remote::Stub& stub_;
+  const std::function<AgentAnswer(const AgentQuestion&)> answer_;
+  grpc::ClientContext context_;
+  std::atomic<bool> done_ = false;
+  std::atomic<bool> unwanted_ = false;
+  std::thread thread_;
+};
+
 }  // namespace
 
 struct HubChannel::Impl {
@@ -196,6 +259,7 @@ struct HubChannel::Impl {
   std::unique_ptr<v1::Remote::Stub> stub;
   std::unique_ptr<ClientStream> stream;
   std::shared_ptr<ClientTunnel> tunnel;
+  std::unique_ptr<AskedByHub> asked;
 };
 
 HubChannel::HubChannel(const RemoteIdentity& identity) : impl_(std::make_unique<Impl>()) {
@@ -236,7 +300,12 @@ void HubChannel::keep_tunnel(Tunnels& tunnels, const TunnelPeer& hub) {
   impl_->tunnel = std::make_shared<ClientTunnel>(tunnels, hub);
   impl_->tunnel->start(*impl_->stub, impl_->tunnel);
 }
+void HubChannel::keep_questions(const std::function<AgentAnswer(const AgentQuestion&)>& answer) {
+  if (impl_->asked && (!impl_->asked->is_done() || impl_->asked->is_unwanted())) return;
+  impl_->asked = std::make_unique<AskedByHub>(*impl_->stub, answer);
+}
 void HubChannel::close() {
+  impl_->asked.reset();
   if (impl_->tunnel) {
     impl_->tunnel->end({ErrorCode::kCancelled, "the connection ends"});
     impl_->tunnel->await_done();

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "controller/authority/remote_identity.h"
+#include "controller/distribute/agent_answer.h"
 #include "controller/remote/tunnel.h"
 #include "controller/remote/words.h"
 
@@ -41,6 +42,8 @@ class HubChannel {
   void say(const std::vector<Word>& words);
   /// Opens a tunnel beside the stream, or opens it again when it has ended; nothing otherwise.
   void keep_tunnel(Tunnels& tunnels, const TunnelPeer& hub);
+  /// The same for a stream of the hub's questions. `answer` is called on a thread of its own, one after the other.
+  void keep_questions(const std::function<AgentAnswer(const AgentQuestion&)>& answer);
   /// Ends the streams, and waits until no event is called any more. What was said before is sent, if that takes no
   /// time.
   void close();

@@ -3,13 +3,16 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/caller.h"
+#include "controller/distribute/protocol.h"
 #include "controller/remote/frame_reactor.h"
 #include "schemas/remote.grpc.pb.h"
 
@@ -63,9 +66,13 @@ grpc::Status to_grpc(const Status& status) {
 /// One stream of one cluster, from its first word to the end of the call. Lives until the call is done.
 class LinkStream final : public Connection, public LinkReactor {
  public:
-  LinkStream(RemoteClusters& clusters, Tunnels& tunnels, grpc::CallbackServerContext& context,
-             CertificateFacts certificate)
-      : clusters_(clusters), tunnels_(tunnels), context_(context), certificate_(std::move(certificate)) {}
+  LinkStream(RemoteClusters& clusters, Tunnels& tunnels, SpokeQuestions& questions,
+             grpc::CallbackServerContext& context, CertificateFacts certificate)
+      : clusters_(clusters),
+        tunnels_(tunnels),
+        questions_(questions),
+        context_(context),
+        certificate_(std::move(certificate)) {}
 
   void start(std::shared_ptr<LinkStream> self) {
     self_ = self;
@@ -111,7 +118,11 @@ class LinkStream final : public Connection, public LinkReactor {
   void OnDone() override {
     limit_.drop();
     clusters_.left(*this, why_);
-    if (!cluster_uid_.empty()) tunnels_.end(cluster_uid_, {ErrorCode::kUnavailable, "the link of the cluster is over"});
+    if (!cluster_uid_.empty()) {
+      tunnels_.end(cluster_uid_, {ErrorCode::kUnavailable, "the link of the cluster is over"});
+      // One that has connected anew is not meant.
+      if (!clusters_.connected_uid(certificate_.subject.name)) questions_.end(certificate_.subject.name);
+    }
     const std::shared_ptr<LinkStream> last = std::move(self_);
   }
 
@@ -156,6 +167,7 @@ class LinkStream final : public Connection, public LinkReactor {
 
   RemoteClusters& clusters_;
   Tunnels& tunnels_;
+  SpokeQuestions& questions_;
   grpc::CallbackServerContext& context_;
   const CertificateFacts certificate_;
   std::shared_ptr<LinkStream> self_;
@@ -214,6 +226,151 @@ class TunnelStream final : public FrameReactor<TunnelReactor, v1::Frame> {
   WriteLimit limit_;
 };
 
+using QuestionReactor = grpc::ServerBidiReactor<v1::Answer, v1::Question>;
+
+/// Sends questions to a spoke as they come, and gathers its answers. Lives until the call is done.
+class QuestionStream final : public QuestionReactor, public AskedStream {
+ public:
+  QuestionStream(SpokeQuestions& questions, std::string name, grpc::CallbackServerContext& context)
+      : questions_(questions), name_(std::move(name)), context_(context) {}
+
+  void start(const std::shared_ptr<QuestionStream>& self) {
+    alive_ = self;
+    questions_.enter(name_, self);
+    const std::lock_guard lock(mutex_);
+    if (!finished_) StartRead(&up_);
+  }
+
+  void ask(const AgentQuestion& question, TakeAnswer take) override {
+    std::vector<TakeAnswer> late = expired();
+    for (const TakeAnswer& one : late) one(Error{ErrorCode::kDeadlineExceeded, "the cluster does not answer"});
+    {
+      const std::lock_guard lock(mutex_);
+      if (!finished_ && open_.size() < SpokeQuestions::kMostOpen) {
+        const std::uint64_t number = ++last_;
+        open_[number] = {.take = std::move(take), .until = net::Clock().now() + SpokeQuestions::kPatience};
+        v1::Question& out = waiting_.emplace_back();
+        out.set_number(number);
+        out.set_method(question.method);
+        out.set_target(question.target);
+        return advance();
+      }
+    }
+    take(Error{ErrorCode::kResourceExhausted, "the cluster is asked too much at once"});
+  }
+
+  void end(const Error& why) override {
+    const std::lock_guard lock(mutex_);
+    finish(why);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return end({ErrorCode::kUnavailable, "the cluster has closed the connection"});
+    Open done;
+    {
+      const std::lock_guard lock(mutex_);
+      // To one that was given up there may be an answer yet.
+      if (const auto found = open_.find(up_.number()); found != open_.end()) {
+        take_part(found->second);
+        if (up_.last()) {
+          done = std::move(found->second);
+          open_.erase(found);
+        }
+      }
+    }
+    if (done.take && done.too_long) done.take(Error{ErrorCode::kResourceExhausted, "the cluster's answer is too long"});
+    if (done.take && !done.too_long) done.take(std::move(done.answer));
+    const std::lock_guard lock(mutex_);
+    if (!finished_) StartRead(&up_);
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (finished_) return Finish(status_);
+    if (!ok) return finish(Error{ErrorCode::kUnavailable, "the connection is broken"});
+    waiting_.pop_front();
+    advance();
+  }
+
+  void OnCancel() override { end({ErrorCode::kUnavailable, "the connection is broken"}); }
+
+  void OnDone() override {
+    questions_.left(name_, *this);
+    std::map<std::uint64_t, Open> left;
+    {
+      const std::lock_guard lock(mutex_);
+      left.swap(open_);
+    }
+    for (auto& [number, open] : left) {
+      open.take(Error{ErrorCode::kUnavailable, "cluster `" + name_ + "` went away before it had answered"});
+    }
+    const std::shared_ptr<QuestionStream> last = std::move(alive_);
+  }
+
+ private:
+  static constexpr std::size_t kMostType = 128;
+
+  struct Open {
+    TakeAnswer take{};
+    net::Time until{};
+    AgentAnswer answer{};
+    bool too_long = false;
+  };
+
+  std::vector<TakeAnswer> expired() {
+    std::vector<TakeAnswer> late;
+    const std::lock_guard lock(mutex_);
+    std::erase_if(open_, [&](auto& one) {
+      if (net::Clock().now() < one.second.until) return false;
+      late.push_back(std::move(one.second.take));
+      return true;
+    });
+    return late;
+  }
+
+  void take_part(Open& open) {
+    if (up_.status() != 0) open.answer.status = static_cast<int>(up_.status() % 1000);
+    if (!up_.content_type().empty()) open.answer.content_type = printable(up_.content_type(), kMostType);
+    if (open.answer.body.size() + up_.bytes().size() > SpokeQuestions::kMostBytes) {
+      open.too_long = true;
+      open.answer.body = std::string();
+    }
+    if (!open.too_long) open.answer.body += up_.bytes();
+  }
+
+  void advance() {
+    if (writing_ || finished_ || waiting_.empty()) return;
+    writing_ = true;
+    StartWrite(&waiting_.front());
+  }
+
+  void finish(const Status& why) {
+    if (finished_) return;
+    finished_ = true;
+    status_ = to_grpc(why);
+    // A pending write would delay the end; the call is cancelled.
+    if (writing_) {
+      context_.TryCancel();
+    } else {
+      Finish(status_);
+    }
+  }
+
+  SpokeQuestions& questions_;
+  const std::string name_;
+  grpc::CallbackServerContext& context_;
+  std::shared_ptr<QuestionStream> alive_;
+  v1::Answer up_;
+  std::mutex mutex_;  ///< guards what follows
+  std::map<std::uint64_t, Open> open_;
+  std::deque<v1::Question> waiting_;
+  std::uint64_t last_ = 0;
+  bool writing_ = false;
+  bool finished_ = false;
+  grpc::Status status_;
+};
+
 /// A reactor for a refused stream, which gRPC needs too.
 template <typename Reactor>
 class Refusing final : public Reactor {
@@ -224,8 +381,8 @@ class Refusing final : public Reactor {
 
 class RemoteService final : public v1::Remote::CallbackService {
  public:
-  RemoteService(RemoteClusters& clusters, Tunnels& tunnels, Authority& authority)
-      : clusters_(clusters), tunnels_(tunnels), authority_(authority) {}
+  RemoteService(RemoteClusters& clusters, Tunnels& tunnels, SpokeQuestions& questions, Authority& authority)
+      : clusters_(clusters), tunnels_(tunnels), questions_(questions), authority_(authority) {}
 
   grpc::ServerUnaryReactor* Renew(grpc::CallbackServerContext* context, const v1::RenewRequest* request,
                                   v1::Credentials* reply) override {
@@ -237,7 +394,7 @@ class RemoteService final : public v1::Remote::CallbackService {
   LinkReactor* Link(grpc::CallbackServerContext* context) override {
     auto who = identify(*context);
     if (!who) return new Refusing<LinkReactor>(who.error());
-    const auto stream = std::make_shared<LinkStream>(clusters_, tunnels_, *context, std::move(*who));
+    const auto stream = std::make_shared<LinkStream>(clusters_, tunnels_, questions_, *context, std::move(*who));
     stream->start(stream);
     return stream.get();
   }
@@ -248,6 +405,18 @@ class RemoteService final : public v1::Remote::CallbackService {
     const auto uid = clusters_.connected_uid(who->subject.name);
     if (!uid) return new Refusing<TunnelReactor>({ErrorCode::kUnavailable, "there is no link of the cluster"});
     const auto stream = std::make_shared<TunnelStream>(tunnels_, TunnelPeer{who->subject.name, *uid}, *context);
+    stream->start(stream);
+    return stream.get();
+  }
+
+  QuestionReactor* Questions(grpc::CallbackServerContext* context) override {
+    const auto who = identify(*context);
+    if (!who) return new Refusing<QuestionReactor>(who.error());
+    const std::string& name = who->subject.name;
+    if (!clusters_.connected_uid(name)) {
+      return new Refusing<QuestionReactor>({ErrorCode::kUnavailable, "there is no link of the cluster"});
+    }
+    const auto stream = std::make_shared<QuestionStream>(questions_, name, *context);
     stream->start(stream);
     return stream.get();
   }
@@ -280,13 +449,15 @@ class RemoteService final : public v1::Remote::CallbackService {
 
   RemoteClusters& clusters_;
   Tunnels& tunnels_;
+  SpokeQuestions& questions_;
   Authority& authority_;
 };
 
 }  // namespace
 
-std::shared_ptr<grpc::Service> make_remote_service(RemoteClusters& clusters, Tunnels& tunnels, Authority& authority) {
-  return std::make_shared<RemoteService>(clusters, tunnels, authority);
+std::shared_ptr<grpc::Service> make_remote_service(RemoteClusters& clusters, Tunnels& tunnels,
+                                                   SpokeQuestions& questions, Authority& authority) {
+  return std::make_shared<RemoteService>(clusters, tunnels, questions, authority);
 }
 
 }  // namespace edge::controller::remote

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "controller/remote/remote_clusters.h"
+#include "controller/remote/spoke_questions.h"
 #include "controller/remote/tunnel.h"
 
 namespace grpc {
@@ -13,6 +14,7 @@ class Service;
 namespace edge::controller::remote {
 
 /// All must outlive the server that the service is registered with.
-std::shared_ptr<grpc::Service> make_remote_service(RemoteClusters& clusters, Tunnels& tunnels, Authority& authority);
+std::shared_ptr<grpc::Service> make_remote_service(RemoteClusters& clusters, Tunnels& tunnels,
+                                                   SpokeQuestions& questions, Authority& authority);
 
 }  // namespace edge::controller::remote

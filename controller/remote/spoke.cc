@@ -202,6 +202,7 @@ void Spoke::Impl::take_trust() {
 Status Spoke::Impl::work(HubChannel& channel) {
   const net::Time hello_until = now() + kWelcomePatience;
   net::Time tunnel_at{};
+  net::Time questions_at{};
   for (;;) {
     std::vector<Word> words;
     {
@@ -237,6 +238,10 @@ Status Spoke::Impl::work(HubChannel& channel) {
         tunnel_at = now() + kTunnelAgain;
         channel.keep_tunnel(*options.tunnels, {identity.hub, uid, /*is_hub=*/true});
       }
+    }
+    if (options.answer && now() >= questions_at && !hub_uid().empty()) {
+      questions_at = now() + kTunnelAgain;
+      channel.keep_questions(options.answer);
     }
     take_trust();
     show();

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "controller/authority/certificates.h"
+#include "controller/distribute/agent_answer.h"
 #include "controller/remote/phase.h"
 #include "controller/remote/tunnel.h"
 
@@ -36,6 +37,8 @@ struct SpokeOptions {
   std::function<bool()> leads{};
   /// Where the hub's frames go; null: there is no tunnel. Must outlive the spoke.
   Tunnels* tunnels = nullptr;
+  /// Answers what the hub's administrators ask; null: the hub may ask nothing. Called on threads of the spoke.
+  std::function<AgentAnswer(const AgentQuestion&)> answer{};
   Logger log{};
   std::function<WallTime()> clock{};  ///< null: the system's
 };

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -17,6 +18,8 @@
 #include "controller/remote/remote_clusters.h"
 #include "controller/remote/remote_service.h"
 #include "controller/remote/spoke.h"
+#include "controller/remote/spoke_questions.h"
+#include "controller/remote/spoke_reads.h"
 #include "net/tls/identity.h"
 
 namespace edge::controller::remote {
@@ -99,7 +102,7 @@ class HubTest : public testing::Test {
     options.further = [this](Authority& authority) {
       authority_ = &authority;
       clusters_.set_authority(authority);
-      return make_remote_service(clusters_, tunnels_, authority);
+      return make_remote_service(clusters_, tunnels_, questions_, authority);
     };
     auto started = Distributor::start(std::move(options));
     EXPECT_TRUE(started) << started.error().text;
@@ -127,7 +130,8 @@ class HubTest : public testing::Test {
             .authorities = authority_->roots(),
             .validity = facts->validity};
   }
-  Result<std::unique_ptr<Spoke>> spoke(const RemoteIdentity& identity, Tunnels* tunnels = nullptr) {
+  Result<std::unique_ptr<Spoke>> spoke(const RemoteIdentity& identity, Tunnels* tunnels = nullptr,
+                                       std::function<AgentAnswer(const AgentQuestion&)> answer = {}) {
     const std::string file = directory_ + "/join";
     EXPECT_TRUE(write_file(file, std::string_view(text_of(identity)), FileAccess::kOwnerOnly));
     std::filesystem::create_directories(directory_ + "/spoke");
@@ -138,6 +142,7 @@ class HubTest : public testing::Test {
     options.version = "1.0.0";
     options.own = [] { return Report{2, 2, std::string(64, 'c'), 0ms}; };
     options.tunnels = tunnels;
+    options.answer = std::move(answer);
     return Spoke::start(std::move(options));
   }
   RemoteView view(const std::string& name = "default/berlin") const {
@@ -145,12 +150,21 @@ class HubTest : public testing::Test {
     const auto found = views.find(name);
     return found == views.end() ? RemoteView{} : found->second;
   }
+  /// Asks what an administrator of the hub asks, and waits.
+  Result<AgentAnswer> ask(const std::string& target) {
+    std::promise<Result<AgentAnswer>> answered;
+    auto waits = answered.get_future();
+    questions_.ask(clusters_.views(), {"GET", target},
+                   [&](Result<AgentAnswer> answer) { answered.set_value(std::move(answer)); });
+    return waits.get();
+  }
   bool reaches(Phase phase) const {
     return comes([&] { return view().phase.phase == phase; });
   }
 
   std::string directory_;
   Tunnels tunnels_;
+  SpokeQuestions questions_;
   Authority* authority_ = nullptr;
   RemoteClusters clusters_{{.cluster_uid = kHubUid, .version = "2.0.0"}};
   std::unique_ptr<Distributor> distributor_;
@@ -386,6 +400,108 @@ TEST_F(HubTest, FramesGoBothWaysInOrderAndWaitForWhoTakesThem) {
   started->reset();
   EXPECT_TRUE(comes([&] { return !hub.open(); }));
   EXPECT_FALSE(tunnels_.send(kSpokeUid, "x"));
+}
+
+TEST_F(HubTest, QuestionsReachTheSpokeAndAreNeverAnsweredForOneThatIsAway) {
+  EXPECT_EQ(ask("/clusters/rome/program").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(ask("/clusters/Berlin/program").error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ask("/clusters/berlin").error().code, ErrorCode::kInvalidArgument);
+  const Result<AgentAnswer> never = ask("/clusters/berlin/program");
+  EXPECT_EQ(never.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(never.error().text.find("never been heard"), std::string::npos) << never.error().text;
+  const std::string large(3 << 20, 'x');
+  auto started = spoke(invite(), nullptr, [&](const AgentQuestion& question) {
+    if (question.target == "/large") return AgentAnswer{200, "text/plain", large};
+    return AgentAnswer{404, "text/plain", question.method + " " + question.target};
+  });
+  ASSERT_TRUE(started) << started.error().text;
+  ASSERT_TRUE(comes([&] { return ask("/clusters/berlin/a?b=c").ok(); }));
+  const Result<AgentAnswer> answer = ask("/clusters/berlin/a?b=c");
+  EXPECT_EQ(answer->status, 404);
+  EXPECT_EQ(answer->body, "GET /a?b=c");
+  EXPECT_EQ(ask("/clusters/berlin/large")->body, large);
+  EXPECT_EQ(view().phase.phase, Phase::kConnected);
+  started->reset();
+  ASSERT_TRUE(comes([&] { return !ask("/clusters/berlin/a").ok(); }));
+  ASSERT_TRUE(reaches(Phase::kDisconnected));
+  const Result<AgentAnswer> away = ask("/clusters/berlin/a");
+  EXPECT_EQ(away.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(away.error().text.find("is away; it was last heard at 20"), std::string::npos) << away.error().text;
+}
+
+TEST_F(HubTest, ASpokeThatLetsNobodyReadIsSaidSo) {
+  auto started = spoke(invite());
+  ASSERT_TRUE(started);
+  ASSERT_TRUE(reaches(Phase::kConnected));
+  EXPECT_EQ(ask("/clusters/berlin/program").error().code, ErrorCode::kUnimplemented);
+}
+
+TEST_F(HubTest, AnUnansweredQuestionEndsWithItsStream) {
+  std::promise<void> asked;
+  std::promise<void> released;
+  auto started = spoke(invite(), nullptr, [&](const AgentQuestion& question) {
+    if (question.target == "/hangs") {
+      asked.set_value();
+      released.get_future().wait();
+    }
+    return AgentAnswer{200, "text/plain", "late"};
+  });
+  ASSERT_TRUE(started);
+  ASSERT_TRUE(comes([&] { return ask("/clusters/berlin/a").ok(); }));
+  std::promise<Result<AgentAnswer>> answered;
+  auto waits = answered.get_future();
+  questions_.ask(clusters_.views(), {"GET", "/clusters/berlin/hangs"},
+                 [&](Result<AgentAnswer> answer) { answered.set_value(std::move(answer)); });
+  asked.get_future().wait();
+  // Beyond the bound the hub refuses by itself.
+  std::atomic<int> refused = 0;
+  for (std::size_t i = 0; i < SpokeQuestions::kMostOpen; ++i) {
+    questions_.ask(clusters_.views(), {"GET", "/clusters/berlin/a"}, [&](const Result<AgentAnswer>& answer) {
+      if (!answer && answer.error().code == ErrorCode::kResourceExhausted) ++refused;
+    });
+  }
+  EXPECT_EQ(refused, 1);
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  EXPECT_EQ(waits.get().error().code, ErrorCode::kUnavailable);
+  released.set_value();
+  started->reset();
+}
+
+TEST(SpokeReads, TracesAreReadByTheirIdWhereThatIsAllowed) {
+  const AgentQuestion trace{"GET", "/traces/api/traces/4bf92f3577b34da6a3ce929d0e0e4736"};
+  SpokeReads closed({.config = {}});
+  EXPECT_EQ(closed.answer(trace).status, 403);
+  EXPECT_EQ(closed.answer({"GET", "/program"}).status, 404);
+  EXPECT_EQ(closed.answer({"POST", "/program"}).status, 405);
+  EXPECT_EQ(closed.answer({"GET", "/api/v1/secrets"}).status, 403);
+  SpokeReads open({.config = {}, .traces = [](const AgentQuestion& question) {
+                     return AgentAnswer{200, "application/json", question.target};
+                   }});
+  EXPECT_EQ(open.answer(trace).body, trace.target);
+  for (const char* other :
+       {"/traces/api/traces?limit=9", "/traces/api/services", "/traces/api/traces/", "/traces/api/traces/x"}) {
+    EXPECT_EQ(open.answer({"GET", other}).status, 404) << other;
+  }
+}
+
+TEST(SpokeReads, OwnKindsAreReadAndNothingElse) {
+  for (const char* target :
+       {"/apis/edgeproxy.io/v1alpha1/proxyroutes", "/apis/edgeproxy.io/v1alpha1/namespaces/shop/proxyroutes?limit=5",
+        "/apis/edgeproxy.io/v1alpha1/namespaces/shop/proxyroutes/cart",
+        "/api/v1/namespaces/shop/events?fieldSelector=involvedObject.name%3Dcart%2CinvolvedObject.kind%3DProxyRoute"}) {
+    EXPECT_TRUE(check_read(target)) << target;
+  }
+  for (const char* target :
+       {"/api/v1/secrets", "/api/v1/namespaces/shop/secrets/key", "/api/v1/namespaces/shop/events",
+        "/api/v1/namespaces/shop/events?fieldSelector=involvedObject.kind%3DSecret",
+        "/api/v1/namespaces/shop/events?fieldSelector=involvedObject.kind%3DProxyRoute%2Cmetadata.name%3Dx",
+        "/apis/edgeproxy.io/v1alpha1/proxyroutes?watch=1",
+        "/apis/edgeproxy.io/v1alpha1/namespaces/shop/proxyroutes/a/status",
+        "/apis/edgeproxy.io/v1alpha1/../../../api/v1/secrets", "/apis/edgeproxy.io/v1alpha1/namespaces/x/secrets",
+        "/apis/apps/v1/deployments", "/apis/edgeproxy.io/v1alpha1//proxyroutes",
+        "/apis/%65dgeproxy.io/v1alpha1/proxyroutes", "/metrics", "/", ""}) {
+    EXPECT_FALSE(check_read(target)) << target;
+  }
 }
 
 TEST_F(HubTest, WithoutFederationTheLinkStands) {
