@@ -114,22 +114,22 @@ class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, ed
     if (!is_subject_name(name) || !split_cluster(name).cluster.empty()) {
       return Error{ErrorCode::kInvalidArgument, "an agent of the site has no name"};
     }
-    if (!agents_.contains(name) && agents_.size() >= kMostAgentsOfSite) {
-      return Error{ErrorCode::kResourceExhausted, "the site has more than 1,000 agents"};
-    }
     AgentRegistry::Relayed read = read_change(change, peer().subject.name);
     const std::string full = read.state.name;
-    const bool connected = read.state.connected;
-    std::shared_ptr<RelayedAgent>& agent = agents_[name];
-    if (connected && !agent) {
-      agent = std::make_shared<RelayedAgent>(weak_from_this(), name, order());
+    const auto known = agents_.find(name);
+    if (read.state.connected && known == agents_.end()) {
+      if (agents_.size() >= kMostAgentsOfSite) {
+        return Error{ErrorCode::kResourceExhausted, "the site has more than 1,000 agents"};
+      }
+      const auto agent = std::make_shared<RelayedAgent>(weak_from_this(), name, order());
+      agents_.emplace(name, agent);
       hub_.questions().come(full, agent);
-    } else if (!connected && agent) {
-      hub_.questions().gone(full, *agent);
-      agent.reset();
+    } else if (!read.state.connected && known != agents_.end()) {
+      hub_.questions().gone(full, *known->second);
+      agents_.erase(known);
     }
     if (!hub_.registry().relayed(std::move(read), order(), hub_.now())) {
-      return Error{ErrorCode::kResourceExhausted, "too many agents of all sites"};
+      hub_.log_refusal(full, "there are too many agents of other sites: it is not shown");
     }
     return {};
   }
@@ -183,7 +183,7 @@ class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, ed
     for (auto& [number, open] : left) open.take(Error{ErrorCode::kUnavailable, "the relay of the agent went away"});
     for (const auto& [name, agent] : agents) {
       const std::string full = with_cluster(peer().subject.name, name);
-      if (agent) hub_.questions().gone(full, *agent);
+      hub_.questions().gone(full, *agent);
       hub_.registry().lost(full, order(), hub_.now());
     }
     if (!agents.empty()) hub_.changed();
@@ -191,7 +191,7 @@ class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, ed
 
   const RelayedGroups& groups_;
   const std::vector<std::string> granted_;
-  std::map<std::string, std::shared_ptr<RelayedAgent>> agents_;  ///< null: it went away
+  std::map<std::string, std::shared_ptr<RelayedAgent>> agents_;  ///< that are connected
   bool over_ = false;
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, Open> open_;

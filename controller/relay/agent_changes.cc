@@ -36,6 +36,7 @@ bool AgentChanges::tell(Clock::time_point now, const std::function<bool(const ed
     next_health_ = now + kHealthEvery;
     seen_ = changes;
   }
+  last_ = 0;
   edge::relay::v1::AgentsUp up;
   const auto flush = [&] {
     const bool good = up.agents_size() == 0 || say(up);
@@ -45,6 +46,9 @@ bool AgentChanges::tell(Clock::time_point now, const std::function<bool(const ed
   for (AgentState& state : agents_.agents()) {
     const auto known = told_.find(state.name);
     const bool fresh = known == told_.end();
+    const bool was_connected = !fresh && known->second.state.connected;
+    // Who went away before anybody heard of it, or comes when there are enough.
+    if (!was_connected && (state.connected ? connected_ >= kMostAgents : fresh)) continue;
     Told& told = told_[state.name];
     const std::uint64_t values = hub_version_(state);
     const bool counted =
@@ -79,11 +83,18 @@ bool AgentChanges::tell(Clock::time_point now, const std::function<bool(const ed
       }
     }
     if (!changed) continue;
+    if (state.connected && !was_connected) ++connected_;
+    if (!state.connected && was_connected) --connected_;
+    ++last_;
     write_agent(state, *change.mutable_state());
     change.set_values(values);
-    told.state = std::move(state);
-    told.values = values;
     *up.add_agents() = std::move(change);
+    if (state.connected) {
+      told.values = values;
+      told.state = std::move(state);
+    } else {
+      told_.erase(state.name);
+    }
     if (up.ByteSizeLong() >= kMessageBytes && !flush()) return false;
   }
   return flush();

@@ -301,7 +301,9 @@ void Relay::Impl::tell_agents(HubSession& session) {
     if (stopping || ended) return;
     const bool only_answers = std::exchange(answered, false) && !agents_changed;
     if (only_answers || !std::exchange(agents_changed, false)) continue;
-    changed.wait_for(lock, kGatherChanges, [this] { return stopping || ended; });
+    // Of many agents not more in a second than the hub bears.
+    const auto gather = std::max<std::chrono::milliseconds>(kGatherChanges, changes.last() * 1ms);
+    changed.wait_for(lock, gather, [this] { return stopping || ended; });
   }
 }
 
