@@ -1,7 +1,13 @@
 #include "edgectl/cluster_config.h"
 
+#include <memory>
+#include <utility>
+
 #include "compiler/yaml/read.h"
 #include "edgectl/agents/agent_source.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/spoke.h"
+#include "program/read.h"
 
 namespace edge::edgectl {
 namespace {
@@ -119,10 +125,23 @@ std::optional<ReadProgram> program_of_upcoming(std::string_view command, Cluster
   return program_beside(command, cluster, compiled, upcoming.gone, how, exit);
 }
 
+std::optional<ReadProgram> program_of_spoke(std::string_view command, const cli::Arguments& arguments, int& exit) {
+  auto bytes = spoke_program(arguments, spoke_of(arguments));
+  if (!bytes) {
+    exit = tell(command, bytes.error());
+    return std::nullopt;
+  }
+  auto view = program::read(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)));
+  if (view) return ReadProgram{.view = std::move(*view)};
+  exit = tell(command, {ErrorCode::kDataLoss, "the program of the spoke cannot be read: " + view.error().text});
+  return std::nullopt;
+}
+
 std::optional<ReadProgram> program_of_paths_or_edge(std::string_view command, const cli::Arguments& arguments,
                                                     const std::vector<std::string>& paths, const Compiling& how,
                                                     int& exit) {
   std::vector<std::string> named = paths;
+  if (named.empty() && !spoke_of(arguments).empty()) return program_of_spoke(command, arguments, exit);
   if (named.empty()) {
     const auto cluster = Cluster::open(arguments);
     const bool none = !cluster && cluster.error().code == ErrorCode::kNotFound;

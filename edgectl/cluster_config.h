@@ -42,6 +42,9 @@ std::string resource_key(const std::string& kind, const std::string& name_space,
 std::optional<ReadProgram> program_of_upcoming(std::string_view command, Cluster& cluster, const Upcoming& upcoming,
                                                const Compiling& how, int& exit);
 
+/// Returns the program that agents of a spoke are given (resources/spoke.h).
+std::optional<ReadProgram> program_of_spoke(std::string_view command, const cli::Arguments& arguments, int& exit);
+
 /// Returns the program for a command: from `paths`, or without any from the connected edge, which is the cluster's
 /// compiled configuration, or, where no cluster is configured, the program of the agent on this machine. On failure
 /// sets `exit`; stderr says why.

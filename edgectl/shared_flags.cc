@@ -32,6 +32,14 @@ cli::Flag file_flag(std::string_view help, bool required) {
 
 cli::Flag all_namespaces_flag() { return {.name = "all-namespaces", .letter = 'A', .help = "All namespaces"}; }
 
+std::vector<cli::Flag> remote_cluster_flags() {
+  return joined({{.name = "cluster",
+                  .value = "NAME",
+                  .help = "Ask this cluster, a spoke of the hub that is asked otherwise, over its connection",
+                  .complete = complete_remote_cluster}},
+                controller_flags());
+}
+
 cli::Flag selector_flag() {
   return {.name = "selector", .letter = 'l', .value = "LABELS", .help = "Label selector, e.g. `app=shop,tier!=db`"};
 }

@@ -22,6 +22,8 @@ std::vector<cli::Flag> joined(std::vector<cli::Flag> flags, std::vector<cli::Fla
 
 cli::Flag file_flag(std::string_view help, bool required = true);
 cli::Flag all_namespaces_flag();
+/// `--cluster`, and how the hub's controller is asked.
+std::vector<cli::Flag> remote_cluster_flags();
 cli::Flag selector_flag();
 cli::Flag no_headers_flag();
 cli::Flag dry_run_flag(std::vector<std::string_view> choices);

@@ -93,7 +93,8 @@ cli::Command describe_command() {
           .details =
               "Of values of Secrets only the size is shown. With `-o json` and `-o yaml` the output is the `object` "
               "and its `events`; for several objects, a list of these.",
-          .flags = {all_namespaces_flag(), selector_flag(), form_flag({"text", "json", "yaml"})},
+          .flags = joined({all_namespaces_flag(), selector_flag(), form_flag({"text", "json", "yaml"})},
+                          remote_cluster_flags()),
           .positional = type_argument(),
           .second = names_argument("Names; all without"),
           .examples = {"edgectl describe route cart", "edgectl describe routes -A -o json"},

@@ -18,6 +18,7 @@
 #include "edgectl/input.h"
 #include "edgectl/reports/diff_report.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/spoke.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
@@ -108,7 +109,9 @@ std::optional<std::pair<std::vector<std::string>, std::vector<std::string>>> sid
   // One alone is what is to come.
   if (!files.empty()) after = files;
   if (after.empty()) std::swap(before, after);
-  if (before.empty()) {
+  if (before.empty() && !spoke_of(arguments).empty()) {
+    before = {std::string(kClusterOperand)};
+  } else if (before.empty()) {
     const auto cluster = Cluster::open(arguments);
     const bool none = !cluster && cluster.error().code == ErrorCode::kNotFound;
     if (!none) before = {std::string(kClusterOperand)};
@@ -121,6 +124,10 @@ std::optional<std::pair<std::vector<std::string>, std::vector<std::string>>> sid
 std::optional<ReadProgram> operand(const cli::Arguments& arguments, const std::vector<std::string>& paths,
                                    bool beside_cluster, int& exit) {
   const Compiling how = compiling_for(program::Target::kTablesOnly, arguments);
+  // A spoke's other kinds cannot be read: configuration is compared with its program as it stands.
+  const bool spoke = !spoke_of(arguments).empty();
+  if (spoke && is_cluster(paths)) return program_of_spoke(kDiff, arguments, exit);
+  if (spoke && !paths.empty()) return program_of_paths_or_edge(kDiff, arguments, paths, how, exit);
   if (is_cluster(paths)) return program_of_cluster(kDiff, arguments, {}, how, exit);
   if (beside_cluster && std::ranges::none_of(paths, is_program)) {
     return program_of_cluster(kDiff, arguments, paths, how, exit);
@@ -166,31 +173,36 @@ int diff(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command diff_command() {
-  return {.name = "diff",
-          .group = kFilesGroup,
-          .summary = "Show which requests a change treats differently",
-          .details =
-              "Each class of requests is shown by an example and its outcome before and after the change. Exit code 0 "
-              "when both configurations are equivalent, whatever their texts.",
-          .flags = {file_flag("AFTER, of several files and directories", /*required=*/false),
-                    controller_class_flag(),
-                    {.name = "names", .help = "Report a difference also when another rule has the same outcome"},
-                    {.name = "access-log",
-                     .value = "FILE",
-                     .help = "Weight the classes by the requests in this log (JSON, common or combined lines; - for "
-                             "standard input)"},
-                    {.name = "log-host", .value = "HOST", .help = "Host for log lines without one"},
-                    form_flag({"text", "json", "yaml"})},
-          .positional =
-              cli::Positional{.name = "BEFORE",
-                              .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster; when it "
-                                      "is the only argument it is AFTER, and BEFORE is the connected edge",
-                              .required = false},
-          .second = cli::Positional{.name = "AFTER", .help = "The same after the change", .required = false},
-          .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
-                       "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff config/"},
-          .run = diff,
-          .global = true};
+  return {
+      .name = "diff",
+      .group = kFilesGroup,
+      .summary = "Show which requests a change treats differently",
+      .details =
+          "Each class of requests is shown by an example and its outcome before and after the change. Exit code 0 "
+          "when both configurations are equivalent, whatever their texts. With --cluster, `@cluster` and the connected "
+          "edge are "
+          "the program of that spoke's agents, and configuration stands for itself.",
+      .flags = joined({file_flag("AFTER, of several files and directories", /*required=*/false),
+                       controller_class_flag(),
+                       {.name = "names", .help = "Report a difference also when another rule has the same outcome"},
+                       {.name = "access-log",
+                        .value = "FILE",
+                        .help = "Weight the classes by the requests in this log (JSON, common or combined lines; - for "
+                                "standard input)"},
+                       {.name = "log-host", .value = "HOST", .help = "Host for log lines without one"},
+                       form_flag({"text", "json", "yaml"})},
+                      remote_cluster_flags()),
+      .positional =
+          cli::Positional{.name = "BEFORE",
+                          .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster; when it "
+                                  "is the only argument it is AFTER, and BEFORE is the connected edge",
+                          .required = false},
+      .second = cli::Positional{.name = "AFTER", .help = "The same after the change", .required = false},
+      .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
+                   "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff config/",
+                   "edgectl diff config/ --cluster berlin"},
+      .run = diff,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -19,6 +19,7 @@
 #include "edgectl/reports/request_line.h"
 #include "edgectl/resources/answering_nodes.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/spoke.h"
 #include "edgectl/shared_flags.h"
 #include "schemas/describe.h"
 #include "schemas/schema.h"
@@ -91,6 +92,9 @@ int explain(const cli::Arguments& arguments) {
     if (!paths.empty()) return usage(kExplain, "--agent goes with neither a program nor configuration");
     paths = {"http://" + arguments.one("agent")};
   }
+  if (!spoke_of(arguments).empty() && !paths.empty()) {
+    return usage(kExplain, "--cluster goes without --agent, program and configuration");
+  }
   int exit = cli::kExitOk;
   const auto program =
       program_of_paths_or_edge(kExplain, arguments, paths, compiling_for(program::Target::kX8664V2, arguments), exit);
@@ -130,20 +134,22 @@ cli::Command explain_command() {
       .details =
           "Shows the path through the match tree, the matching rule, and for every other rule the first condition that "
           "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
-      .flags = {file_flag(kFilesOrProgram, /*required=*/false),
-                {.name = "agent",
-                 .value = "ADDR",
-                 .help = "Use the program that this agent runs, by its health address, e.g. 127.0.0.1:9091"},
-                {.name = "header",
-                 .letter = 'H',
-                 .value = "FIELD",
-                 .help = "Header field, `name: value`",
-                 .repeatable = true},
-                {.name = "source", .value = "IP", .help = "Client address", .fallback = "127.0.0.1"},
-                {.name = "port", .value = "PORT", .help = "Port of the listener (default: the URL's)"},
-                {.name = "all", .help = "Also list every rule that was ruled out by its path or by an earlier match"},
-                controller_class_flag(),
-                form_flag({"text", "json", "yaml"})},
+      .flags =
+          joined({file_flag(kFilesOrProgram, /*required=*/false),
+                  {.name = "agent",
+                   .value = "ADDR",
+                   .help = "Use the program that this agent runs, by its health address, e.g. 127.0.0.1:9091"},
+                  {.name = "header",
+                   .letter = 'H',
+                   .value = "FIELD",
+                   .help = "Header field, `name: value`",
+                   .repeatable = true},
+                  {.name = "source", .value = "IP", .help = "Client address", .fallback = "127.0.0.1"},
+                  {.name = "port", .value = "PORT", .help = "Port of the listener (default: the URL's)"},
+                  {.name = "all", .help = "Also list every rule that was ruled out by its path or by an earlier match"},
+                  controller_class_flag(),
+                  form_flag({"text", "json", "yaml"})},
+                 remote_cluster_flags()),
       .positional =
           cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
       .second = paths_argument(kPathsOrEdge),

@@ -20,7 +20,7 @@
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "compiler/analyze/diff/diff.h"
-#include "edgectl/agents/web_client.h"
+#include "edgectl/agents/federation_pages.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
@@ -41,7 +41,6 @@ namespace {
 
 using Json = nlohmann::json;
 using controller::InspectClient;
-using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::string_view kStatus = "edgectl federation status";
 constexpr std::string_view kPeers = "edgectl federation peers";
@@ -49,56 +48,6 @@ constexpr std::string_view kConflicts = "edgectl federation conflicts";
 constexpr std::string_view kSync = "edgectl federation sync";
 constexpr std::string_view kClock = "edgectl federation vector-clock";
 constexpr std::chrono::milliseconds kLookAgain(300);
-/// Lists are read in pages; what a controller says without an end is not followed for ever.
-constexpr std::size_t kMostPages = 1000;
-
-/// A page of the controller. Its refusals are errors of their kind.
-Result<Json> ask_page(InspectClient& controller, const std::string& method, const std::string& page,
-                      const Parameters& parameters) {
-  std::string target = "/federation/" + page;
-  char mark = '?';
-  for (const auto& [name, value] : parameters) {
-    if (value.empty()) continue;
-    target += std::exchange(mark, '&') + name + "=" + url_encoded(value);
-  }
-  const auto answer = controller.ask({}, {method, target});
-  if (!answer) return answer.error();
-  if (answer->status == 200) {
-    Json json = parse_json(answer->body);
-    if (json.is_object()) return json;
-    return Error{ErrorCode::kDataLoss, "the controller's answer cannot be read"};
-  }
-  std::string text = shown(answer->body.substr(0, answer->body.find('\n')));
-  if (answer->status == 404 && text == "not found") {
-    return Error{ErrorCode::kFailedPrecondition, "the controller is older, and has no federation"};
-  }
-  switch (answer->status) {
-    case 400:
-      return Error{ErrorCode::kInvalidArgument, text};
-    case 404:
-      return Error{ErrorCode::kNotFound, text};
-    case 409:
-    case 501:
-      return Error{ErrorCode::kFailedPrecondition, text};
-    default:
-      return Error{ErrorCode::kUnavailable, text};
-  }
-}
-
-/// All pages of a list.
-Result<Json> ask_list(InspectClient& controller, const std::string& page, Parameters parameters) {
-  Json items = Json::array();
-  parameters.emplace_back("after", "");
-  for (std::size_t pages = 0; pages < kMostPages; ++pages) {
-    auto answer = ask_page(controller, "GET", page, parameters);
-    if (!answer) return answer.error();
-    for (const Json& item : list_in(*answer, "items")) items.push_back(item);
-    std::string next = text_in(*answer, "next");
-    if (next.empty() || next == parameters.back().second) return items;
-    parameters.back().second = std::move(next);
-  }
-  return items;
-}
 
 std::string kind_named(const std::string& word) {
   if (const schemas::Kind* const own = schemas::find_own_kind(word)) return std::string(own->kind);
@@ -114,7 +63,7 @@ std::string kind_named(const std::string& word) {
 bool lies_in_namespace(const std::string& kind) { return !kind.ends_with("Class") && kind != "Namespace"; }
 
 /// The object of the command line. nullopt: stderr says why.
-std::optional<Parameters> object_of(std::string_view command, const cli::Arguments& arguments, int& exit) {
+std::optional<PageParameters> object_of(std::string_view command, const cli::Arguments& arguments, int& exit) {
   const auto config = ClientConfig::read(client_config_path());
   const auto target = config ? target_of(arguments, *config) : Result<Target>(config.error());
   if (!target) {
@@ -128,14 +77,14 @@ std::optional<Parameters> object_of(std::string_view command, const cli::Argumen
     space = name.substr(0, slash);
     name = name.substr(slash + 1);
   }
-  return Parameters{{"kind", kind}, {"namespace", lies_in_namespace(kind) ? space : std::string()}, {"name", name}};
+  return PageParameters{{"kind", kind}, {"namespace", lies_in_namespace(kind) ? space : std::string()}, {"name", name}};
 }
 
 int show_status(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto controller = open_controller(kStatus, arguments, exit);
   if (controller == nullptr) return exit;
-  const auto status = ask_page(*controller, "GET", "status", {});
+  const auto status = ask_federation(*controller, "GET", "status", {});
   if (!status) return tell(kStatus, status.error());
   return print(wants_data(arguments) ? data_text(arguments, indented_json(*status))
                                      : federation_status_text(*status, seconds_now()));
@@ -145,7 +94,7 @@ int show_peers(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto controller = open_controller(kPeers, arguments, exit);
   if (controller == nullptr) return exit;
-  const auto peers = ask_list(*controller, "peers", {});
+  const auto peers = ask_federation_list(*controller, "peers", {});
   if (!peers) return tell(kPeers, peers.error());
   if (wants_data(arguments)) return print(data_text(arguments, indented_json(*peers)));
   const std::string table = federation_peers_table(*peers, arguments.one("output") == "wide", seconds_now());
@@ -166,7 +115,8 @@ std::string version_named(const std::vector<Json>& versions, const std::string& 
   }
   std::vector<std::string> found;
   for (const Json& version : versions) {
-    if (text_in(version, "version") == words || text_in(version, "author") == words) {
+    const std::string& author = text_in(version, "author");
+    if (text_in(version, "version") == words || (author.empty() ? words == "here" : author == words)) {
       found.push_back(text_in(version, "version"));
     }
   }
@@ -190,9 +140,9 @@ int resolve(const cli::Arguments& arguments) {
   if (!object) return exit;
   const auto controller = open_controller(kConflicts, arguments, exit);
   if (controller == nullptr) return exit;
-  Parameters asked = *object;
+  PageParameters asked = *object;
   asked.emplace_back("contents", "1");
-  const auto found = ask_page(*controller, "GET", "conflicts", asked);
+  const auto found = ask_federation(*controller, "GET", "conflicts", asked);
   if (!found) return tell(kConflicts, found.error());
   const Json& items = list_in(*found, "items");
   if (items.empty()) return failed(kConflicts, "there is no conflict about " + shown(arguments.one("NAME")));
@@ -213,7 +163,7 @@ int resolve(const cli::Arguments& arguments) {
     if (kept.empty()) return failed(kConflicts, "nothing was chosen; the conflict stays");
   }
   object->emplace_back("keep", kept);
-  const auto done = ask_page(*controller, "POST", "resolve", *object);
+  const auto done = ask_federation(*controller, "POST", "resolve", *object);
   if (!done) return tell(kConflicts, done.error());
   return print("resolved: " + shown(kept) + " is written over the others\n");
 }
@@ -222,7 +172,7 @@ int show_conflicts(const cli::Arguments& arguments) {
   if (arguments.has("resolve")) return resolve(arguments);
   if (arguments.has("keep")) return usage(kConflicts, "--keep goes with --resolve");
   int exit = cli::kExitOk;
-  Parameters asked;
+  PageParameters asked;
   const bool one = arguments.has("KIND");
   if (one) {
     if (!arguments.has("NAME")) return usage(kConflicts, "NAME of the object is missing");
@@ -234,7 +184,7 @@ int show_conflicts(const cli::Arguments& arguments) {
   if (one || data) asked.emplace_back("contents", "1");
   const auto controller = open_controller(kConflicts, arguments, exit);
   if (controller == nullptr) return exit;
-  const auto conflicts = ask_list(*controller, "conflicts", asked);
+  const auto conflicts = ask_federation_list(*controller, "conflicts", asked);
   if (!conflicts) return tell(kConflicts, conflicts.error());
   if (data) return print(data_text(arguments, indented_json(*conflicts)));
   if (one && !conflicts->empty()) return print(federation_conflict_text(conflicts->front(), seconds_now()));
@@ -279,7 +229,7 @@ std::string routing_difference(const cli::Arguments& arguments, const Json& item
 }
 
 int preview(const cli::Arguments& arguments, InspectClient& controller) {
-  const auto items = ask_list(controller, "preview", {{"peer", arguments.one("PEER")}});
+  const auto items = ask_federation_list(controller, "preview", {{"peer", arguments.one("PEER")}});
   if (!items) return tell(kSync, items.error());
   const bool data = wants_data(arguments);
   int exit = cli::kExitOk;
@@ -329,7 +279,7 @@ int synchronize(const cli::Arguments& arguments) {
   const auto controller = open_controller(kSync, arguments, exit);
   if (controller == nullptr) return exit;
   if (arguments.has("dry-run")) return preview(arguments, *controller);
-  const auto started = ask_page(*controller, "POST", "sync", {{"peer", arguments.one("PEER")}});
+  const auto started = ask_federation(*controller, "POST", "sync", {{"peer", arguments.one("PEER")}});
   if (!started) return tell(kSync, started.error());
   std::map<std::string, Awaited> awaited;  // by UID, or name where it never came
   const auto name_of = [](const Json& peer) {
@@ -341,7 +291,7 @@ int synchronize(const cli::Arguments& arguments) {
   const auto until = std::chrono::steady_clock::now() + *patience;
   Json shown_peers = Json::array();
   for (;;) {
-    const auto peers = ask_list(*controller, "peers", {});
+    const auto peers = ask_federation_list(*controller, "peers", {});
     if (!peers) return tell(kSync, peers.error());
     shown_peers = Json::array();
     bool waits = false;
@@ -367,7 +317,7 @@ int show_clock(const cli::Arguments& arguments) {
   if (!object) return exit;
   const auto controller = open_controller(kClock, arguments, exit);
   if (controller == nullptr) return exit;
-  const auto clock = ask_page(*controller, "GET", "clock", *object);
+  const auto clock = ask_federation(*controller, "GET", "clock", *object);
   if (!clock) return tell(kClock, clock.error());
   return print(wants_data(arguments) ? data_text(arguments, indented_json(*clock))
                                      : federation_clock_text(*clock, seconds_now()));
@@ -402,7 +352,8 @@ cli::Command conflicts_command() {
       {{.name = "resolve", .help = "Resolve the conflict about KIND NAME"},
        {.name = "keep",
         .value = "VERSION",
-        .help = "Version that stays, without asking: its number in the list, its author, or its name"},
+        .help = "Version that stays, without asking: its number in the list, its author (`here`: this cluster), or its "
+                "name"},
        form_flag({"table", "json", "yaml"})},
       show_conflicts);
   command.positional = kind_argument(/*required=*/false);

@@ -16,6 +16,7 @@
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/server_table.h"
 #include "edgectl/resources/sort_key.h"
+#include "edgectl/resources/spoke.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 #include "net/clock.h"
@@ -50,6 +51,8 @@ class Get {
       order_ = std::move(*order);
     }
     if (arguments_.has("watch")) {
+      if (!spoke_of(arguments_).empty())
+        return usage("changes of a spoke cannot be followed: --watch goes without --cluster");
       const bool one = selections->size() == 1 && selections->front().names.size() <= 1;
       return one ? watch(selections->front()) : usage("--watch follows one type, or one object");
     }
@@ -269,29 +272,31 @@ int get(const cli::Arguments& arguments) {
 }  // namespace
 
 cli::Command get_command() {
-  return {.name = "get",
-          .group = kObjectsGroup,
-          .summary = "List objects, or print them in full",
-          .details = "Kinds of edgeproxy.io have the columns of `edgectl schema`; other kinds those of the server.",
-          .flags = {all_namespaces_flag(),
-                    selector_flag(),
-                    {.name = "field-selector", .value = "FIELDS", .help = "Field selector, e.g. `metadata.name=x`"},
-                    {.name = "sort-by",
-                     .value = "PATH",
-                     .help = "Sort by the value at this JSONPath, e.g. `.metadata.creationTimestamp`"},
-                    {.name = "watch", .letter = 'w', .help = "Keep running, and print each change"},
-                    no_headers_flag(),
-                    {.name = "ignore-not-found", .help = "Succeed if the object does not exist"},
-                    {.name = "show-managed-fields", .help = "Show metadata.managedFields"},
-                    output_flag()},
-          .positional = type_argument(),
-          .second = names_argument("Names; all without"),
-          .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
-                       "edgectl get route/cart backend/pay", "edgectl get routes -w",
-                       "edgectl get routes -l app=shop --sort-by .metadata.creationTimestamp",
-                       "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
-          .run = get,
-          .global = true};
+  return {
+      .name = "get",
+      .group = kObjectsGroup,
+      .summary = "List objects, or print them in full",
+      .details = "Kinds of edgeproxy.io have the columns of `edgectl schema`; other kinds those of the server.",
+      .flags = joined({all_namespaces_flag(),
+                       selector_flag(),
+                       {.name = "field-selector", .value = "FIELDS", .help = "Field selector, e.g. `metadata.name=x`"},
+                       {.name = "sort-by",
+                        .value = "PATH",
+                        .help = "Sort by the value at this JSONPath, e.g. `.metadata.creationTimestamp`"},
+                       {.name = "watch", .letter = 'w', .help = "Keep running, and print each change"},
+                       no_headers_flag(),
+                       {.name = "ignore-not-found", .help = "Succeed if the object does not exist"},
+                       {.name = "show-managed-fields", .help = "Show metadata.managedFields"},
+                       output_flag()},
+                      remote_cluster_flags()),
+      .positional = type_argument(),
+      .second = names_argument("Names; all without"),
+      .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
+                   "edgectl get route/cart backend/pay", "edgectl get routes -w", "edgectl get routes --cluster berlin",
+                   "edgectl get routes -l app=shop --sort-by .metadata.creationTimestamp",
+                   "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
+      .run = get,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -12,6 +12,7 @@
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/agents.h"
+#include "edgectl/resources/complete.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
@@ -159,6 +160,24 @@ int trace_search(const cli::Arguments& arguments) {
   return search ? print_found(kCommand, arguments, *search) : told_of_traces(kCommand, search.error());
 }
 
+/// Adds what spokes have of a trace. What one does not say is told, and makes the exit code; the others are shown.
+int join_spokes(const cli::Arguments& arguments, const std::string& id, const std::vector<std::string>& spokes,
+                Trace& trace) {
+  int exit = cli::kExitOk;
+  for (const std::string& spoke : spokes) {
+    const auto source = spoke_trace_source(spoke, arguments);
+    auto theirs = source ? source->get(id) : Result<Trace>(source.error());
+    if (theirs) {
+      join(trace, std::move(*theirs));
+    } else if (theirs.error().code == ErrorCode::kNotFound) {
+      cli::print_message("edgectl", "cluster `" + spoke + "` has no span of it");
+    } else {
+      exit = std::max(exit, told_of_traces("edgectl trace get", theirs.error()));
+    }
+  }
+  return exit;
+}
+
 int trace_get(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl trace get";
   const std::string id = arguments.one("TRACE-ID");
@@ -167,9 +186,15 @@ int trace_get(const cli::Arguments& arguments) {
   }
   const auto source = source_of(arguments);
   if (!source) return told_of_traces(kCommand, source.error());
-  const auto trace = source->get(id);
-  if (!trace) return told_of_traces(kCommand, trace.error());
-  return print_trace(arguments, trace_json(*trace), trace_page(*trace, cli::colour_for(stdout)));
+  const auto own = source->get(id);
+  const std::vector<std::string>& spokes = arguments.all("cluster");
+  // A spoke may have what the hub was never sent.
+  if (!own && (spokes.empty() || own.error().code != ErrorCode::kNotFound))
+    return told_of_traces(kCommand, own.error());
+  Trace trace = own ? *own : Trace();
+  const int exit = join_spokes(arguments, id, spokes, trace);
+  if (trace.spans.empty()) return std::max(exit, told_of_traces(kCommand, own.error()));
+  return std::max(exit, print_trace(arguments, trace_json(trace), trace_page(trace, cli::colour_for(stdout))));
 }
 
 int trace_services(const cli::Arguments& arguments) {
@@ -227,7 +252,12 @@ cli::Command trace_get_command() {
   return {.name = "trace get",
           .group = kTrafficGroup,
           .summary = "Show a trace as a tree of spans with their times",
-          .flags = trace_flags(),
+          .flags = joined({{.name = "cluster",
+                            .value = "NAME",
+                            .help = "Add the spans that this spoke of the hub has (its --hub-reads is `traces`)",
+                            .repeatable = true,
+                            .complete = complete_remote_cluster}},
+                          trace_flags()),
           .positional = cli::Positional{.name = "TRACE-ID", .help = "Trace id, as lists and access logs show it"},
           .examples = {"edgectl trace get 4bf92f3577b34da6a3ce929d0e0e4736"},
           .run = trace_get,

@@ -23,6 +23,8 @@ constexpr std::size_t kShortDigest = 12;
 constexpr std::size_t kMostValue = 80;
 
 std::string shown_or_none(const std::string& text) { return text.empty() ? "<none>" : shown(text); }
+/// The own cluster has no name.
+std::string cluster_text(const std::string& name) { return name.empty() ? "this cluster" : shown(name); }
 bool flag_in(const Json& object, std::string_view name) {
   const Json& value = member_in(object, name);
   return value.is_boolean() && value.get<bool>();
@@ -128,7 +130,7 @@ const Json& at_pointer(const Json& object, const std::string& pointer) {
 }
 
 std::string version_line(const Json& version, std::int64_t now) {
-  return "by " + shown_or_none(text_in(version, "author")) + ", " + age_in(version, "time", now) + " ago, " +
+  return "by " + cluster_text(text_in(version, "author")) + ", " + age_in(version, "time", now) + " ago, " +
          (flag_in(version, "deleted") ? std::string("deleted")
                                       : "digest " + shown_or_none(text_in(version, "digest").substr(0, kShortDigest)) +
                                             ", " + bytes_text(integer_in(version, "bytes")));
@@ -223,14 +225,14 @@ std::string federation_conflicts_table(const Json& conflicts, std::int64_t now) 
     std::string losers;
     std::string oldest;
     for (const Json& loser : list_in(conflict, "losers")) {
-      losers += (losers.empty() ? "" : ", ") + shown_or_none(text_in(loser, "author")) +
+      losers += (losers.empty() ? "" : ", ") + cluster_text(text_in(loser, "author")) +
                 (flag_in(loser, "deleted") ? " (deleted)" : "");
       const std::string& time = text_in(loser, "time");
       if (oldest.empty() || time < oldest) oldest = time;
     }
     const Json& winner = member_in(conflict, "winner");
     table.add({shown(text_in(conflict, "kind")), object_name(conflict),
-               shown_or_none(text_in(winner, "author")) + (flag_in(winner, "deleted") ? " (deleted)" : ""),
+               cluster_text(text_in(winner, "author")) + (flag_in(winner, "deleted") ? " (deleted)" : ""),
                shown_or_none(losers), oldest.empty() ? "<unknown>" : age_of(oldest, now)});
   }
   return table.empty() ? std::string() : table.take(/*with_heads=*/true);
@@ -262,8 +264,8 @@ std::string federation_clock_text(const Json& clock, std::int64_t now) {
   bool first = true;
   for (const Json& version : list_in(clock, "versions")) {
     const bool wins = std::exchange(first, false);
-    versions.add({shown_or_none(text_in(version, "version")), shown_or_none(text_in(version, "author")),
-                  age_in(version, "time", now), shown_or_none(text_in(version, "origin")),
+    versions.add({shown_or_none(text_in(version, "version")), cluster_text(text_in(version, "author")),
+                  age_in(version, "time", now), cluster_text(text_in(version, "origin")),
                   std::string(wins ? "wins" : "loses") + (flag_in(version, "deleted") ? ", a deletion" : "")});
   }
   out += versions.take(/*with_heads=*/true);
@@ -275,7 +277,7 @@ std::string federation_clock_text(const Json& clock, std::int64_t now) {
       const std::string to = number_text(range, "last");
       ranges += (ranges.empty() ? "" : ", ") + (from == to ? from : from + "-" + to);
     }
-    entries.add({shown_or_none(text_in(entry, "name")), number_text(entry, "incarnation"), shown_or_none(ranges)});
+    entries.add({cluster_text(text_in(entry, "name")), number_text(entry, "incarnation"), shown_or_none(ranges)});
   }
   if (!entries.empty()) out += "\n" + entries.take(/*with_heads=*/true);
   TextTable peers({"PEER", "CONNECTED", "KNOWS", "DOES NOT KNOW", "REFUSES"});

@@ -7,6 +7,7 @@
 #include "base/text/ascii.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/resources/spoke.h"
 #include "edgectl/resources/table.h"
 
 namespace edge::edgectl {
@@ -71,6 +72,11 @@ Result<std::unique_ptr<Cluster>> Cluster::open(const cli::Arguments& arguments,
   kube::ClientOptions options{.user_agent = "edgectl/" EDGE_VERSION, .terminal = ::isatty(0) == 1};
   options.timeout = most ? std::min(*timeout, *most) : *timeout;
   if (most) options.tries = 0;
+  if (const std::string spoke = spoke_of(arguments); !spoke.empty()) {
+    auto asked = spoke_api(arguments, spoke);
+    if (!asked) return asked.error();
+    options.instead = std::move(*asked);
+  }
   auto api = kube::BlockingClient::make(std::move(*config), options);
   if (!api) return api.error();
   return std::unique_ptr<Cluster>(new Cluster(std::move(*target), std::move(*api), std::move(name_space)));

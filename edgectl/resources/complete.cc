@@ -75,6 +75,10 @@ std::vector<std::string> complete_name(const cli::Arguments& given, std::string_
   return beginning(std::move(names), typed);
 }
 
+std::vector<std::string> complete_remote_cluster(const cli::Arguments& given, std::string_view typed) {
+  return beginning(names_of(given, "remoteclusters", /*all_namespaces=*/true), typed);
+}
+
 std::vector<std::string> complete_agent(const cli::Arguments& given, std::string_view typed) {
   const auto client = quiet_controller(given, kPatience);
   if (client == nullptr) return {};

@@ -16,6 +16,8 @@ std::vector<std::string> complete_namespace(const cli::Arguments& given, std::st
 std::vector<std::string> complete_type(const cli::Arguments& given, std::string_view typed);
 /// Names of resources of the given TYPE.
 std::vector<std::string> complete_name(const cli::Arguments& given, std::string_view typed);
+/// Names of the EdgeRemoteClusters.
+std::vector<std::string> complete_remote_cluster(const cli::Arguments& given, std::string_view typed);
 /// Names of agents, from the controller.
 std::vector<std::string> complete_agent(const cli::Arguments& given, std::string_view typed);
 

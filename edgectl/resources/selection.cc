@@ -4,6 +4,7 @@
 
 #include "cli/terminal.h"
 #include "edgectl/resources/gateway_api.h"
+#include "edgectl/resources/spoke.h"
 
 namespace edge::edgectl {
 namespace {
@@ -115,7 +116,7 @@ bool says_gateway(const cli::Arguments& arguments) {
 
 void tell_of_other_gateways(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
                             const std::vector<Selection>& selections) {
-  if (!says_gateway(arguments)) return;
+  if (!says_gateway(arguments) || !spoke_of(arguments).empty()) return;
   for (const Selection& selection : selections) {
     if (selection.type.own == nullptr || selection.type.own->kind != "ProxyGateway") continue;
     for (const std::string& name : selection.names) {

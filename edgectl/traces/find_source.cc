@@ -36,11 +36,11 @@ Result<TraceSource> source_at(std::string base, const std::string& token) {
   return source;
 }
 
-/// The controller's own store, by the way that administrators have to it.
-Result<TraceSource> source_behind(std::shared_ptr<controller::InspectClient> controller) {
-  return TraceSource::recognise([controller = std::move(controller)](const std::string& target,
-                                                                     const std::string&) -> Result<Fetched> {
-    auto answer = controller->ask("", {.method = "GET", .target = "/traces" + target});
+/// Pages of the controller below `prefix`, by the way that administrators have to them.
+Fetch pages_of(std::shared_ptr<controller::InspectClient> controller, const std::string& prefix) {
+  return [controller = std::move(controller), prefix](const std::string& target,
+                                                      const std::string&) -> Result<Fetched> {
+    auto answer = controller->ask("", {.method = "GET", .target = prefix + target});
     if (!answer) return Error{ErrorCode::kUnavailable, answer.error().text};
     if (!answer->content_type.starts_with("text/plain")) {
       return Fetched{answer->status, std::move(answer->content_type), std::move(answer->body)};
@@ -48,7 +48,7 @@ Result<TraceSource> source_behind(std::shared_ptr<controller::InspectClient> con
     // It speaks for the store.
     const std::string words = answer->body.substr(0, answer->body.find('\n'));
     return Error{ErrorCode::kUnavailable, "the controller: " + (answer->status == 404 ? std::string(kNoStore) : words)};
-  });
+  };
 }
 
 }  // namespace
@@ -64,9 +64,15 @@ Result<TraceSource> find_trace_source(std::string endpoint, const std::string& t
   }
   if (!endpoint.empty()) return source_at(std::move(endpoint), token);
   auto controller = find_controller(arguments);
-  if (controller) return source_behind(std::move(*controller));
+  if (controller) return TraceSource::recognise(pages_of(std::move(*controller), "/traces"));
   if (named || controller.error().code == ErrorCode::kInvalidArgument) return controller.error();
   return source_at(kLocalTraces, token);
+}
+
+Result<TraceSource> spoke_trace_source(const std::string& spoke, const cli::Arguments& arguments) {
+  auto controller = find_controller(arguments);
+  if (!controller) return controller.error();
+  return TraceSource::with_jaegers_api(pages_of(std::move(*controller), "/clusters/" + spoke + "/traces"));
 }
 
 }  // namespace edge::edgectl

@@ -13,4 +13,7 @@ namespace edge::edgectl {
 /// store on this machine. `token`: for an endpoint; empty: none. kInvalidArgument: the flags are invalid; kUnavailable.
 Result<TraceSource> find_trace_source(std::string endpoint, const std::string& token, const cli::Arguments& arguments);
 
+/// The store of a spoke, from which traces are had by their id alone. Errors as of find_controller.
+Result<TraceSource> spoke_trace_source(const std::string& spoke, const cli::Arguments& arguments);
+
 }  // namespace edge::edgectl

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <unordered_set>
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,21 @@ std::string scaled(std::int64_t micros, std::int64_t unit, std::string_view name
 }  // namespace
 
 std::int64_t bounded_micros(std::int64_t micros) { return std::clamp<std::int64_t>(micros, 0, std::int64_t{1} << 53); }
+
+void join(Trace& trace, Trace other) {
+  if (trace.id.empty()) trace.id = other.id;
+  trace.cut = trace.cut || other.cut;
+  std::unordered_set<std::string> known;
+  for (const TraceSpan& span : trace.spans) known.insert(span.id);
+  for (TraceSpan& span : other.spans) {
+    if (!known.insert(span.id).second) continue;
+    if (trace.spans.size() >= kMostSpans) {
+      trace.cut = true;
+      return;
+    }
+    trace.spans.push_back(std::move(span));
+  }
+}
 
 TraceSummary summary_of(const Trace& trace) {
   TraceSummary summary{.id = trace.id, .spans = static_cast<std::int64_t>(trace.spans.size()), .errors = 0};

@@ -49,6 +49,9 @@ inline constexpr std::size_t kMostSpans = 50'000;
 /// Clamps an untrusted time or duration so that it can be added to another.
 std::int64_t bounded_micros(std::int64_t micros);
 
+/// Adds the spans of another store that are not there yet. Those that are too many are left out, and `cut` says so.
+void join(Trace& trace, Trace other);
+
 TraceSummary summary_of(const Trace& trace);
 /// Returns the value of the first of these tags that the span has; empty: none.
 std::string tag_of(const TraceSpan& span, std::initializer_list<std::string_view> names);

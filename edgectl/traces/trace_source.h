@@ -36,6 +36,9 @@ class TraceSource {
   /// Detects the API. kUnavailable: unreachable, or neither of both.
   static Result<TraceSource> recognise(Fetch fetch);
 
+  /// One that has Jaeger's API, as our own store has: without a request.
+  static TraceSource with_jaegers_api(Fetch fetch) { return {std::move(fetch), Api::kJaeger}; }
+
   Result<std::vector<std::string>> services() const;
   /// The newest first.
   Result<std::vector<TraceSummary>> search(const TraceSearch& search) const;

@@ -55,7 +55,7 @@ TEST_F(FederationCommands, ShowStatusAndPeers) {
 }
 
 TEST_F(FederationCommands, ListConflictsAndShowHowTheVersionsDiffer) {
-  EXPECT_THAT(edgectl({"conflicts"}).out, ContainsRegex("ProxyRoute +shop/cart +<none> +berlin"));
+  EXPECT_THAT(edgectl({"conflicts"}).out, ContainsRegex("ProxyRoute +shop/cart +this cluster +berlin"));
   const Finished one = edgectl({"conflicts", "route", "shop/cart"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.out, AllOf(HasSubstr("1. wins: "), HasSubstr("--keep bbbb.5.9"),

@@ -27,6 +27,27 @@ kind: ProxyGateway
 metadata: {name: edge, namespace: default}
 spec: {listeners: [{name: http, port: 8080, protocol: HTTP}]}
 """
+ROUTE = """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyRoute
+metadata: {name: cart, namespace: default}
+spec:
+  parentRefs: [{name: edge}]
+  hostnames: [shop.example]
+  rules: [{matches: [{path: {type: PathPrefix, value: /cart}}], backendRefs: [{name: cart}]}]
+---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyBackend
+metadata: {name: cart, namespace: default}
+spec: {endpoints: [{address: "127.0.0.1:9"}]}
+"""
+PLANTED = "cGxhbnRlZA=="
+SECRET = f"""---
+apiVersion: v1
+kind: Secret
+metadata: {{name: key, namespace: default}}
+data: {{planted: {PLANTED}}}
+"""
 
 
 def free_port():
@@ -211,6 +232,59 @@ class ClustersTest(unittest.TestCase):
         spoke.wait_for(lambda: not spoke.hub_connected(), "the loss of the hub that hangs", patience=TIMEOUT + SLACK)
         self.hub.signal(signal.SIGCONT)
         self.hub.await_phase("berlin", "Connected")
+
+    def test_a_hub_reads_its_spoke_as_it_is_now(self):
+        spoke = self.connected_spoke("berlin")
+        spoke.edgectl("apply", "-f", "-", text=GATEWAY + ROUTE + SECRET)
+        self.hub.wait_for(lambda: self.hub.edgectl("get", "gateways", "--cluster", "berlin", check=False).returncode == 0
+                          and "edge" in self.hub.edgectl("get", "gateways", "--cluster", "berlin").stdout,
+                          "the gateway of berlin")
+        # The hub has none of its own.
+        self.assertNotIn("edge", self.hub.edgectl("get", "gateways").stdout)
+        self.assertIn("shop.example", self.hub.edgectl("get", "routes", "--cluster", "berlin").stdout)
+        one = json.loads(self.hub.edgectl("get", "route", "cart", "--cluster", "berlin", "-o", "json").stdout)
+        self.assertEqual(one["metadata"]["uid"], json.loads(
+            spoke.edgectl("get", "route", "cart", "-o", "json").stdout)["metadata"]["uid"])
+        missing = self.hub.edgectl("get", "route", "other", "--cluster", "berlin", check=False)
+        self.assertEqual((missing.returncode, "NotFound" in missing.stderr), (1, True), missing.stderr)
+        described = self.hub.edgectl("describe", "gateway", "edge", "--cluster", "berlin")
+        self.assertIn("Listeners", described.stdout.title())
+        self.assertEqual(described.stderr, "")
+        # Neither Secrets nor anything else, whatever is asked.
+        for words in (["get", "secrets"], ["get", "secret", "key", "-o", "yaml"], ["get", "services"]):
+            refused = self.hub.edgectl(*words, "--cluster", "berlin", check=False)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertNotIn(PLANTED, refused.stdout + refused.stderr)
+        self.assertEqual(self.hub.edgectl("get", "routes", "--cluster", "berlin", "-w", check=False).returncode, 2)
+        # The program of its agents.
+        spoke.wait_for(lambda: "/cart" in self.hub.edgectl("explain", "http://shop.example:8080/cart", "--cluster", "berlin",
+                                                           check=False).stdout, "the program of berlin")
+        explained = self.hub.edgectl("explain", "http://shop.example:8080/cart", "--cluster", "berlin")
+        self.assertIn("ProxyRoute default/cart", explained.stdout)
+        with open(os.path.join(self.folder, "new.yaml"), "w", encoding="utf-8") as file:
+            file.write(GATEWAY + ROUTE.replace("/cart", "/basket"))
+        changed = self.hub.edgectl("diff", file.name, "--cluster", "berlin", check=False)
+        self.assertEqual(changed.returncode, 1, changed.stderr)
+        self.assertIn("/basket", changed.stdout)
+        # Of one that is away nothing is said as if it were fresh.
+        spoke.kill()
+        self.hub.await_phase("berlin", "Disconnected")
+        for words in (["get", "routes"], ["explain", "http://shop.example:8080/cart"]):
+            away = self.hub.edgectl(*words, "--cluster", "berlin", check=False)
+            self.assertEqual(away.returncode, 3, away.stderr)
+            self.assertEqual(away.stdout, "")
+            self.assertRegex(away.stderr, r"cluster `berlin` is away; it was last heard at 20\d\d-")
+        nobody = self.hub.edgectl("get", "routes", "--cluster", "rome", check=False)
+        self.assertEqual(nobody.returncode, 3)
+        self.assertIn("is no hub of a cluster `rome`", nobody.stderr)
+
+    def test_a_spoke_may_forbid_that_it_is_read(self):
+        spoke = self.cluster("berlin", more=["--hub-join", self.add("berlin"), "--hub-reads", "none"])
+        self.hub.await_phase("berlin", "Connected")
+        spoke.edgectl("apply", "-f", "-", text=GATEWAY)
+        refused = self.hub.edgectl("get", "gateways", "--cluster", "berlin", check=False)
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("does not let its hub read it", refused.stderr)
 
     def test_a_hub_is_ready_without_its_spokes(self):
         self.add("berlin")

@@ -230,5 +230,23 @@ TEST(TraceTexts, AreShort) {
   EXPECT_EQ(edgectl::time_text(1'760'000'000'123'456), "2025-10-09T08:53:20.123Z");
 }
 
+TEST(JoinedTraces, HaveTheSpansOfBothStoresOnce) {
+  Trace own{.id = "a1", .spans = {{.id = "1", .service = "hub"}, {.id = "2", .parent = "1", .service = "hub"}}};
+  Trace theirs{.id = "a1", .spans = {{.id = "2", .service = "again"}, {.id = "3", .parent = "2", .service = "berlin"}}};
+  join(own, theirs);
+  ASSERT_EQ(own.spans.size(), 3U);
+  EXPECT_EQ(own.spans[1].service, "hub");
+  // One tree: the span of the other cluster is below the one that called it.
+  EXPECT_THAT(trace_page(own, Colour::kNo), HasSubstr("berlin"));
+  Trace none;
+  join(none, own);
+  EXPECT_EQ(none.id, "a1");
+  EXPECT_EQ(none.spans.size(), 3U);
+  Trace large{.id = "b", .spans = std::vector<TraceSpan>(edgectl::kMostSpans)};
+  join(large, own);
+  EXPECT_EQ(large.spans.size(), edgectl::kMostSpans);
+  EXPECT_TRUE(large.cut);
+}
+
 }  // namespace
 }  // namespace edge::test
