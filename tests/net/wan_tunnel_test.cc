@@ -92,6 +92,33 @@ TEST_F(WanTunnels, LeaveNothingAfterACrash) {
   EXPECT_EQ(output(what), before);
 }
 
+/// `b` knows no address of `a`, which is behind NAT and gets another one there.
+TEST_F(WanTunnels, FollowAPeerThatHasMoved) {
+  start("a");
+  start("b");
+  agent::wan::WantedTunnels blind = wanted("b");
+  for (agent::wan::WantedTunnel& one : blind.tunnels) one.endpoints.clear();
+  tunnels("b").set(blind);
+  agent::wan::WantedTunnels any = wanted("a");
+  for (agent::wan::WantedUplink& one : any.uplinks) one.address.reset();
+  tunnels("a").set(any);
+  ASSERT_TRUE(all_up());
+  const auto seen = [&] {
+    const auto endpoint = tunnel("b", "fibre", "fibre").endpoint;
+    return endpoint ? to_string(endpoint->address) : std::string();
+  };
+  EXPECT_TRUE(await([&] { return seen() == address(1); })) << seen();
+  ASSERT_TRUE(run("ip -n " + space("a") + " addr add 10.77.1.9/24 dev fibre"));
+  ASSERT_TRUE(run("ip -n " + space("a") + " addr del " + address(1) + "/24 dev fibre"));
+  run("ip -n " + space("a") + " addr add 10.77.1.9/24 dev fibre");
+  run("ip -n " + space("a") + " route replace default via " + router(1) + " dev fibre table 1");
+  run("ip -n " + space("a") + " rule add from 10.77.1.9 table 1 pref 999");
+  serve_web("b");
+  steer("b", choose({slot("b", "fibre", "fibre")}));
+  EXPECT_TRUE(await([&] { return fetch_through(tunnel("a", "fibre", "fibre")) == "b" && seen() == "10.77.1.9"; }))
+      << seen();
+}
+
 /// A link that drops long packets without a word.
 TEST_F(WanTunnels, FindTheLengthOfPacketsThatPasses) {
   relay().set("a/mobile", {.mtu = 1300});
