@@ -23,6 +23,7 @@ std::string path_for(const Call& call) {
   }
   fill("{id}", kTraceId);
   fill("{program}", "live");
+  fill("{kind}", "ProxyRoute");
   fill("{plural}", "proxyroutes");
   fill("{namespace}", "default");
   fill("{name}", path.starts_with("/api/agents/") ? "standalone" : "cart");

@@ -61,6 +61,7 @@ Api::Api(net::Loop& loop, ApiOptions options, std::unique_ptr<kube::Client> clie
       ranges_(options_.metrics_url),
       request_log_(options_.arguments),
       traces_(options_.arguments),
+      federation_(options_.arguments),
       fleet_jobs_(loop, kMostWaiting),
       watched_fleet_(options_.arguments),
       watch_jobs_(loop, /*most=*/2),
@@ -209,6 +210,9 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
     case CallId::kProgress:
     case CallId::kRollback:
     case CallId::kRelease:
+    case CallId::kFederation:
+    case CallId::kFederationConflict:
+    case CallId::kResolveConflict:
       break;
   }
   if (!(call.changes ? viewing.visible->may_change_agents() : viewing.visible->may_see_agents())) {
@@ -238,6 +242,15 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
           nullptr);
     case CallId::kHistory:
       return history(std::move(viewing), at[0]);
+    case CallId::kFederation:
+      return of_fleet(std::move(viewing), [this] { return federation_.overview(); }, visible_federation);
+    case CallId::kFederationConflict:
+      return of_fleet(
+          std::move(viewing),
+          [this, object = FederatedObject{at[0], at[1], at[2]}] { return federation_.conflict(object); },
+          visible_federation);
+    case CallId::kResolveConflict:
+      return resolve(std::move(viewing), std::move(body));
     default:
       return of_desk(call, std::move(at), std::move(body), {std::move(viewing.viewer), std::move(viewing.visible)});
   }

@@ -21,6 +21,7 @@
 #include "edgectl/web/api/call_waiters.h"
 #include "edgectl/web/api/compiler_calls.h"
 #include "edgectl/web/api/desk.h"
+#include "edgectl/web/api/federation.h"
 #include "edgectl/web/api/fleet.h"
 #include "edgectl/web/api/object_store.h"
 #include "edgectl/web/api/ranges.h"
@@ -94,6 +95,7 @@ class Api {
   net::Task<Reply> access_log(Viewing viewing, std::string query);
   net::Task<Reply> traces(Viewing viewing, std::string query);
   net::Task<Reply> history(Viewing viewing, std::string query);
+  net::Task<Reply> resolve(Viewing viewing, std::string body);
 
   Listable listable() const;
   net::Detached poll_agents();
@@ -114,7 +116,8 @@ class Api {
   Ranges ranges_;
   RequestLog request_log_;  ///< fetched by fleet_jobs_
   Traces traces_;           ///< of fleet_jobs_
-  Jobs fleet_jobs_;         ///< of these four
+  Federation federation_;   ///< likewise
+  Jobs fleet_jobs_;         ///< of these five
   Fleet watched_fleet_;     ///< for `agents` of the streams: not behind agents that take their time
   Jobs watch_jobs_;
   CompilerCalls compiler_;

@@ -125,6 +125,12 @@ constexpr Call kCalls[] = {
     {CallId::kRollback, "POST", "/api/rollback", "rollBack", "Pins agents to a program of the history", "Pinned",
      "RollbackRequest", true},
     {CallId::kRelease, "POST", "/api/release", "release", "Ends a rollback", "Pinned", "ReleaseRequest", true},
+    {CallId::kFederation, "GET", "/api/federation", "getFederation",
+     "What clusters share, how far peers are, and what they disagree about", "Federation"},
+    {CallId::kFederationConflict, "GET", "/api/federation/conflicts/{kind}/{namespace}/{name}", "getConflict",
+     "The versions of an object that clusters disagree about", "Conflicts"},
+    {CallId::kResolveConflict, "POST", "/api/federation/resolve", "resolveConflict",
+     "Writes one version of an object over the others", "Resolved", "ResolveRequest", true},
 };
 
 std::vector<std::string_view> parts_of(std::string_view path) {

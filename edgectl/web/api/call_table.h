@@ -53,6 +53,9 @@ enum class CallId : std::uint8_t {
   kExplainKept,
   kRollback,
   kRelease,
+  kFederation,
+  kFederationConflict,
+  kResolveConflict,
 };
 
 struct Call {

@@ -10,6 +10,7 @@ import {CertificatesPage} from './pages/certificates';
 import {ClaimsPage} from './pages/claims';
 import {CreatePage, DeletePage, EditPage} from './pages/edit';
 import {ExplainPage} from './pages/explain';
+import {FederationPage} from './pages/federation';
 import {FindPage} from './pages/find';
 import {HistoryPage} from './pages/history';
 import {ObjectView} from './pages/object';
@@ -38,6 +39,7 @@ const kPages = [
   ['/certificates', texts.pages.certificates],
   ['/addresses', texts.pages.addresses],
   ['/sites', texts.pages.sites],
+  ['/federation', texts.federation.title],
   ['/agents', texts.pages.agents],
   ['/history', texts.pages.history],
   ['/claims', texts.pages.claims],
@@ -62,6 +64,7 @@ function Content({path, session, kinds}: {path: string; session: Session | undef
   if (page === 'certificates' && rest.length === 0) return <CertificatesPage />;
   if (page === 'addresses' && rest.length === 0) return <AddressesPage />;
   if (page === 'sites' && rest.length === 0) return <SitesPage kinds={kinds} />;
+  if (page === 'federation' && rest.length === 0) return <FederationPage session={session} />;
   if (page === 'explain' && rest.length === 0) return <ExplainPage />;
   if (page === 'agents' && rest.length === 0) return <AgentsPage />;
   if (page === 'agents' && rest.length === 1) return <AgentPage key={path} name={rest[0]!} readOnly={session === undefined || session.readOnly || !session.may.changeAgents} />;
