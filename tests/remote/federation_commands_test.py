@@ -86,7 +86,7 @@ class FederationCommandsTest(Federated):
         self.await_address([self.hub, berlin], "cart", "198.51.100.30")
         self.hub.wait_for(lambda: len(self.federation(self.hub, "conflicts")) == 1, "the conflict")
         shown = self.hub.edgectl("federation", "conflicts", "backend", "cart").stdout
-        self.assertIn("spec.endpoints[0].address: 198.51.100.30 -> 198.51.100.20", shown)
+        self.assertIn("spec.endpoints[0].address: 198.51.100.30:80 -> 198.51.100.20:80", shown)
         self.assertIn("edge_federation_conflicts", "\n".join(self.hub.metric("edge_federation_conflicts{")))
         [conflict] = self.federation(self.hub, "conflicts", "backend", "cart")
         self.assertEqual(conflict["losers"][0]["author"], "berlin")
