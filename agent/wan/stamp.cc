@@ -1,10 +1,10 @@
 #include "agent/wan/stamp.h"
 
+#include <algorithm>
 #include <array>
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/sha.h>
 
 namespace edge::agent::wan {
 namespace {
@@ -85,12 +85,32 @@ StampTime get_time(std::string_view packet, std::size_t at, std::size_t error) {
   return {static_cast<std::int64_t>(seconds * kNanoseconds + rest), (estimate & kSynchronized) != 0};
 }
 
-std::array<unsigned char, EVP_MAX_MD_SIZE> mac_of(std::string_view packet, std::string_view key) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
-  unsigned size = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(packet.data()),
-       kCovered, mac.data(), &size);
-  return mac;
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+/// SHA-256 of a block of HMAC's and what follows it.
+Digest digest_of(const std::array<unsigned char, SHA256_CBLOCK>& block, const void* data, std::size_t size) {
+  Digest digest{};
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, block.data(), block.size());
+  SHA256_Update(&context, data, size);
+  SHA256_Final(digest.data(), &context);
+  return digest;
+}
+
+/// HMAC-SHA256 (RFC 2104) by the functions below those that look up algorithms by name: that costs a probe more than all
+/// the rest of its computation.
+Digest mac_of(std::string_view packet, std::string_view key) {
+  std::array<unsigned char, SHA256_CBLOCK> inner{};
+  std::array<unsigned char, SHA256_CBLOCK> outer{};
+  std::ranges::fill(inner, 0x36);
+  std::ranges::fill(outer, 0x5c);
+  for (std::size_t i = 0; i < std::min(key.size(), inner.size()); ++i) {
+    inner[i] ^= static_cast<unsigned char>(key[i]);
+    outer[i] ^= static_cast<unsigned char>(key[i]);
+  }
+  const Digest first = digest_of(inner, packet.data(), kCovered);
+  return digest_of(outer, first.data(), first.size());
 }
 
 void authenticate(std::string& packet, std::string_view key) {

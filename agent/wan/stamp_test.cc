@@ -1,6 +1,11 @@
 #include "agent/wan/stamp.h"
 
+#include <array>
+#include <string>
+
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 namespace edge::agent::wan {
 namespace {
@@ -97,6 +102,17 @@ TEST(Stamp, PacketsOfOtherLengthsAreIgnored) {
   }
   EXPECT_TRUE(read_query(open + std::string(kStampLongest - open.size(), 'p'), ""));
   EXPECT_FALSE(read_query(open + std::string(kStampLongest - open.size() + 1, 'p'), ""));
+}
+
+TEST(Stamp, TheHmacIsThatOfTheLibrary) {
+  for (const std::string& key : {std::string(32, 'k'), std::string(64, '\xff'), std::string(1, 'x')}) {
+    const std::string packet = write_query({.number = 7, .sent = {.nanoseconds = 1'700'000'000'123'456'789}}, key);
+    std::array<unsigned char, 64> mac{};
+    unsigned size = 0;
+    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(packet.data()),
+         96, mac.data(), &size);
+    EXPECT_EQ(packet.substr(96, 16), std::string(mac.begin(), mac.begin() + 16));
+  }
 }
 
 }  // namespace
