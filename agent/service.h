@@ -102,6 +102,7 @@ class Service {
   void set_zone(const std::string& zone);
   /// Sets the marks of connections to backends (runtime::Server::set_route_marks). Any thread.
   void set_route_marks(const std::vector<runtime::GatewayMark>& marks) { server_->set_route_marks(marks); }
+  void set_region(const std::string& region);
   /// Returns the addresses of the program's listeners, and which are open. Any thread.
   std::vector<vip::ServedAddress> served() const;
   /// Called when the node's addresses have changed. Any thread.

@@ -33,6 +33,10 @@ void Service::set_zone(const std::string& zone) {
   log_.info(zone.empty() ? "the zone of this agent is not known any more" : "this agent is in zone " + zone);
 }
 
+void Service::set_region(const std::string& region) {
+  if (server_->set_region(region) && !region.empty()) log_.info("this agent is in region " + region);
+}
+
 void Service::addresses_moved() {
   if (sampler_) sampler_->recheck_soon();
 }

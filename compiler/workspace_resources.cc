@@ -25,7 +25,8 @@ std::string target_of(const model::ProxyPolicy& policy) {
 }
 
 bool is_api_route(std::string_view kind) {
-  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute" || kind == "UDPRoute";
+  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute" || kind == "UDPRoute" ||
+         kind == "ServiceExport";
 }
 
 bool is_unclear(const model::ProxyPolicy& policy) {

@@ -27,11 +27,13 @@
 #include "controller/remote/remote_clusters.h"
 #include "controller/remote/remote_service.h"
 #include "controller/remote/spoke.h"
-#include "controller/sdwan/wan_feed.h"
 #include "controller/remote/spoke_questions.h"
 #include "controller/remote/spoke_reads.h"
+#include "controller/remote/traffic.h"
+#include "controller/sdwan/wan_feed.h"
 #include "controller/status/served_objects.h"
 #include "controller/vip/vip_index.h"
+#include "program/region_label.h"
 #include "program/session_secret.h"
 #include "program/values/endpoints.h"
 
@@ -197,7 +199,7 @@ class Controller::Impl {
     for (const VirtualAddress& site : sites_) {
       if (all->addresses.size() < VirtualAddresses::kMost) all->addresses.push_back(site);
     }
-    NodeLabels::Keys keys = {std::string(program::kZoneLabel)};
+    NodeLabels::Keys keys = {std::string(program::kZoneLabel), std::string(program::kRegionLabel)};
     for (const VirtualAddress& address : all->addresses) {
       for (const auto& [key, value] : address.node_selector) keys.insert(key);
     }
@@ -259,6 +261,7 @@ class Controller::Impl {
           {{"data_dir", options_.data_dir}});
     }
     start_reconciler();
+    traffic_->begin();
     if (Status status = start_cluster(); !status) return status;
     if (Status status = start_spoke(); !status) return status;
     watching_ = std::thread([this] { watch_agents(); });
@@ -285,11 +288,16 @@ class Controller::Impl {
 
  private:
   void start_remotes() {
+    traffic_ = std::make_unique<remote::Traffic>(
+        remote::TrafficOptions{.file = options_.data_dir + "/clusters.json",
+                               .changed = [this](std::string directory) { take_directory(std::move(directory)); },
+                               .log = options_.log});
     remotes_ =
         std::make_unique<remote::RemoteClusters>(remote::RemoteClustersOptions{.cluster_uid = cluster_uid_,
                                                                                .version = EDGE_VERSION,
                                                                                .changed = [this] { agents_changed(); },
                                                                                .leads = [this] { return leads(); },
+                                                                               .traffic = traffic_.get(),
                                                                                .log = options_.log});
     hubs_ = std::make_unique<remote::Hubs>(remote::HubsOptions{
         .spoke = spoke_options(),
@@ -308,6 +316,19 @@ class Controller::Impl {
                                                                                .changed = [this] { agents_changed(); },
                                                                                .log = options_.log});
     options_.federation = federation_->view();
+  }
+
+  /// It goes the way of objects, so that values are of one order.
+  void take_directory(std::string directory) {
+    if (!reconcile_loop_) return;
+    ClusterObject object;
+    object.key.kind = kClusterDirectoryKind;
+    object.key.name = "directory";
+    object.document = std::move(directory);
+    object.only_compiled = true;
+    std::vector<ObjectEdit> edits;
+    edits.push_back({object.key, std::move(object)});
+    reconcile_loop_->edit(std::move(edits));
   }
 
   /// A hub that is away changes nothing here: what cannot be read of the join file is told, and nothing else fails.
@@ -337,6 +358,7 @@ class Controller::Impl {
     if (options_.hub_reads) {
       options.answer = [this](const AgentQuestion& question) { return spoke_reads_.answer(question); };
     }
+    options.traffic = traffic_.get();
     options.log = options_.log;
     return options;
   }
@@ -530,6 +552,7 @@ class Controller::Impl {
       keeps_last_ = keeps_last_ && !listens(result.program);
     }
     if ((result.program_changed || result.values_changed) && !keeps_last_) groups_->take(result);
+    if (result.exports) traffic_->set_own({result.exports->gateways, result.exports->services});
     if (result.program != nullptr) program_number_ = result.number;
     if (result.wan != nullptr) wan_.take(result.wan);
     // Numbers of programs that agents run may be others now, though no agent says anything.
@@ -635,6 +658,7 @@ class Controller::Impl {
                                          return distributor_ != nullptr ? distributor_->published_bytes() : nullptr;
                                        },
                                    .traces = options_.hub_reads_traces ? options_.own_pages : nullptr}};
+  std::unique_ptr<remote::Traffic> traffic_;
   std::unique_ptr<remote::RemoteClusters> remotes_;
   std::unique_ptr<remote::Hubs> hubs_;
   std::map<std::pair<std::string, std::string>, remote::RemoteSpec> specs_;  ///< of the thread of the watches

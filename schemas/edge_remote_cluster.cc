@@ -80,6 +80,10 @@ constexpr Field kSpecFields[] = {
         "place of a controller there. Without it none does.")
         .as(Format::kLabel)
         .at_most(16),
+    strings("exportNamespaces",
+            "Namespaces whose services, which ServiceExports of the cluster name, the hub passes on to other clusters; "
+            "`*` all, and none without it.")
+        .at_most(1024),
     boolean("suspended", "Whether the cluster is kept out without being forgotten.").defaults_to("false"),
 };
 constexpr Object kSpec{kSpecFields};

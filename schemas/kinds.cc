@@ -37,6 +37,8 @@ constexpr Kind kKinds[] = {
     {"TCPRoute", "tcproutes", "gateway.networking.k8s.io/v1alpha2", &kTcpRoute},
     {"TLSRoute", "tlsroutes", "gateway.networking.k8s.io/v1", &kTlsRoute},
     {"UDPRoute", "udproutes", "gateway.networking.k8s.io/v1alpha2", &kUdpRoute},
+    {"ServiceExport", "serviceexports", "multicluster.x-k8s.io/v1alpha1", &kServiceExport},
+    {"ServiceImport", "serviceimports", "multicluster.x-k8s.io/v1alpha1", &kServiceImport},
 };
 
 constexpr Field kMetadataFields[] = {

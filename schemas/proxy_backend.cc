@@ -202,6 +202,38 @@ constexpr Field kTlsFields[] = {
 };
 constexpr Object kTls{kTlsFields};
 
+constexpr Field kClusterRefFields[] = {
+    string("cluster",
+           "Name of the other cluster at the hub; `hub` is the hub itself, `*` every cluster that exports the service.")
+        .needed(),
+    string("name", "Name of a Service there that a ServiceExport exports.").as(Format::kName).needed(),
+    string("namespace", "Its namespace there; the backend's own without it.").as(Format::kNamespace),
+    int_or_string("port", "Port of the service, by number or name.").within(1, 65535).needed(),
+    integer("priority",
+            "Order in which clusters are used when the own endpoints are not enough; those of the agent's region come "
+            "first among equals.")
+        .within(1, 15)
+        .defaults_to("1"),
+    integer("weight", "Its share beside other clusters of the same priority.").within(1, 256).defaults_to("1"),
+    string("region", "Region of the cluster, where it is not the one that the hub knows.").as(Format::kLabelValue),
+    strings("gateways", "Addresses of the cluster's gateway, such as `198.51.100.7:15443`, in place of those it tells.")
+        .as(Format::kEndpointAddress)
+        .at_most(16),
+};
+constexpr Object kClusterRef{kClusterRefFields};
+
+constexpr Field kFailoverFields[] = {
+    integer("healthyPercent",
+            "Share of the own endpoints, by weight, that is enough for all requests. Below it a part goes to other "
+            "clusters, so that no endpoint carries more than 100/healthyPercent of its usual load.")
+        .within(1, 100)
+        .defaults_to("70"),
+    integer("maxRequestsPerEndpoint",
+            "Requests under way for each own endpoint, above which others go to other clusters; none: no bound.")
+        .within(1, 1'000'000),
+};
+constexpr Object kFailover{kFailoverFields};
+
 constexpr Field kSpecFields[] = {
     object("serviceRef", kServiceRef, "The service whose endpoints serve; this, `endpoints` or `url`."),
     objects("endpoints", kStaticEndpoint, "The endpoints themselves, where no service has them.").at_most(256),
@@ -210,6 +242,11 @@ constexpr Field kSpecFields[] = {
         "A site, such as `https://api.example.org`: its host is resolved, https is TLS for its name, and requests name "
         "it as their host where no filter says another. It has no path.")
         .as(Format::kUrl),
+    objects("clusterRefs", kClusterRef,
+            "Services of other clusters that serve too, through the gateways of those; without own endpoints, alone.")
+        .at_most(16)
+        .keyed_by("cluster"),
+    object("failover", kFailover, "When requests go to the clusters of `clusterRefs`."),
     string("protocol",
            "What is spoken with the endpoints: HTTP/1.1, or HTTP/2 in the clear (H2C), over TLS (H2), or as `tls` says "
            "(GRPC); or datagrams (UDP), for listeners of protocol UDP alone. Without it, what `appProtocol` of the "
@@ -237,8 +274,14 @@ constexpr Field kSpecFields[] = {
     object("proxyProtocol", kProxyProtocol, "Tells the endpoints the client's address by the PROXY protocol."),
 };
 constexpr Rule kSpecRules[] = {
-    {"has(self.serviceRef) ? !has(self.endpoints) && !has(self.url) : has(self.endpoints) != has(self.url)",
-     "exactly one of serviceRef, endpoints and url is required"},
+    {"has(self.serviceRef) ? !has(self.endpoints) && !has(self.url) : has(self.endpoints) != has(self.url) || "
+     "(!has(self.endpoints) && has(self.clusterRefs) && size(self.clusterRefs) > 0)",
+     "exactly one of serviceRef, endpoints and url is required, or clusterRefs"},
+    {"!has(self.clusterRefs) || size(self.clusterRefs) == 0 || ((!has(self.protocol) || self.protocol != 'UDP') && "
+     "!has(self.proxyProtocol))",
+     "clusterRefs are called over HTTP/2: protocol UDP and proxyProtocol exclude them"},
+    {"!has(self.failover) || (has(self.clusterRefs) && size(self.clusterRefs) > 0)",
+     "failover needs clusterRefs"},
     {"!has(self.url) || !has(self.tls) || self.url.startsWith('https://')",
      "tls and a URL of scheme http exclude each other"},
     {"!has(self.endpoints) || size(self.endpoints) > 0", "endpoints must have an entry"},
@@ -269,6 +312,7 @@ constexpr Field kEndpointFields[] = {
     string("lastCheck", "When it was last asked.").as(Format::kTimestamp),
     string("lastError", "What went wrong last."),
     string("zone", "The zone whose agents prefer it; of several, with commas."),
+    string("cluster", "The other cluster whose gateway it is."),
 };
 constexpr Object kEndpoint{kEndpointFields};
 constexpr Field kEndpointNameFields[] = {

@@ -95,6 +95,14 @@ constexpr Rule kListenerRules[] = {
 };
 constexpr Object kListener{.fields = kListenerFields, .rules = kListenerRules};
 
+constexpr Field kClustersFields[] = {
+    strings("advertise", "Addresses at which other clusters reach the gateway, such as `198.51.100.7:15443`.")
+        .as(Format::kEndpointAddress)
+        .at_most(16)
+        .needed(),
+};
+constexpr Object kClusters{kClustersFields};
+
 constexpr Field kCompressionFields[] = {
     boolean("enabled", "Whether responses are compressed.").defaults_to("false"),
     string("minSize", "Smaller bodies are left alone.").as(Format::kSize).defaults_to("1024"),
@@ -178,6 +186,9 @@ constexpr Field kSpecFields[] = {
     strings("agentGroups", "Groups of agents that serve the gateway; all agents without it.")
         .as(Format::kLabel)
         .at_most(16),
+    object("clusters", kClusters,
+           "Makes the gateway one that takes requests of other clusters, and of nobody else, for services that "
+           "ServiceExports name. Its listeners are of protocol HTTPS without `tls`."),
     objects("listeners", kListener, "Ports and names that are served.").at_most(256).keyed_by("name").needed(),
     object("compression", kCompression, "Compression of responses (rule D6)."),
     object("cache", kCache, "Cache of responses."),

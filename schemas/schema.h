@@ -82,6 +82,8 @@ extern const Object kGrpcRoute;
 extern const Object kTlsRoute;
 extern const Object kTcpRoute;
 extern const Object kUdpRoute;
+extern const Object kServiceExport;
+extern const Object kServiceImport;
 extern const Object kBackendTlsPolicy;
 extern const Object kIngress;
 extern const Object kIngressClass;

@@ -103,8 +103,12 @@ void write_endpoints(Exposition& out, std::span<const BackendStatus> backends) {
   out.begin(Family::kEndpointHealthy);
   for (B backend : backends) {
     for (const runtime::EndpointStatus& endpoint : backend.endpoints) {
+      const std::string address = address_text(endpoint.address);
       out.sample(std::uint64_t{endpoint.healthy() ? 1U : 0U},
-                 metrics::labels({{"backend", name_of(backend)}, {"endpoint", address_text(endpoint.address)}}));
+                 endpoint.cluster.empty()
+                     ? metrics::labels({{"backend", name_of(backend)}, {"endpoint", address}})
+                     : metrics::labels(
+                           {{"backend", name_of(backend)}, {"endpoint", address}, {"cluster", endpoint.cluster}}));
     }
   }
 }

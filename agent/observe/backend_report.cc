@@ -50,6 +50,12 @@ nlohmann::ordered_json endpoint_json(const EndpointStatus& endpoint, Clock::time
     json["zones"] = endpoint.zones;
     json["reserve"] = endpoint.reserve;
   }
+  if (!endpoint.cluster.empty()) {
+    json["cluster"] = endpoint.cluster;
+    json["reserve"] = endpoint.reserve;
+    // That its cluster gets of the backend's requests.
+    json["share"] = static_cast<int>(endpoint.share * 100 + 0.5);
+  }
   if (endpoint.last_check != Clock::time_point{}) {
     json["lastCheck"] = time_text(endpoint.last_check);
     json["lastError"] = endpoint.last_error;

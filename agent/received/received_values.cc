@@ -86,13 +86,21 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
       if (!read) return value_contradiction("an endpoint that is none");
       backend.endpoints.push_back(*std::move(read));
     }
+    for (const v1::ClusterEndpoint& endpoint : from.cluster_endpoints()) {
+      auto read = endpoint_of(endpoint.endpoint());
+      if (!read || !program::is_cluster_name(endpoint.cluster())) return contradiction("a gateway that is none");
+      read->cluster = endpoint.cluster();
+      read->healthy_percent = static_cast<std::uint8_t>(std::min(100u, endpoint.healthy_percent()));
+      backend.endpoints.push_back(*std::move(read));
+    }
     for (const v1::EndpointName& name : from.names()) {
       auto read = name_of(name);
       if (!read || backend.names.size() >= program::kMostEndpointNames)
         return value_contradiction("a name that is none");
       backend.names.push_back(std::move(*read));
     }
-    endpoint_count_ += static_cast<std::size_t>(from.endpoints_size()) + static_cast<std::size_t>(from.names_size());
+    endpoint_count_ += static_cast<std::size_t>(from.endpoints_size()) + static_cast<std::size_t>(from.names_size()) +
+                       static_cast<std::size_t>(from.cluster_endpoints_size());
     if (endpoint_count_ > kMaxEndpoints || backends_.size() > kMaxBackends) return too_many("too many endpoints");
   }
   return {};

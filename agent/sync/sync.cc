@@ -19,6 +19,8 @@
 #include "base/text/base64.h"
 #include "net/tls/identity.h"
 #include "program/cpu.h"
+#include "program/region_label.h"
+#include "program/values/endpoints.h"
 #include "program/values/value_set.h"
 
 namespace edge::agent {
@@ -485,13 +487,17 @@ Status Sync::Impl::start_holder() {
   return {};
 }
 
-/// As the labels of the agent say it, else those of its Node.
+/// As the labels of the agent say it, else those of its Node; the region likewise.
 void Sync::Impl::take_zone(const Labels& of_node) {
-  for (const Labels* labels : {&std::as_const(options.labels), &of_node}) {
-    const auto found = labels->find(program::kZoneLabel);
-    if (found != labels->end() && !found->second.empty()) return service.set_zone(found->second);
-  }
-  service.set_zone({});
+  const auto said = [&](std::string_view label) {
+    for (const Labels* labels : {&std::as_const(options.labels), &of_node}) {
+      const auto found = labels->find(label);
+      if (found != labels->end() && !found->second.empty()) return found->second;
+    }
+    return std::string();
+  };
+  service.set_zone(said(program::kZoneLabel));
+  service.set_region(said(program::kRegionLabel));
 }
 
 /// From the session's thread. False: they are none.

@@ -80,6 +80,8 @@ program::CircuitBreakerRecord breaker_record(const CircuitBreakerSettings& break
           breaker.max_ejection_percent,  breaker.split_local_errors ? 1U : 0U, 0};
 }
 
+}  // namespace
+
 program::BackendTlsRecord backend_tls_record(SectionBuilder& builder, const BackendTlsSettings& tls) {
   const std::uint32_t flags =
       (tls.system_authorities ? program::kSystemAuthorities : 0U) | (tls.refused ? program::kRefuseConnections : 0U);
@@ -97,8 +99,6 @@ program::BackendTlsRecord backend_tls_record(SectionBuilder& builder, const Back
   record.flags = flags;
   return record;
 }
-
-}  // namespace
 
 program::ArrayRef<program::StringRef> store_texts(SectionBuilder& builder, const std::vector<std::string>& texts) {
   std::vector<program::StringRef> refs;

@@ -23,6 +23,7 @@ program::ArrayRef<Record> store_one(program::SectionBuilder& builder, const Reco
 
 program::ArrayRef<program::StringRef> store_texts(program::SectionBuilder& builder,
                                                   const std::vector<std::string>& texts);
+program::BackendTlsRecord backend_tls_record(program::SectionBuilder& builder, const BackendTlsSettings& tls);
 program::SecretRecord secret_record(program::SectionBuilder& builder, const SecretKey& secret);
 program::ArrayRef<program::SecretRecord> store_secrets(program::SectionBuilder& builder,
                                                        const std::vector<SecretKey>& secrets);

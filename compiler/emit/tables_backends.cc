@@ -22,6 +22,22 @@ std::vector<const LinkedBackend*> by_name(const std::vector<LinkedBackend>& back
   return sorted;
 }
 
+void add_clusters(program::SectionBuilder& builder, const LinkedBackend& backend,
+                  std::vector<program::ClusterRefRecord>& clusters) {
+  for (const LinkedCluster& cluster : backend.failover.clusters) {
+    program::ClusterRefRecord& record = clusters.emplace_back();
+    record.backend_id = stable_id("ProxyBackend", backend.identity.name_space, backend.identity.name);
+    record.cluster = builder.string(cluster.cluster);
+    record.service = builder.string(cluster.service);
+    record.region = builder.string(cluster.region);
+    record.priority = cluster.priority;
+    record.weight = cluster.weight;
+    record.most_in_flight = backend.failover.most_in_flight;
+    record.healthy_percent = backend.failover.healthy_percent;
+    record.tls = store_one(builder, backend_tls_record(builder, cluster.tls));
+  }
+}
+
 }  // namespace
 
 std::vector<std::byte> emit_backends(const LinkedConfig& config) {
@@ -60,9 +76,14 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
     store_settings(builder, backend, record);
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  std::vector<program::ClusterRefRecord> clusters;
+  for (const LinkedBackend* backend : by_name(config.backends)) add_clusters(builder, *backend, clusters);
+  // Of one backend they are in order already.
+  std::ranges::stable_sort(clusters, {}, &program::ClusterRefRecord::backend_id);
 
   program::BackendsHeader header{};
   header.backends = builder.array(records);
+  if (!clusters.empty()) header.clusters = builder.array(clusters);
   return std::move(builder).finish(header);
 }
 

@@ -90,10 +90,19 @@ std::vector<SecretKey> secret_names(const LinkedConfig& config) {
     // What they have revoked, where the Secret has it. A ConfigMap has authorities alone.
     for (const SecretKey& authority : listener.tls->client_authorities) {
       if (authority.name.starts_with(model::kConfigMapPrefix)) continue;
-      names.add({authority.name_space, authority.name, std::string(program::kRevokedKey)});
+      const bool clusters = authority.name == program::kClusterSecretName;
+      names.add({authority.name_space, authority.name,
+                 std::string(clusters ? program::kClusterPeersKey : program::kRevokedKey)});
     }
   }
   for (const LinkedBackend& backend : config.backends) {
+    for (const LinkedCluster& cluster : backend.failover.clusters) {
+      names.add(cluster.tls.authorities);
+      names.add(*cluster.tls.client_certificate);
+      // By whom `*` is known.
+      names.add({std::string(program::kClusterSecretSpace), std::string(program::kClusterSecretName),
+                 std::string(program::kClusterPeersKey)});
+    }
     if (!backend.tls) continue;
     names.add(backend.tls->authorities);
     if (backend.tls->client_certificate) names.add(*backend.tls->client_certificate);

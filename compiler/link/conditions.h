@@ -31,6 +31,8 @@ inline constexpr std::string_view kConflicted = "Conflicted";
 /// For backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking can only tell that there is
 /// none.
 inline constexpr std::string_view kHealthy = "Healthy";
+/// Of backends with clusterRefs: every cluster that is named exports the service and is reached.
+inline constexpr std::string_view kClustersReady = "ClustersReady";
 /// Of Gateways: clients are served whether or not their certificate verifies (AllowInsecureFallback).
 inline constexpr std::string_view kInsecureValidation = "InsecureFrontendValidationMode";
 /// Of backends: `True` where so few endpoints are there that maxEjectionPercent allows none to be ejected.
@@ -73,6 +75,8 @@ inline constexpr std::string_view kAddressNotUsable = "AddressNotUsable";
 inline constexpr std::string_view kMaxEjectionPercentTooSmall = "MaxEjectionPercentTooSmall";
 inline constexpr std::string_view kNoEndpoints = "NoEndpoints";
 inline constexpr std::string_view kNotServed = "NotServed";
+inline constexpr std::string_view kExported = "Exported";
+inline constexpr std::string_view kNotExported = "NotExported";
 // For references.
 inline constexpr std::string_view kBackendNotFound = "BackendNotFound";
 inline constexpr std::string_view kInvalidCaKind = "InvalidCACertificateKind";

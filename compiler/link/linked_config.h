@@ -20,6 +20,7 @@
 #include "compiler/link/linked_settings.h"
 #include "compiler/link/policies/linked_policy.h"
 #include "compiler/link/wan/linked_wan.h"
+#include "program/cluster_traffic.h"
 #include "program/format/format.h"
 #include "program/mirror_share.h"
 #include "program/values/endpoints.h"
@@ -142,6 +143,9 @@ struct LinkedGateway {
   /// Empty: every address of the node.
   std::vector<IpAddress> addresses;
   std::vector<Cidr> trusted_proxies;
+  /// Where other clusters reach a gateway that is for them alone; empty: it is for clients.
+  std::vector<std::string> advertised{};
+  bool for_clusters = false;
   /// Indices into LinkedConfig::policies, at most one per type, ascending by type.
   std::vector<std::uint32_t> policies{};
   std::optional<CompressionSettings> compression{};
@@ -191,8 +195,29 @@ struct EndpointSource {
   Span reference{}, service{};    ///< positions of the backend's reference to the Service, and of the Service
 };
 
+/// A service of another cluster (program/cluster_traffic.h).
+struct LinkedCluster {
+  std::string cluster;  ///< `*`: every one that exports it
+  std::string service;  ///< what its gateway is asked for
+  std::string region{};
+  std::uint32_t priority = 1;
+  std::uint32_t weight = 1;
+  /// Written addresses of its gateway; empty: those that it tells.
+  std::vector<program::Endpoint> gateways{};
+  BackendTlsSettings tls{};
+};
+
+/// Other clusters that serve a backend, and when.
+struct LinkedFailover {
+  /// Ascending by cluster.
+  std::vector<LinkedCluster> clusters{};
+  std::uint32_t healthy_percent = program::kUsualHealthyPercent;
+  std::uint32_t most_in_flight = 0;  ///< for each own endpoint; 0: no bound
+};
+
 struct LinkedBackend {
   Identity identity;
+  LinkedFailover failover{};
   EndpointSource source{};
   /// Replace `source`: sorted by address and port, without duplicates.
   std::vector<program::Endpoint> endpoints{};
@@ -230,6 +255,8 @@ struct LinkedBackend {
   bool takes_all_trailers = false;
 
   bool has_own_endpoints() const { return !endpoints.empty() || !names.empty(); }
+  /// Other clusters alone serve it.
+  bool is_remote() const { return source.name.empty() && !has_own_endpoints(); }
 };
 
 struct LinkedConfig {

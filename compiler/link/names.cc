@@ -10,6 +10,7 @@ namespace {
 /// Of the kinds that refer and are referred to.
 std::string_view group_of(std::string_view kind) {
   if (kind == "Service" || kind == "Secret" || kind == "ConfigMap" || kind == "Namespace") return {};
+  if (kind == "ServiceExport" || kind == "ServiceImport") return "multicluster.x-k8s.io";
   if (kind == "Ingress" || kind == "IngressClass") return "networking.k8s.io";
   for (const std::string_view foreign :
        {"Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute", "BackendTLSPolicy"}) {

@@ -17,7 +17,7 @@ void certificate(const model::ProxyGateway& gateway, const Listener& listener, D
   const bool terminates = listener.protocol.value == "HTTPS" ||
                           (listener.protocol.value == "TLS" && listener.tls && listener.tls->mode && !passes_through);
   const bool has_one = listener.tls && (!listener.tls->certificates.empty() || listener.tls->certificate_file);
-  if (!terminates || passes_through || has_one) return;
+  if (!terminates || passes_through || has_one || gateway.clusters) return;
   Diagnostic found = warning(owner_of(gateway, listener),
                              {.code = DiagnosticCode::kNoCertificate,
                               .span = listener.tls ? listener.tls->span : listener.protocol.span,

@@ -102,8 +102,25 @@ struct StaticEndpoint {
   Span span{};
 };
 
+/// A service of another cluster.
+struct ClusterRef {
+  Span span{};
+  Located<std::string> cluster;  ///< `*`: every one that exports it
+  std::string name_space{};
+  Located<std::string> name;
+  Located<PortRef> port;
+  Maybe<std::int64_t> priority{};
+  Maybe<std::int64_t> weight{};
+  Maybe<std::string> region{};
+  /// Replace the addresses that the cluster tells.
+  std::vector<StaticEndpoint> gateways{};
+};
+
 struct ProxyBackend {
   Metadata metadata;
+  std::vector<ClusterRef> clusters{};
+  Maybe<std::int64_t> healthy_percent{};
+  Maybe<std::int64_t> max_requests_per_endpoint{};
   /// If there are any, there is no service.
   std::vector<StaticEndpoint> endpoints{};
   /// From `spec.url`: the Host of requests, with the port where it is not the scheme's default. Empty: the client's.

@@ -30,6 +30,12 @@ struct Service {
   std::vector<ServicePort> udp_ports{};
 };
 
+/// multicluster.x-k8s.io ServiceImport: a Service of its name in every cluster that exports it.
+struct ServiceImport {
+  Metadata metadata;
+  std::vector<ServicePort> ports{};  ///< of TCP; empty: any
+};
+
 struct EndpointAddress {
   IpAddress address{};
   bool ready = true;

@@ -237,6 +237,10 @@ class Decoder {
                kind.body == &schemas::kTlsRoute || kind.body == &schemas::kTcpRoute ||
                kind.body == &schemas::kUdpRoute) {
       keep(resources_.api_routes, decode_api_route(fields, metadata, report));
+    } else if (kind.body == &schemas::kServiceExport) {
+      keep(resources_.api_routes, decode_service_export(metadata));
+    } else if (kind.body == &schemas::kServiceImport) {
+      keep(resources_.service_imports, decode_service_import(fields, metadata));
     } else if (kind.body == &schemas::kBackendTlsPolicy) {
       keep(resources_.backend_tls_policies, decode_backend_tls_policy(fields, metadata));
     } else if (kind.body == &schemas::kIngress) {

@@ -7,6 +7,7 @@
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/formats.h"
 #include "compiler/model/forms.h"
+#include "program/values/endpoints.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -179,11 +180,70 @@ void decode_url(const Located<std::string>& url, ProxyBackend& backend, Report& 
   backend.endpoints.push_back(std::move(endpoint));
 }
 
+void decode_clusters(const Fields& spec, ProxyBackend& backend, Report& report) {
+  std::size_t index = 0;
+  spec.entries("clusterRefs", [&](const Fields& entry) {
+    const std::string field = "spec.clusterRefs[" + std::to_string(index++) + "].";
+    ClusterRef ref{.span = entry.span(),
+                   .cluster = entry.needed_text("cluster"),
+                   .name = entry.needed_text("name"),
+                   .port = {entry.port("port"), entry.span()},
+                   .priority = entry.integer("priority"),
+                   .weight = entry.integer("weight"),
+                   .region = entry.text("region")};
+    if (const auto space = entry.text("namespace")) ref.name_space = space->value;
+    const bool any = ref.cluster.value == "*";
+    if (!any && !program::is_cluster_name(ref.cluster.value)) {
+      report.fault(DiagnosticCode::kInvalidValue, ref.cluster.span, field + "cluster",
+                   "the name of a cluster has lower-case letters, digits and `-`, at most 63",
+                   "write the name that `edgectl cluster list` shows at the hub, `hub`, or `*`");
+    }
+    for (const Located<std::string>& text : entry.strings("gateways")) {
+      if (!has_format(text.value, schemas::Format::kEndpointAddress)) continue;
+      StaticEndpoint gateway = static_endpoint(text);
+      if (any || !gateway.address || gateway.port == 0) {
+        report.fault(DiagnosticCode::kInvalidValue, text.span, field + "gateways",
+                     any ? "`gateways` are of one cluster, and `*` is every one"
+                         : "the address of a gateway is an IP address with a port",
+                     any ? "name the cluster" : "write it as `198.51.100.7:15443`");
+        continue;
+      }
+      ref.gateways.push_back(std::move(gateway));
+    }
+    const auto same = [&](const ClusterRef& other) { return other.cluster.value == ref.cluster.value; };
+    if (std::ranges::any_of(backend.clusters, same)) {
+      report.fault(DiagnosticCode::kInvalidValue, ref.cluster.span, field + "cluster",
+                   "the cluster `" + ref.cluster.value + "` stands twice", "one service of each cluster can be named");
+    }
+    backend.clusters.push_back(std::move(ref));
+  });
+  const Fields failover = spec.object("failover");
+  backend.healthy_percent = failover.integer("healthyPercent");
+  backend.max_requests_per_endpoint = failover.integer("maxRequestsPerEndpoint");
+  if (failover && backend.clusters.empty()) {
+    report.fault(DiagnosticCode::kMissingField, failover.span(), "spec.clusterRefs",
+                 "`failover` says when requests go to other clusters, and there are none in `clusterRefs`",
+                 "add `clusterRefs`, or leave `failover` out");
+  }
+  if (backend.clusters.empty()) return;
+  if (backend.protocol && backend.protocol->value == "UDP") {
+    report.fault(DiagnosticCode::kExclusiveFields, backend.protocol->span, "spec.protocol",
+                 "`clusterRefs` and protocol UDP exclude each other: other clusters are called over HTTP/2",
+                 "leave `clusterRefs` out");
+  }
+  if (backend.proxy_protocol) {
+    report.fault(DiagnosticCode::kExclusiveFields, backend.proxy_protocol->span, "spec.proxyProtocol.version",
+                 "`proxyProtocol` names one client, and a connection to another cluster carries many",
+                 "leave it out: requests tell of their client by X-Forwarded-For");
+  }
+}
+
 /// Exactly one of the three says where the endpoints are.
 void decode_endpoints(const Fields& spec, ProxyBackend& backend, Report& report) {
   const yaml::Node list = spec.node("endpoints");
   const yaml::Node service = spec.node("serviceRef");
   const auto url = spec.text("url");
+  if (!list && !service && !url && !backend.clusters.empty()) return;
   if (!list && !service && !url) {
     // A `url` that is no text was told.
     if (spec.node("url")) return;
@@ -262,6 +322,7 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
                        .slow_start = spec.object("slowStart").duration("window"),
                        .trailers = spec.strings("trailers")};
   if (const yaml::Node port = service.node("port")) backend.service_port.span = port.span();
+  decode_clusters(spec, backend, report);
   decode_endpoints(spec, backend, report);
   check_protocol(backend, report);
   return backend;

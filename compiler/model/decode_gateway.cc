@@ -291,6 +291,31 @@ ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report) {
   return vip;
 }
 
+/// Its TLS is given: who may call is told by certificates of the hub's authority.
+void decode_clusters(const Fields& clusters, ProxyGateway& gateway, Report& report) {
+  gateway.clusters.emplace(ProxyGateway::OtherClusters{.span = clusters.span()});
+  for (const Located<std::string>& text : clusters.strings("advertise")) {
+    if (!has_format(text.value, schemas::Format::kEndpointAddress)) continue;
+    const std::size_t colon = text.value.rfind(':');
+    std::string_view host = std::string_view(text.value).substr(0, colon);
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    if (colon == std::string::npos || !parse_ip(host)) {
+      report.fault(DiagnosticCode::kInvalidValue, text.span, "spec.clusters.advertise",
+                   "other clusters are told an IP address with a port, not " + in_quotes(text.value),
+                   "write it as `198.51.100.7:15443`");
+      continue;
+    }
+    gateway.clusters->advertise.push_back(text);
+  }
+  for (const Listener& listener : gateway.listeners) {
+    if (listener.protocol.value == "HTTPS" && !listener.tls && listener.hostnames.empty()) continue;
+    report.fault(DiagnosticCode::kExclusiveFields, listener.span, listener_field(listener.position, "protocol"),
+                 "a listener for other clusters is of protocol HTTPS, and its names and certificates are given",
+                 "set protocol to HTTPS and leave `tls` and `hostnames` out; listeners for clients are another "
+                 "gateway's");
+  }
+}
+
 ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
   ProxyGateway gateway{.metadata = std::move(metadata),
@@ -310,6 +335,7 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
   spec.entries("listeners", [&](const Fields& entry) {
     gateway.listeners.push_back(decode_listener(entry, gateway.listeners.size(), report));
   });
+  if (const Fields clusters = spec.object("clusters")) decode_clusters(clusters, gateway, report);
   check_listener_names(gateway.listeners, report);
   spread_redirect(gateway, spec.node("redirectScheme"), report);
   return gateway;

@@ -365,6 +365,29 @@ ApiRoute decode_api_route(const Fields& root, Metadata metadata, Report& report)
   return out;
 }
 
+ApiRoute decode_service_export(Metadata metadata) {
+  ApiRoute out{.metadata = std::move(metadata)};
+  ApiRule& rule = out.rules.emplace_back();
+  rule.rule.span = out.metadata.span;
+  rule.backends.push_back(
+      {.ref = {.kind = "Service", .to = {.name = {out.metadata.name, out.metadata.span}}, .span = out.metadata.span}});
+  return out;
+}
+
+ServiceImport decode_service_import(const Fields& root, Metadata metadata) {
+  ServiceImport out{.metadata = std::move(metadata)};
+  root.object("spec").entries("ports", [&](const Fields& entry) {
+    const auto protocol = entry.text("protocol");
+    if (protocol && protocol->value != "TCP") return;
+    const auto name = entry.text("name");
+    const auto speaks = entry.text("appProtocol");
+    out.ports.push_back({.name = name ? name->value : std::string(),
+                         .port = static_cast<std::uint16_t>(entry.needed_integer("port").value),
+                         .protocol = speaks ? speaks->value : std::string()});
+  });
+  return out;
+}
+
 BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata) {
   const Fields spec = root.object("spec");
   const Fields validation = spec.object("validation");

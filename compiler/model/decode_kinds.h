@@ -32,6 +32,9 @@ Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report
 ListenerSet decode_listener_set(const Fields& root, Metadata metadata, Report& report);
 /// HTTPRoute, GRPCRoute, TLSRoute, TCPRoute and UDPRoute.
 ApiRoute decode_api_route(const Fields& root, Metadata metadata, Report& report);
+/// As a route of the Service of its name, which translating gives a rule for each port.
+ApiRoute decode_service_export(Metadata metadata);
+ServiceImport decode_service_import(const Fields& root, Metadata metadata);
 BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata);
 Ingress decode_ingress(const Fields& root, Metadata metadata, Report& report);
 IngressClass decode_ingress_class(const Fields& root, Metadata metadata);

@@ -220,6 +220,12 @@ struct ProxyGateway {
   Maybe<std::string> reason_header{};
   std::optional<RedirectScheme> redirect_scheme{};
   std::vector<Located<Cidr>> trusted_proxies{};
+  /// Takes requests of other clusters alone: where those reach it.
+  struct OtherClusters {
+    Span span{};
+    std::vector<Located<std::string>> advertise{};
+  };
+  std::optional<OtherClusters> clusters{};
 };
 
 /// The resource that the listener is written in: a ListenerSet, or the gateway itself.

@@ -43,6 +43,7 @@ struct ResourceSet {
   std::vector<Ingress> ingresses{};
   std::vector<Namespace> namespaces{};
   std::vector<ConfigMap> config_maps{};
+  std::vector<ServiceImport> service_imports{};
   /// Those excluded because of errors, to distinguish a reference to one from a typo.
   std::vector<Metadata> refused{};
   /// Directories in which certificate files may be; nullopt: unknown to the reader of the resources.

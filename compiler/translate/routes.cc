@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "compiler/translate/gateway_api.h"
+#include "program/cluster_traffic.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::translate {
@@ -335,10 +336,56 @@ std::vector<model::ParentRef> parents_of(const model::ApiRoute& route, const Oth
   return parents;
 }
 
+/// Serves each port of the Service to other clusters, which ask for it by number or name. What it has of clusterRefs
+/// is of no matter here: a request that came from a cluster goes to no further one.
+model::ProxyRoute translate_export(const model::ApiRoute& from, ServiceBackends& backends) {
+  model::ProxyRoute made{.metadata = from.metadata};
+  const Span span = from.metadata.span;
+  const model::Service* const service = backends.find_service(from.metadata.name_space, from.metadata.name);
+  if (service == nullptr) {
+    made.findings.push_back({.type = "Valid",
+                             .status = false,
+                             .reason = "NoService",
+                             .message = "there is no Service of this name; nothing is exported"});
+    return made;
+  }
+  for (const model::ServicePort& port : service->ports) {
+    model::Rule& rule = made.rules.emplace_back(model::Rule{.span = span});
+    std::vector<std::string> names = {std::to_string(port.port)};
+    if (!port.name.empty()) names.push_back(port.name);
+    for (const std::string& name : names) {
+      const std::string text =
+          program::exported_service_text(from.metadata.name_space, from.metadata.name, name);
+      rule.matches.push_back({.span = span,
+                              .headers = {{.name = {std::string(program::kClusterServiceField), span},
+                                           .value = {text, span},
+                                           .type = model::ValueType::kExact}}});
+    }
+    // Of no use to the service, which may be open to others.
+    rule.filters.push_back({.span = span,
+                            .type = model::FilterType::kRequestHeaders,
+                            .headers = {.remove = {{std::string(program::kClusterServiceField), span}}}});
+    // The cluster that calls has its own limits.
+    rule.max_request_body = Located<std::uint64_t>{0, span};
+    const model::PortRef number{.number = port.port};
+    rule.backends.push_back(
+        backends.refer(from.metadata, from.rules.front().backends.front().ref.to, {number, span}, "metadata.name"));
+  }
+  made.findings.push_back({.type = "Valid",
+                           .status = true,
+                           .reason = "Valid",
+                           .message = "other clusters may call the Service's ports"});
+  return made;
+}
+
 }  // namespace
 
 void translate_route(const model::ApiRoute& route, const OthersGateways& others, const ListenerSetParents& sets,
                      ServiceBackends& backends, model::ResourceSet& made, Diagnostics& diagnostics) {
+  if (route.metadata.kind == "ServiceExport") {
+    made.routes.push_back(translate_export(route, backends));
+    return;
+  }
   std::vector<model::ParentRef> parents = parents_of(route, others, sets, diagnostics);
   const bool ours = std::any_of(parents.begin(), parents.end(), [](const auto& p) { return !p.kind.empty(); });
   if (!ours) return;

@@ -47,7 +47,73 @@ ServiceBackends::ServiceBackends(const model::ResourceSet& resources, std::map<s
     const auto age = [](const model::Service& s) { return std::tie(s.metadata.created, s.metadata.digest); };
     if (held == nullptr || age(service) < age(*held)) held = &service;
   }
+  for (const model::ServiceImport& import : resources.service_imports) {
+    imports_.try_emplace(key(import.metadata.name_space, import.metadata.name), &import);
+  }
   index_tls_policies();
+}
+
+const model::Service* ServiceBackends::find_service(const std::string& name_space, const std::string& name) const {
+  const auto found = services_.find(key(name_space, name));
+  return found == services_.end() ? nullptr : found->second;
+}
+
+/// The Service of this name here, where there is one, and in every cluster that exports it.
+model::BackendRef ServiceBackends::refer_import(const model::Metadata& from, const model::ObjectRef& ref,
+                                                const std::string& field, const BackendOptions& options) {
+  const std::string& space = ref.to.name_space.empty() ? from.name_space : ref.to.name_space;
+  const std::string& name = ref.to.name.value;
+  model::BackendRef made{.backend = ref.to, .kind = "ServiceImport"};
+  const auto unusable = [&](Span span, std::string what, std::string fix) {
+    diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
+                      .resource = from.text(),
+                      .field = field,
+                      .span = span,
+                      .message = std::move(what) + "; the reference is answered 500",
+                      .fix = std::move(fix)});
+    made.unresolved = "BackendNotFound";
+    return made;
+  };
+  const auto found = imports_.find(key(space, name));
+  if (found == imports_.end()) {
+    return unusable(ref.to.name.span, "there is no ServiceImport `" + name + "` in the namespace `" + space + "`",
+                    "create one of the name and namespace of the Service that other clusters export");
+  }
+  if (!ref.port) {
+    return unusable(ref.to.name.span, "the field `port` is required for a ServiceImport", "write the Service's port");
+  }
+  const auto number = static_cast<std::uint16_t>(ref.port->value);
+  const model::ServiceImport& import = *found->second;
+  const auto port = std::ranges::find(import.ports, number, &model::ServicePort::port);
+  if (!import.ports.empty() && port == import.ports.end()) {
+    return unusable(ref.port->span, import.metadata.text() + " has no TCP port " + std::to_string(number),
+                    "its ports stand in `spec.ports`");
+  }
+  made.backend.name.value += ":" + std::to_string(number) + ":import" + options.suffix;
+  const auto [slot, added] = made_.try_emplace(key(space, made.backend.name.value));
+  slot->second.users.insert(from.text());
+  if (!added) return made;
+  model::ProxyBackend& backend = slot->second.backend;
+  backend.metadata = import.metadata;
+  backend.metadata.name = made.backend.name.value;
+  const Span span = import.metadata.span;
+  const model::Service* const own = find_service(space, name);
+  if (own != nullptr && find_port(*own, {.number = number}, false) != nullptr) {
+    backend.service = {.name = {name, span}};
+    backend.service_port = {{.number = number}, span};
+    apply_tls(slot->second, *own);
+  } else if (port != import.ports.end() && !options.protocol && (port->protocol == "kubernetes.io/h2c" ||
+                                                                  port->protocol == "grpc")) {
+    backend.protocol = Located<std::string>{port->protocol == "grpc" ? "GRPC" : "H2C", span};
+  }
+  if (options.protocol) backend.protocol = options.protocol;
+  backend.connect_timeout = options.connect_timeout;
+  backend.lb_policy = options.lb_policy;
+  backend.clusters.push_back({.span = span,
+                              .cluster = {"*", span},
+                              .name = {name, span},
+                              .port = {{.number = number}, span}});
+  return made;
 }
 
 model::BackendRef ServiceBackends::refer(const model::Metadata& from, const model::Reference& service,
@@ -99,6 +165,9 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
                       .message = "the field `port` is required for a Service; the reference is answered 500"});
     return {.backend = ref.to, .kind = ref.kind, .unresolved = "BackendNotFound"};
   }
+  if (ref.group == "multicluster.x-k8s.io" && ref.kind == "ServiceImport") {
+    return refer_import(from, ref, field, options);
+  }
   if (ref.group == schemas::kApiGroup && ref.kind == "ProxyBackend") return {.backend = ref.to};
   diagnostics_.add(
       {.code = DiagnosticCode::kInvalidValue,
@@ -107,7 +176,8 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
        .span = ref.kind_span,
        .message = "a " + (ref.kind.empty() ? "resource" : ref.kind) + " of the group `" + ref.group +
                   "` is no backend; the reference is answered 500",
-       .fix = "refer to a Service, or to a ProxyBackend of the group `" + std::string(schemas::kApiGroup) + "`"});
+       .fix = "refer to a Service, a ServiceImport, or a ProxyBackend of the group `" +
+              std::string(schemas::kApiGroup) + "`"});
   return {.backend = ref.to, .kind = ref.kind, .unresolved = "InvalidKind"};
 }
 

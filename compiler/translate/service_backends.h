@@ -42,11 +42,16 @@ class ServiceBackends {
   model::BackendRef refer(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field,
                           const BackendOptions& options = {});
 
+  /// Null: there is none.
+  const model::Service* find_service(const std::string& name_space, const std::string& name) const;
+
   /// Returns the backends that are referred to, by name, with TLS as BackendTLSPolicies say; repeats the diagnostics of
   /// their creation.
   std::vector<model::ProxyBackend> all() const;
 
  private:
+  model::BackendRef refer_import(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field,
+                                 const BackendOptions& options);
   void apply_tls(MadeBackend& made, const model::Service& service) const;
   /// From BackendOptions. nullopt: there is no CA, which is reported.
   std::optional<model::BackendTls> tls_of_options(const model::Metadata& from, const model::Service& service,
@@ -61,6 +66,7 @@ class ServiceBackends {
   const model::ResourceSet& resources_;
   Diagnostics& diagnostics_;
   std::unordered_map<std::string, const model::Service*> services_;                        ///< by namespace/name
+  std::unordered_map<std::string, const model::ServiceImport*> imports_;                   ///< likewise
   std::unordered_map<std::string, std::vector<const model::BackendTlsPolicy*>> policies_;  ///< oldest first
   std::map<std::string, MadeBackend>& made_;                                               ///< by namespace/name
 };

@@ -136,7 +136,8 @@ struct Authority::Impl {
   static std::string revocation_of(const Subject& subject) {
     if (subject.role == Role::kController) return {};
     if (subject.role == Role::kAdministrator) return std::string(kAdministrators);
-    return subject.role == Role::kRemote ? remote_name(subject.name) : subject.name;
+    const bool cluster = subject.role == Role::kRemote || subject.role == Role::kCluster;
+    return cluster ? remote_name(subject.name) : subject.name;
   }
   bool is_revoked(const CertificateFacts& facts) const {
     const auto found = revoked.find(revocation_of(facts.subject));
@@ -553,6 +554,25 @@ Result<std::string> Authority::sign_remote(std::string_view name, std::string_vi
   const std::lock_guard lock(impl_->mutex);
   return impl_->current->issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
                                impl_->after_revocation(remote_name(name)), request);
+}
+
+Result<std::string> Authority::sign_cluster(std::string_view name, std::string_view request) {
+  if (!is_cluster_name(name)) return no_cluster();
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->current->issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
+                               impl_->after_revocation(remote_name(name)), request);
+}
+
+Result<KeyPair> Authority::own_cluster(std::string_view name) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->current->issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
+                               impl_->now());
+}
+
+WallTime Authority::remote_revoked_until(std::string_view name) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->revoked.find(remote_name(name));
+  return found == impl_->revoked.end() ? WallTime() : found->second;
 }
 
 bool Authority::has_issued(std::string_view certificate) const {

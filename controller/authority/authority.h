@@ -77,6 +77,12 @@ class Authority {
   Result<KeyPair> invite_remote(std::string_view name, std::chrono::seconds lifetime);
   /// Issues the next certificate of another cluster that has presented a valid one.
   Result<std::string> sign_remote(std::string_view name, std::string_view request);
+  /// Issues a certificate by which agents of another cluster call and are called by other clusters' agents, and one for
+  /// this cluster itself with its key.
+  Result<std::string> sign_cluster(std::string_view name, std::string_view request);
+  Result<KeyPair> own_cluster(std::string_view name);
+  /// Returns the time up to which certificates of another cluster are revoked; the epoch: none are.
+  WallTime remote_revoked_until(std::string_view name) const;
   /// Returns whether a certificate is of this authority, or of the one before or after it.
   bool has_issued(std::string_view certificate) const;
   /// Revokes all certificates of another cluster issued so far.

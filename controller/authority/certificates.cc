@@ -33,6 +33,7 @@ constexpr std::string_view kControllerHost = "DNS:edge-controller";
 std::string_view role_text(Role role) {
   if (role == Role::kAgent) return "agent";
   if (role == Role::kRemote) return "remote";
+  if (role == Role::kCluster) return "cluster";
   return role == Role::kAdministrator ? "administrator" : "controller";
 }
 
@@ -106,11 +107,11 @@ bool is_p256(EVP_PKEY* key) {
 }
 
 std::optional<Subject> parse_subject(std::string_view uri) {
-  for (const Role role : {Role::kAgent, Role::kAdministrator, Role::kController, Role::kRemote}) {
+  for (const Role role : {Role::kAgent, Role::kAdministrator, Role::kController, Role::kRemote, Role::kCluster}) {
     const std::string prefix = std::string(kScheme) + std::string(role_text(role)) + "/";
     if (!uri.starts_with(prefix)) continue;
     const std::string_view name = uri.substr(prefix.size());
-    const bool good = role == Role::kRemote ? is_cluster_name(name) : is_subject_name(name);
+    const bool good = role == Role::kRemote || role == Role::kCluster ? is_cluster_name(name) : is_subject_name(name);
     if (good) return Subject{role, std::string(name)};
   }
   return std::nullopt;
@@ -162,7 +163,7 @@ struct Issuer::Impl {
 
   Result<std::string> issue(EVP_PKEY* subject_key, const Subject& subject, Validity valid, WallTime now) const;
   /// Extensions and signature. `names`: as OpenSSL writes alternative names; empty: none.
-  Result<std::string> finish(X509* made, const std::string& names, bool serves) const;
+  Result<std::string> finish(X509* made, const std::string& names, const std::string& usage) const;
 };
 
 bool is_subject_name(std::string_view text) {
@@ -262,14 +263,15 @@ Result<std::string> Issuer::Impl::issue(EVP_PKEY* subject_key, const Subject& su
   std::string names = "URI:" + std::string(kScheme) + std::string(role_text(subject.role)) + "/" + subject.name;
   const bool serves = subject.role == Role::kController;
   if (serves) names += "," + std::string(kControllerHost);
-  return finish(made.get(), names, serves);
+  const bool both = subject.role == Role::kCluster;
+  return finish(made.get(), names, both ? "serverAuth,clientAuth" : serves ? "serverAuth" : "clientAuth");
 }
 
-Result<std::string> Issuer::Impl::finish(X509* made, const std::string& names, bool serves) const {
+Result<std::string> Issuer::Impl::finish(X509* made, const std::string& names, const std::string& usage) const {
   X509_set_issuer_name(made, X509_get_subject_name(certificate.get()));
   if (!add_extension(made, certificate.get(), NID_basic_constraints, "critical,CA:FALSE") ||
       !add_extension(made, certificate.get(), NID_key_usage, "critical,digitalSignature") ||
-      !add_extension(made, certificate.get(), NID_ext_key_usage, serves ? "serverAuth" : "clientAuth") ||
+      !add_extension(made, certificate.get(), NID_ext_key_usage, usage) ||
       (!names.empty() && !add_extension(made, certificate.get(), NID_subject_alt_name, names)) ||
       !add_extension(made, certificate.get(), NID_authority_key_identifier, "keyid:always") ||
       X509_sign(made, key.get(), EVP_sha256()) == 0) {
@@ -319,7 +321,7 @@ Result<KeyPair> Issuer::issue(const PlainSubject& subject, Validity validity, Wa
       return Error{ErrorCode::kInvalidArgument, "a subject that no certificate can hold"};
     }
   }
-  auto certificate = impl_->finish(made.get(), names, subject.use == PlainSubject::Use::kServer);
+  auto certificate = impl_->finish(made.get(), names, subject.use == PlainSubject::Use::kServer ? "serverAuth" : "clientAuth");
   if (!certificate) return certificate.error();
   return KeyPair{to_pem(key.get()), std::move(*certificate)};
 }

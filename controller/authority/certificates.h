@@ -14,8 +14,8 @@ namespace edge::controller {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-/// kRemote: the controller of another cluster.
-enum class Role { kAgent, kAdministrator, kController, kRemote };
+/// kRemote: the controller of another cluster. kCluster: agents of a cluster before those of another, both ways.
+enum class Role { kAgent, kAdministrator, kController, kRemote, kCluster };
 
 /// In a certificate as the URI `edge://<role>/<name>`; the name is the CN too. The name of an agent in another cluster
 /// begins with the cluster (base/resource_id.h): `edge://agent/berlin:edge-1`. That of another cluster's controller is

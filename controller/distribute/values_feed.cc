@@ -55,13 +55,18 @@ void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
     take(room, kSmallBytes + now->name_space.size() + now->name.size());
     for (; endpoint_ < now->endpoints.size() && room > 0; ++endpoint_) {
       const program::Endpoint& from = now->endpoints[endpoint_];
-      auto& endpoint = *backend.add_endpoints();
+      auto* const remote = from.cluster.empty() ? nullptr : backend.add_cluster_endpoints();
+      if (remote != nullptr) {
+        remote->set_cluster(from.cluster);
+        remote->set_healthy_percent(from.healthy_percent);
+      }
+      auto& endpoint = remote != nullptr ? *remote->mutable_endpoint() : *backend.add_endpoints();
       endpoint.set_address(from.address.bytes.data(), from.address.bytes.size());
       endpoint.set_port(from.port);
       endpoint.set_ready(from.ready);
       if (from.weight != 1) endpoint.set_weight(from.weight);
       for (const std::string& zone : from.zones) endpoint.add_zones(zone);
-      take(room, kSmallBytes + bytes_of(from.zones));
+      take(room, kSmallBytes + bytes_of(from.zones) + from.cluster.size());
     }
     if (endpoint_ < now->endpoints.size()) return;
     for (const program::EndpointName& from : now->names) {

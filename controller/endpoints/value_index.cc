@@ -9,12 +9,17 @@
 #include "base/ip/node_addresses.h"
 #include "compiler/link/backends/values.h"
 #include "controller/endpoints/value_object.h"
+#include "program/cluster_traffic.h"
 #include "program/values/certificate_file.h"
 
 namespace edge::controller {
 namespace {
 
 namespace model = compiler::model;
+
+/// Of what is told of this cluster; as controller/remote/words.h takes it.
+constexpr std::size_t kMostGateways = 16;
+constexpr std::size_t kMostExports = 512;
 
 std::string key_of(const std::string& name_space, const std::string& service) { return name_space + "/" + service; }
 std::string service_of(const model::EndpointSlice& slice) { return key_of(slice.metadata.name_space, slice.service); }
@@ -36,10 +41,16 @@ bool ValueIndex::holds(std::string_view kind) {
   return !leaves_something(kind) || kind == "Secret" || kind == "ConfigMap";
 }
 
-bool ValueIndex::leaves_something(std::string_view kind) { return kind != "EndpointSlice" && kind != "Endpoints"; }
+bool ValueIndex::leaves_something(std::string_view kind) {
+  return kind != "EndpointSlice" && kind != "Endpoints" && kind != kClusterDirectoryKind;
+}
 
 std::optional<std::string> ValueIndex::put(std::string_view kind, const std::string& object,
                                            const std::string& document) {
+  if (kind == kClusterDirectoryKind) {
+    set_directory(read_cluster_directory(document));
+    return std::nullopt;
+  }
   ValueObject read = read_value_object(object, document);
   replace(object, {std::move(read.slices), std::move(read.secrets)});
   return leaves_something(kind) ? std::move(read.for_compiler) : std::nullopt;
@@ -100,7 +111,10 @@ void ValueIndex::find_endpoints(Backend& backend, const BackendName& name) const
 
 /// Leaves what is there where it is no other, so that it stays shared with what was published.
 void ValueIndex::set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints,
-                               std::vector<program::EndpointName> names) {
+                               std::vector<program::EndpointName> names) const {
+  backend.own = endpoints;
+  compiler::link::add_gateways(backend.clusters, directory_.clusters, endpoints);
+  endpoints = allowed(std::move(endpoints));
   const auto& old = backend.endpoints;
   if (old != nullptr && old->endpoints == endpoints && old->names == names) return;
   backend.endpoints = std::make_shared<const program::BackendEndpoints>(
@@ -121,6 +135,68 @@ void ValueIndex::refresh_backends(const std::string& service) {
     changed_backends_.insert(std::move(name));
     changed_ = true;
   }
+  refresh_exports();
+}
+
+/// Only what is another is sent.
+void ValueIndex::set_directory(ClusterDirectory directory) {
+  directory_ = std::move(directory);
+  for (auto& [id, backend] : backends_) {
+    if (backend.clusters.empty()) continue;
+    const auto before = backend.endpoints;
+    BackendName name{before->name_space, before->name};
+    set_endpoints(backend, name, std::vector(backend.own), std::vector(before->names));
+    // Its condition tells which clusters there are.
+    changed_backends_.insert(std::move(name));
+    if (backend.endpoints == before) continue;
+    *std::ranges::lower_bound(values_.backends, id, {}, id_of) = backend.endpoints;
+    changed_ = true;
+  }
+  refresh_secret({std::string(program::kClusterSecretSpace), std::string(program::kClusterSecretName)});
+}
+
+void ValueIndex::follow_exports(const compiler::LinkedConfig& config) {
+  std::vector<std::string> gateways;
+  for (const compiler::LinkedGateway& gateway : config.gateways) {
+    gateways.insert(gateways.end(), gateway.advertised.begin(), gateway.advertised.end());
+  }
+  std::ranges::sort(gateways);
+  gateways.erase(std::ranges::unique(gateways).begin(), gateways.end());
+  if (gateways.size() > kMostGateways) gateways.resize(kMostGateways);
+  exports_changed_ |= gateways != own_exports_.gateways;
+  own_exports_.gateways = std::move(gateways);
+  exported_.clear();
+  for (const compiler::LinkedRoute& route : config.routes) {
+    if (route.identity.kind != "ServiceExport" || route.listeners.empty()) continue;
+    for (const compiler::LinkedRule& rule : route.rules) {
+      if (rule.backends.empty() || !rule.backends.front().backend) continue;
+      const compiler::Identity& backend = config.backends[*rule.backends.front().backend].identity;
+      const std::uint64_t id = stable_id("ProxyBackend", backend.name_space, backend.name);
+      for (const compiler::RuleMatch& match : rule.matches) {
+        if (match.headers.empty() || exported_.size() >= kMostExports) continue;
+        exported_.emplace(match.headers.front().value.value, id);
+      }
+    }
+  }
+  refresh_exports();
+}
+
+void ValueIndex::refresh_exports() {
+  std::map<std::string, std::uint8_t> services;
+  for (const auto& [service, id] : exported_) {
+    std::uint64_t all = 0;
+    std::uint64_t ready = 0;
+    if (const auto found = backends_.find(id); found != backends_.end()) {
+      for (const program::Endpoint& endpoint : found->second.own) {
+        all += endpoint.weight;
+        if (endpoint.ready) ready += endpoint.weight;
+      }
+    }
+    services[service] = static_cast<std::uint8_t>(all == 0 ? 0 : ready * 100 / all);
+  }
+  if (services == own_exports_.services) return;
+  own_exports_.services = std::move(services);
+  exports_changed_ = true;
 }
 
 /// Those values that the program names, ascending by key; null: none of them is there.
@@ -134,6 +210,9 @@ std::shared_ptr<const program::NamedSecret> ValueIndex::find_secret(const Secret
                              name.second,
                              {{std::string(program::kCertificateKey), pair->certificate},
                               {std::string(program::kPrivateKeyKey), pair->key}}});
+  }
+  if (name.second == program::kClusterSecretName) {
+    return name.first == program::kClusterSecretSpace ? directory_.identity : nullptr;
   }
   const auto objects = secrets_.find(name);
   if (objects == secrets_.end()) return nullptr;
@@ -187,7 +266,11 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     const std::uint64_t id = stable_id("ProxyBackend", name.first, name.second);
     const auto known = backends.find(id);
     Backend& backend = backends_[id];
-    if (known != backends.end()) backend.endpoints = known->second.endpoints;
+    if (known != backends.end()) {
+      backend.endpoints = known->second.endpoints;
+      backend.own = known->second.own;
+    }
+    backend.clusters = linked.failover.clusters;
     const bool same =
         known != backends.end() && same_source(known->second.source, linked.source) && !linked.source.name.empty();
     backend.source = linked.source;
@@ -195,7 +278,9 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     const auto before = backend.endpoints;
     if (linked.has_own_endpoints()) {
       set_endpoints(backend, name, allowed(linked.endpoints), linked.names);
-    } else if (!same) {
+    } else if (linked.is_remote()) {
+      set_endpoints(backend, name, {});
+    } else if (!same || !backend.clusters.empty() || !known->second.clusters.empty()) {
       find_endpoints(backend, name);
     }
     if (backend.endpoints != before) changed_backends_.insert(std::move(name));
@@ -205,6 +290,7 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     if (!backends_.contains(id)) changed_backends_.insert({backend.endpoints->name_space, backend.endpoints->name});
   }
   for (const auto& [id, backend] : backends_) all.push_back(backend.endpoints);
+  follow_exports(config);
   changed_ |= all != values_.backends;
   values_.backends = std::move(all);
 
@@ -242,10 +328,46 @@ bool ValueIndex::look_at_files() {
   return changed_;
 }
 
+/// Which of the clusters that a backend names can serve it, and what the others lack.
+std::vector<compiler::Condition> ValueIndex::cluster_conditions(const Backend& backend) const {
+  std::string serve;
+  std::string lack;
+  const auto add = [](std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  for (const compiler::LinkedCluster& ref : backend.clusters) {
+    const auto exporting = compiler::link::exporting(ref, directory_.clusters);
+    for (const auto* one : exporting) {
+      const std::string share = std::to_string(one->services.at(ref.service)) + "% healthy";
+      const bool reached = !one->gateways.empty() || !ref.gateways.empty();
+      add(reached ? serve : lack, one->name + (reached ? " (" + share + ")" : " tells no address of a gateway"));
+    }
+    if (!exporting.empty()) continue;
+    const auto known = std::ranges::find(directory_.clusters, ref.cluster, &compiler::link::ExportingCluster::name);
+    if (!ref.gateways.empty()) {
+      add(serve, ref.cluster + " (by its written address)");
+    } else if (ref.cluster == program::kAnyCluster) {
+      add(lack, "no cluster exports " + ref.service);
+    } else if (known == directory_.clusters.end()) {
+      add(lack, "the cluster " + ref.cluster + " is not known: it has not connected to the hub, or nothing of it is passed on");
+    } else {
+      add(lack, "the cluster " + ref.cluster + " does not export " + ref.service);
+    }
+  }
+  if (directory_.identity == nullptr) {
+    serve.clear();
+    lack = "this cluster has no certificate for others: it has not connected to a hub, and no cluster has connected to it";
+  }
+  const bool whole = lack.empty();
+  return {{std::string(compiler::condition::kClustersReady),
+           whole ? compiler::ConditionStatus::kTrue : compiler::ConditionStatus::kFalse,
+           std::string(whole ? compiler::reason::kExported : compiler::reason::kNotExported),
+           lack + (lack.empty() || serve.empty() ? "" : "; ") + (serve.empty() ? "" : "served by " + serve)}};
+}
+
 std::vector<compiler::Condition> ValueIndex::conditions_of(const BackendName& backend) const {
   const auto found = backends_.find(stable_id("ProxyBackend", backend.first, backend.second));
   if (found == backends_.end()) return {};
   const Backend& known = found->second;
+  if (!known.clusters.empty()) return cluster_conditions(known);
   // How many endpoints names stand for is known to agents alone.
   if (!known.endpoints->names.empty()) return {};
   if (const std::size_t endpoints = known.endpoints->endpoints.size(); endpoints != 0) {

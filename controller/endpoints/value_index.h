@@ -22,6 +22,7 @@
 #include "compiler/link/linked_config.h"
 #include "compiler/model/resource_set.h"
 #include "net/tls/certificate_files.h"
+#include "controller/endpoints/cluster_directory.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {
@@ -67,6 +68,10 @@ class ValueIndex {
   bool take_changed() { return std::exchange(changed_, false); }
   /// Returns the backends whose endpoints have changed since the last call.
   std::set<BackendName> take_changed_backends() { return std::exchange(changed_backends_, {}); }
+  /// Returns what this cluster exports to others: where its gateway for them is, and which services it has for them.
+  const OwnExports& own_exports() const { return own_exports_; }
+  /// Returns whether it is another since the last call.
+  bool take_exports_changed() { return std::exchange(exports_changed_, false); }
   /// Returns conditions of a backend from its endpoints: that it has none, or too few for ejection. Empty: none, or
   /// there is no such backend.
   std::vector<compiler::Condition> conditions_of(const BackendName& backend) const;
@@ -81,14 +86,20 @@ class ValueIndex {
   struct Backend {
     compiler::EndpointSource source;
     std::optional<std::uint8_t> ejection_percent;  ///< nullopt: no passive check
+    std::vector<compiler::LinkedCluster> clusters{};
+    std::vector<program::Endpoint> own{};  ///< its endpoints without those of other clusters' gateways
     std::shared_ptr<const program::BackendEndpoints> endpoints;
   };
   void replace(const std::string& object, Held next);
   void find_endpoints(Backend& backend, const BackendName& name) const;
-  static void set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints,
-                            std::vector<program::EndpointName> names = {});
+  void set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints,
+                     std::vector<program::EndpointName> names = {}) const;
   std::vector<program::Endpoint> allowed(std::vector<program::Endpoint> endpoints) const;
   void refresh_backends(const std::string& service);
+  std::vector<compiler::Condition> cluster_conditions(const Backend& backend) const;
+  void set_directory(ClusterDirectory directory);
+  void follow_exports(const compiler::LinkedConfig& config);
+  void refresh_exports();
   void refresh_secret(const SecretName& name);
   /// Updates the list of files in `files_` to those of the program.
   void follow_files();
@@ -103,6 +114,11 @@ class ValueIndex {
   std::map<std::uint64_t, Backend> backends_;                          ///< of the program, by id
   std::unordered_map<std::string, std::vector<std::uint64_t>> users_;  ///< of each `namespace/service`
   std::map<SecretName, std::set<std::string>> named_;                  ///< keys that the program names
+  ClusterDirectory directory_;
+  /// What is exported: the backend of each, by what the gateway is asked for.
+  std::map<std::string, std::uint64_t> exported_;
+  OwnExports own_exports_;
+  bool exports_changed_ = false;
   program::ValueSet values_;
   std::set<BackendName> changed_backends_;
   bool changed_ = false;

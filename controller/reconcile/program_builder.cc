@@ -468,7 +468,7 @@ void ProgramBuilder::note_unserved() {
 /// What came makes no difference to the program.
 std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult result) {
   give_values(result);
-  if (!result.values_changed) return std::nullopt;
+  if (!result.values_changed && !result.exports) return std::nullopt;
   result.program = program_;
   result.group_programs = group_programs_;
   result.hash = hash_;
@@ -480,6 +480,7 @@ std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult resu
 void ProgramBuilder::give_values(ReconcileResult& result) {
   result.values = values_.values();
   result.values_changed = values_.take_changed();
+  if (values_.take_exports_changed()) result.exports = values_.own_exports();
   for (const auto& [name_space, name] : values_.take_changed_backends()) {
     stale_statuses_.insert(resource_text("ProxyBackend", name_space, name));
   }

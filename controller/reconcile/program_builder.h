@@ -49,6 +49,8 @@ struct ReconcileResult {
   /// Some patterns have no database yet: a program with all of them follows, for the same resources.
   bool lacks_databases = false;
   bool values_changed = false;
+  /// What other clusters are told; nullopt: the same as before.
+  std::optional<OwnExports> exports{};
   std::uint64_t number = 0;  ///< of the program, from 1
   Cause cause;
   std::string fault;

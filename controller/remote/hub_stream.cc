@@ -291,6 +291,17 @@ Result<HubChannel::Renewed> HubChannel::renew(const std::string& request) {
   return Renewed{reply.certificate(), reply.authorities()};
 }
 
+Result<HubChannel::Renewed> HubChannel::renew_traffic(const std::string& request) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
+  v1::RenewRequest call;
+  call.set_request(request);
+  v1::Credentials reply;
+  const grpc::Status status = impl_->stub->RenewTraffic(&context, call, &reply);
+  if (!status.ok()) return error_of(status);
+  return Renewed{reply.certificate(), reply.authorities()};
+}
+
 void HubChannel::open(HubStreamEvents events) {
   impl_->stream = std::make_unique<ClientStream>(*impl_->stub, std::move(events));
 }

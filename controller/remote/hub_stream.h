@@ -37,6 +37,8 @@ class HubChannel {
     std::string certificate, authorities;
   };
   Result<Renewed> renew(const std::string& request);
+  /// The same for traffic between clusters. kUnimplemented: the hub is older.
+  Result<Renewed> renew_traffic(const std::string& request);
   /// Opens the stream. To be closed before the channel goes.
   void open(HubStreamEvents events);
   void say(const std::vector<Word>& words);

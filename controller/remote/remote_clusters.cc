@@ -1,6 +1,7 @@
 #include "controller/remote/remote_clusters.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,9 @@ constexpr net::Duration kShortestTick = 25ms;
 constexpr net::Duration kLongestTick = 250ms;
 constexpr auto kGuestPatience = 10s;
 constexpr auto kLookAtRoots = 5s;
+constexpr auto kLookAtTraffic = 1s;
+constexpr std::size_t kMostNewsAtOnce = 8;
+constexpr auto kBetweenNews = 400ms;
 /// While it is heard, a status says so once in this time.
 constexpr auto kTellHeartbeat = 60s;
 /// A cluster that connects again and again is let in once a second.
@@ -39,6 +43,12 @@ std::vector<std::string> groups_in(const nlohmann::json& spec) {
   return groups;
 }
 
+std::vector<std::string> namespaces_in(const nlohmann::json& spec) {
+  std::vector<std::string> namespaces;
+  for (const nlohmann::json& name : list_in(spec, "exportNamespaces")) namespaces.push_back(text_value(name));
+  return namespaces;
+}
+
 }  // namespace
 
 RemoteSpec read_remote_spec(std::string_view document) {
@@ -49,7 +59,9 @@ RemoteSpec read_remote_spec(std::string_view document) {
   return {.heartbeat = bounded({duration_in(heartbeat, "interval"), duration_in(heartbeat, "timeout")}),
           .suspended = suspended.is_boolean() && suspended.get<bool>(),
           .created = text_in(member_in(object, "metadata"), "creationTimestamp"),
-          .agent_groups = groups_in(spec)};
+          .agent_groups = groups_in(spec),
+          .region = text_in(spec, "region"),
+          .export_namespaces = namespaces_in(spec)};
 }
 
 RemoteClusters::RemoteClusters(RemoteClustersOptions options) : options_(std::move(options)) {}
@@ -94,8 +106,10 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
                   {Hello{.cluster_uid = options_.cluster_uid, .version = options_.version, .heartbeat = heartbeat}}};
     }
     changed = refresh(name, entry);
+    if (options_.traffic != nullptr) need_thread();
   }
   if (said) said->connection->say(std::move(said->words));
+  tell_traffic();
   wake_.notify_all();
   announce(changed);
 }
@@ -115,12 +129,48 @@ void RemoteClusters::remove(const std::string& name_space, const std::string& na
     ++changes_;
   }
   for (const Ended& one : ended) one.connection->end(one.why);
+  tell_traffic();
   announce(true);
 }
 
 void RemoteClusters::synced() {
-  const std::lock_guard lock(mutex_);
-  synced_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    synced_ = true;
+  }
+  tell_traffic();
+}
+
+/// Which clusters may call which, from their objects and what was revoked. Not before all are known: what was kept of
+/// one would be forgotten.
+void RemoteClusters::tell_traffic() {
+  if (options_.traffic == nullptr || authority_ == nullptr) return;
+  std::map<std::string, TrafficTerms> terms;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!synced_ || stopping_) return;
+    for (const auto& [name, entry] : entries_) {
+      const RemoteSpec& spec = holder_of(entry).second;
+      // One that is kept out is nobody's peer.
+      if (spec.suspended) continue;
+      const auto revoked = authority_->remote_revoked_until(name).time_since_epoch();
+      terms[name] = {.region = spec.region,
+                     .namespaces = spec.export_namespaces,
+                     .issued_after_ms = static_cast<std::uint64_t>(
+                         std::chrono::duration_cast<std::chrono::milliseconds>(revoked).count()),
+                     .connected = entry.link.has_value()};
+    }
+  }
+  options_.traffic->set_clusters(std::move(terms), *authority_);
+}
+
+/// A few at a time: a spoke takes fifty words a second, probes among them.
+void RemoteClusters::add_news(const std::string& name, Entry& entry, std::vector<Word>& words) const {
+  if (options_.traffic == nullptr || now() < entry.next_news) return;
+  std::vector<Word> news = options_.traffic->news_for(name, entry.news, kMostNewsAtOnce);
+  if (news.empty()) return;
+  entry.next_news = now() + kBetweenNews;
+  words.insert(words.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
 }
 
 void RemoteClusters::set_own(std::uint32_t agents, std::uint32_t ready, const std::string& program) {
@@ -211,6 +261,7 @@ Result<Hello> RemoteClusters::enter(const std::shared_ptr<Connection>& guest, co
     if (before) connected_.erase(before.get());
     connected_[guest.get()] = name;
     entry.link.emplace(spec.heartbeat, now());
+    entry.news = {};
     entry.certificate = certificate;
     entry.cluster_uid = hello.cluster_uid;
     entry.version = hello.version;
@@ -240,6 +291,7 @@ Status RemoteClusters::hear(const Connection& connection, const Word& word) {
   std::optional<Said> said;
   bool changed = false;
   Status status;
+  std::string exporter;
   {
     const std::lock_guard lock(mutex_);
     Entry* const entry = entry_of(connection);
@@ -253,7 +305,12 @@ Status RemoteClusters::hear(const Connection& connection, const Word& word) {
     }
     std::vector<Word> words = entry->link->due(own_report(), now());
     if (!words.empty()) said = Said{entry->connection, std::move(words)};
+    if (status) exporter = connected_.at(&connection);
     changed = refresh(connected_.at(&connection), *entry);
+  }
+  const auto* const exports = std::get_if<Exports>(&word);
+  if (exports != nullptr && options_.traffic != nullptr && !exporter.empty()) {
+    options_.traffic->take_exports(exporter, *exports);
   }
   if (said) said->connection->say(std::move(said->words));
   announce(changed);
@@ -353,6 +410,7 @@ void RemoteClusters::tick() {
       } else {
         std::vector<Word> words = entry.link->due(own_report(), time);
         if (trust) words.emplace_back(*trust);
+        add_news(name, entry, words);
         if (!words.empty()) said.push_back({entry.connection, std::move(words)});
       }
       changed = refresh(name, entry) || lost || changed;
@@ -368,6 +426,13 @@ void RemoteClusters::tick() {
   }
   for (Said& one : said) one.connection->say(std::move(one.words));
   for (const Ended& one : ended) one.connection->end(one.why);
+  bool due = false;
+  {
+    const std::lock_guard lock(mutex_);
+    due = now() >= traffic_at_;
+    if (due) traffic_at_ = now() + kLookAtTraffic;
+  }
+  if (due) tell_traffic();
   announce(changed);
 }
 
@@ -474,8 +539,14 @@ void RemoteClusters::need_thread() {
 void RemoteClusters::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    // While nobody is connected there is nothing that time changes.
-    wake_.wait(lock, [this] { return stopping_ || !connected_.empty() || !guests_.empty(); });
+    // While nobody is connected there is nothing that time changes, but who was revoked.
+    const bool looks = options_.traffic != nullptr && !entries_.empty();
+    const auto somebody = [this] { return stopping_ || !connected_.empty() || !guests_.empty(); };
+    if (looks) {
+      wake_.wait_for(lock, kLookAtTraffic, somebody);
+    } else {
+      wake_.wait(lock, somebody);
+    }
     net::Duration step = kLongestTick;
     for (const auto& [name, entry] : entries_) {
       if (entry.link) step = std::min<net::Duration>(step, entry.link->heartbeat().interval / 4);

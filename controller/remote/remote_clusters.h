@@ -24,6 +24,7 @@
 #include "controller/authority/authority.h"
 #include "controller/remote/link.h"
 #include "controller/remote/phase.h"
+#include "controller/remote/traffic.h"
 
 namespace edge::controller::remote {
 
@@ -35,6 +36,9 @@ struct RemoteSpec {
   bool was_connected = false;  ///< by its status
   /// That agents behind its relay may be in, ascending; empty: it has a controller, and no relay.
   std::vector<std::string> agent_groups{};
+  std::string region{};
+  /// Namespaces whose exported services are passed on to other clusters; `*`: all.
+  std::vector<std::string> export_namespaces{};
   friend bool operator==(const RemoteSpec&, const RemoteSpec&) = default;
 };
 /// `document`: the object as JSON.
@@ -72,6 +76,8 @@ struct RemoteClustersOptions {
   std::function<void()> changed{};
   /// Whether this controller writes statuses; null: it does.
   std::function<bool()> leads{};
+  /// What is told of services between clusters; null: nothing. Must outlive the clusters.
+  Traffic* traffic = nullptr;
   Logger log{};
   std::function<WallTime()> clock{};    ///< null: the system's
   std::function<net::Time()> steady{};  ///< null: the system's, and a thread that looks at it
@@ -148,6 +154,8 @@ class RemoteClusters {
     std::string refusal, refusal_message, last_error;
     std::uint64_t connections = 0, refused = 0;
     Bucket calls;
+    NewsCursor news{};
+    net::Time next_news{};
     RemoteView told{};  ///< without times and counts that change all the time
   };
   struct Guest {
@@ -174,6 +182,8 @@ class RemoteClusters {
   Report own_report() const;
   Entry* entry_of(const Connection& connection);
   void refuse(const std::string& name, Entry& entry, const Error& why);
+  void add_news(const std::string& name, Entry& entry, std::vector<Word>& words) const;
+  void tell_traffic();
   void announce(bool changed);
   void run();
   void need_thread();
@@ -192,6 +202,7 @@ class RemoteClusters {
   std::optional<net::Time> behind_since_;
   std::string roots_;
   net::Time roots_at_{};
+  net::Time traffic_at_{};
   std::thread thread_;
 };
 

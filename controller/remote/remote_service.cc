@@ -14,6 +14,7 @@
 #include "controller/distribute/caller.h"
 #include "controller/distribute/protocol.h"
 #include "controller/remote/frame_reactor.h"
+#include "program/cluster_traffic.h"
 #include "schemas/remote.grpc.pb.h"
 
 namespace edge::controller::remote {
@@ -391,6 +392,13 @@ class RemoteService final : public v1::Remote::CallbackService {
     return reactor;
   }
 
+  grpc::ServerUnaryReactor* RenewTraffic(grpc::CallbackServerContext* context, const v1::RenewRequest* request,
+                                         v1::Credentials* reply) override {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(to_grpc(renew_traffic(*context, *request, *reply)));
+    return reactor;
+  }
+
   LinkReactor* Link(grpc::CallbackServerContext* context) override {
     auto who = identify(*context);
     if (!who) return new Refusing<LinkReactor>(who.error());
@@ -441,6 +449,23 @@ class RemoteService final : public v1::Remote::CallbackService {
     const auto who = identify(context);
     if (!who) return who.error();
     auto certificate = authority_.sign_remote(who->subject.name, request.request());
+    if (!certificate) return certificate.error();
+    reply.set_certificate(std::move(*certificate));
+    reply.set_authorities(authority_.roots());
+    return {};
+  }
+
+  Status renew_traffic(const grpc::CallbackServerContext& context, const v1::RenewRequest& request,
+                       v1::Credentials& reply) {
+    const auto who = identify(context);
+    if (!who) return who.error();
+    const std::string& name = who->subject.name;
+    // Nobody is mistaken for the hub.
+    if (name == program::kHubCluster) {
+      return Error{ErrorCode::kPermissionDenied, "no cluster but the hub is called `hub` in traffic between clusters"};
+    }
+    if (!clusters_.connected_uid(name)) return Error{ErrorCode::kUnavailable, "there is no link of the cluster"};
+    auto certificate = authority_.sign_cluster(name, request.request());
     if (!certificate) return certificate.error();
     reply.set_certificate(std::move(*certificate));
     reply.set_authorities(authority_.roots());

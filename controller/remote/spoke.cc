@@ -27,6 +27,9 @@ constexpr net::Duration kLongestPause = 5s;
 /// A hub that refuses is asked seldom: somebody has to act there.
 constexpr net::Duration kRefusedPause = 15s;
 constexpr auto kLookForLead = 500ms;
+/// After a certificate for traffic could not be had.
+constexpr net::Duration kIdentityAgain = 10s;
+constexpr std::size_t kMostNews = 4096;
 /// After a renewal that failed, or was of no use.
 constexpr net::Duration kRenewAgain = 60s;
 /// While it is heard, a status says so once in this time.
@@ -48,6 +51,8 @@ struct Spoke::Impl {
   RemoteIdentity identity;
   bool is_first = false;     ///< the certificate is that of the join file
   net::Time next_renewal{};  ///< not before
+  net::Time next_identity{};
+  std::optional<Exports> told_exports;  ///< to this hub, by this connection
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
@@ -56,6 +61,7 @@ struct Spoke::Impl {
   std::string logged;  ///< the last error, so that it is told once
   std::optional<Link> link;
   bool welcomed = false;
+  std::vector<Word> news;  ///< of other clusters, not taken yet
   std::optional<Error> ended;
   std::optional<std::string> trusted;  ///< authorities from now on, not kept yet
   SpokeView shown;
@@ -84,6 +90,8 @@ struct Spoke::Impl {
   Status work(HubChannel& channel);
   void hear(const Word& word);
   void take_trust();
+  void exchange(HubChannel& channel);
+  Status ask_identity(HubChannel& channel);
   void note(const Error& why);
   void show();
   void run();
@@ -180,6 +188,13 @@ void Spoke::Impl::hear(const Word& word) {
     shown.version = hello->version;
     shown.cluster_uid = hello->cluster_uid;
   }
+  if (std::holds_alternative<ClusterNews>(word) || std::holds_alternative<NewsEnd>(word)) {
+    if (news.size() >= kMostNews) {
+      if (!ended) ended = Error{ErrorCode::kResourceExhausted, "the hub tells more of clusters than there can be"};
+    } else {
+      news.push_back(word);
+    }
+  }
   if (const auto* const trust = std::get_if<Trust>(&word)) trusted = trust->authorities;
   if (Status status = link->hear(word, now()); !status && !ended) ended = status.error();
   heard = wall();
@@ -197,6 +212,48 @@ void Spoke::Impl::take_trust() {
   if (!taken || *taken == identity.authorities || !net::tls::are_certificates(*taken)) return;
   identity.authorities = std::move(*taken);
   if (Status status = keep(); !status) options.log.warn(status.error().text);
+}
+
+Status Spoke::Impl::ask_identity(HubChannel& channel) {
+  auto key = net::tls::make_private_key();
+  if (!key) return key.error();
+  const auto request = net::tls::certificate_request(*key);
+  if (!request) return request.error();
+  auto renewed = channel.renew_traffic(*request);
+  if (!renewed) return renewed.error();
+  return options.traffic->take_identity({.cluster = identity.cluster,
+                                         .certificate = std::move(renewed->certificate),
+                                         .key = std::move(*key),
+                                         .authorities = std::move(renewed->authorities),
+                                         .hub = identity.hub,
+                                         .joined_with = identity.joined_with});
+}
+
+/// Of services between clusters: what is heard, what is told, and the certificate for it.
+void Spoke::Impl::exchange(HubChannel& channel) {
+  if (options.traffic == nullptr || hub_uid().empty()) return;
+  if (now() >= next_identity && options.traffic->needs_identity(identity.hub, identity.joined_with)) {
+    next_identity = now() + kIdentityAgain;
+    if (Status status = ask_identity(channel); !status) {
+      options.log.warn("no certificate for traffic between clusters: " + status.error().text);
+    }
+  }
+  if (!options.traffic->takes_from(identity.hub)) return;
+  options.traffic->trust(identity.hub, identity.authorities);
+  std::vector<Word> heard_news;
+  {
+    const std::lock_guard lock(mutex);
+    heard_news.swap(news);
+  }
+  for (const Word& word : heard_news) {
+    if (const auto* const one = std::get_if<ClusterNews>(&word)) options.traffic->take_news(identity.hub, *one);
+    if (std::holds_alternative<NewsEnd>(word)) options.traffic->end_news(identity.hub);
+  }
+  Exports own = options.traffic->own();
+  if (told_exports != own) {
+    channel.say({own});
+    told_exports = std::move(own);
+  }
 }
 
 Status Spoke::Impl::work(HubChannel& channel) {
@@ -244,6 +301,7 @@ Status Spoke::Impl::work(HubChannel& channel) {
       channel.keep_questions(options.answer);
     }
     take_trust();
+    exchange(channel);
     show();
     if (is_due()) {
       channel.say({Leaving{}});
@@ -273,8 +331,11 @@ Status Spoke::Impl::session() {
     const std::lock_guard lock(mutex);
     link.emplace(Heartbeat(), now());
     welcomed = false;
+    news.clear();
     ended.reset();
   }
+  told_exports.reset();
+  if (options.traffic != nullptr) options.traffic->begin_news(identity.hub);
   channel.open({.heard = [this](const Word& word) { hear(word); },
                 .ended =
                     [this](const Error& why) {

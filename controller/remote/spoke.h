@@ -16,6 +16,7 @@
 #include "controller/authority/certificates.h"
 #include "controller/distribute/agent_answer.h"
 #include "controller/remote/phase.h"
+#include "controller/remote/traffic.h"
 #include "controller/remote/tunnel.h"
 
 namespace edge::controller::remote {
@@ -39,6 +40,8 @@ struct SpokeOptions {
   Tunnels* tunnels = nullptr;
   /// Answers what the hub's administrators ask; null: the hub may ask nothing. Called on threads of the spoke.
   std::function<AgentAnswer(const AgentQuestion&)> answer{};
+  /// What is told and heard of services between clusters; null: nothing. Must outlive the spoke.
+  Traffic* traffic = nullptr;
   Logger log{};
   std::function<WallTime()> clock{};  ///< null: the system's
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/ip.h"
 #include "controller/distribute/protocol.h"
+#include "program/values/endpoints.h"
 #include "schemas/remote.pb.h"
 
 namespace edge::controller::remote {
@@ -54,6 +56,53 @@ Result<Word> read_report(const v1::Report& report) {
   return Word(Report{report.agents(), report.ready(), program, milliseconds(lag)});
 }
 
+bool is_service(const std::string& text) {
+  // namespace, name and port, as program/cluster_traffic.h writes them: a header's value.
+  return text.size() <= 300 && text.find('/') != std::string::npos &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f && c != '\\' && c != '"'; });
+}
+
+Result<Exports> read_exports(const v1::Exports& exports) {
+  Exports read;
+  if (exports.gateways_size() > static_cast<int>(Exports::kMostGateways) ||
+      exports.services_size() > static_cast<int>(Exports::kMostServices)) {
+    return malformed("exports are too many");
+  }
+  for (const std::string& gateway : exports.gateways()) {
+    const std::size_t colon = gateway.rfind(':');
+    std::string_view host = std::string_view(gateway).substr(0, std::min(colon, gateway.size()));
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    if (colon == std::string::npos || !parse_ip(host)) return malformed("gateway has no address");
+    read.gateways.push_back(gateway);
+  }
+  for (const v1::ExportedService& service : exports.services()) {
+    if (!is_service(service.service())) return malformed("exported service is none");
+    read.services[service.service()] = static_cast<std::uint8_t>(std::min(100U, service.healthy_percent()));
+  }
+  return read;
+}
+
+Result<Word> read_news(const v1::ClusterNews& news) {
+  if (!program::is_cluster_name(news.cluster())) return malformed("news are of no cluster");
+  auto exports = read_exports(news.exports());
+  if (!exports) return exports.error();
+  return Word(ClusterNews{.cluster = news.cluster(),
+                          .gone = news.gone(),
+                          .region = printable(news.region(), kMaxUid),
+                          .connected = news.connected(),
+                          .issued_after_ms = news.issued_after_ms(),
+                          .exports = std::move(*exports)});
+}
+
+void write_exports(const Exports& exports, v1::Exports& out) {
+  for (const std::string& gateway : exports.gateways) out.add_gateways(gateway);
+  for (const auto& [service, percent] : exports.services) {
+    auto& one = *out.add_services();
+    one.set_service(service);
+    one.set_healthy_percent(percent);
+  }
+}
+
 std::uint32_t count_of(milliseconds time) { return static_cast<std::uint32_t>(time.count()); }
 
 struct Writer {
@@ -82,6 +131,17 @@ struct Writer {
   }
   void operator()(const Trust& trust) const { message.mutable_trust()->set_authorities(trust.authorities); }
   void operator()(const Leaving&) const { message.mutable_leaving(); }
+  void operator()(const Exports& exports) const { write_exports(exports, *message.mutable_exports()); }
+  void operator()(const ClusterNews& news) const {
+    auto& out = *message.mutable_news();
+    out.set_cluster(news.cluster);
+    out.set_gone(news.gone);
+    out.set_region(news.region);
+    out.set_connected(news.connected);
+    out.set_issued_after_ms(news.issued_after_ms);
+    write_exports(news.exports, *out.mutable_exports());
+  }
+  void operator()(const NewsEnd&) const { message.mutable_news_end(); }
   void operator()(const Unknown&) const {}
 };
 
@@ -112,6 +172,15 @@ Result<Word> read_word(const v1::Message& message) {
       return Word(Trust{message.trust().authorities()});
     case v1::Message::kLeaving:
       return Word(Leaving{});
+    case v1::Message::kExports: {
+      auto exports = read_exports(message.exports());
+      if (!exports) return exports.error();
+      return Word(std::move(*exports));
+    }
+    case v1::Message::kNews:
+      return read_news(message.news());
+    case v1::Message::kNewsEnd:
+      return Word(NewsEnd{});
     case v1::Message::WORD_NOT_SET:
       break;
   }

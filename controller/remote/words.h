@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 
@@ -62,11 +64,31 @@ struct Trust {
 struct Leaving {
   friend bool operator==(const Leaving&, const Leaving&) = default;
 };
+/// Of one cluster: services by what its gateway is asked for, with how much of each is healthy, 0 to 100.
+struct Exports {
+  static constexpr std::size_t kMostGateways = 16;
+  static constexpr std::size_t kMostServices = 512;
+  std::vector<std::string> gateways{};  ///< `198.51.100.7:15443`
+  std::map<std::string, std::uint8_t> services{};
+  friend bool operator==(const Exports&, const Exports&) = default;
+};
+struct ClusterNews {
+  std::string cluster;
+  bool gone = false;
+  std::string region{};
+  bool connected = false;
+  std::uint64_t issued_after_ms = 0;
+  Exports exports{};
+  friend bool operator==(const ClusterNews&, const ClusterNews&) = default;
+};
+struct NewsEnd {
+  friend bool operator==(const NewsEnd&, const NewsEnd&) = default;
+};
 /// What this version does not know.
 struct Unknown {
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
-using Word = std::variant<Hello, Probe, ProbeReply, Report, Trust, Leaving, Unknown>;
+using Word = std::variant<Hello, Probe, ProbeReply, Report, Trust, Leaving, Exports, ClusterNews, NewsEnd, Unknown>;
 
 /// kInvalidArgument: out of bounds; kFailedPrecondition: no protocol in common.
 Result<Word> read_word(const edge::remote::v1::Message& message);

@@ -255,7 +255,11 @@ Json backend_status(const program::BackendEndpoints* backend) {
       const bool v6 = !endpoint.address.is_v4();
       endpoints.push_back({{"address", (v6 ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port)},
                            {"healthy", endpoint.ready}});
-      if (!endpoint.zones.empty()) endpoints.back()["zone"] = program::zones_text(endpoint.zones);
+      if (!endpoint.cluster.empty()) {
+        endpoints.back()["cluster"] = endpoint.cluster;
+      } else if (!endpoint.zones.empty()) {
+        endpoints.back()["zone"] = program::zones_text(endpoint.zones);
+      }
     }
   }
   Json status = {{"endpoints", std::move(endpoints)}};
@@ -519,6 +523,11 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
   } else if (key.kind == "BackendTLSPolicy") {
     status = backend_tls_status(c, service_users());
     desired.rejection = stored == nullptr ? "" : rejection_in(stored->conditions);
+  } else if (key.kind == "ServiceExport") {
+    if (stored != nullptr) {
+      status = Json{{"conditions", conditions_json(stored->conditions, c.generation())}};
+      desired.rejection = rejection_in(stored->conditions);
+    }
   } else if (key.kind == "Ingress") {
     status = ingress_status(c, gateways_of(object));
     if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);

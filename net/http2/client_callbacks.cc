@@ -2,6 +2,11 @@
 // session.
 #include "net/http2/client_callbacks.h"
 
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "base/field_name.h"
 #include "net/http2/client_connection.h"
 #include "net/http2/client_stream.h"
 #include "net/http2/nghttp2.h"
@@ -157,12 +162,38 @@ struct ClientCallbacks {
   }
 };
 
+namespace {
+
+/// Sets the label and its counter, whose text must outlive the fields.
+void set_label(const RequestLabel& label, std::string& count_text, std::vector<Field>& fields) {
+  unsigned count = 0;
+  for (const Field& field : fields) {
+    if (!same_field(field.name, label.counter)) continue;
+    unsigned counted = label.most;  // what is no number counts as enough
+    const char* const end = field.value.data() + field.value.size();
+    const auto read = std::from_chars(field.value.data(), end, counted);
+    count = std::max(count, read.ec == std::errc() && read.ptr == end ? counted : label.most);
+  }
+  std::erase_if(fields, [&](const Field& field) {
+    return same_field(field.name, label.name) || same_field(field.name, label.counter);
+  });
+  if (count >= label.most) return;
+  count_text = std::to_string(count + 1);
+  fields.push_back({label.name, label.value});
+  fields.push_back({label.counter, count_text});
+}
+
+}  // namespace
+
 bool ClientConnection::submit(ClientStream& stream, const http1::RequestHead& head) {
   const std::string_view scheme = secure_ ? "https" : "http";
   if (stream.accept_ != nullptr) {
     tunnel_fields(head, scheme, engine_.fields_);
   } else {
     request_fields(head, scheme, engine_.fields_);
+  }
+  if (!label_.value.empty()) [[unlikely]] {
+    set_label(label_, label_count_, engine_.fields_);
   }
   const Pairs pairs(engine_.fields_);
   nghttp2_data_provider body{};

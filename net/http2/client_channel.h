@@ -28,6 +28,10 @@ class ClientChannel final : public Channel, private Deferred, private TimerNode,
 
   /// Takes a connection on which nothing was sent yet. `secure`: it uses TLS.
   void start(Transport transport, bool secure);
+  /// Of all its requests from now on. Called after `start`.
+  void label(RequestLabel label) {
+    if (connection_) connection_->label(std::move(label));
+  }
   /// Returns how many more streams it accepts now.
   std::size_t room() const { return connection_ ? connection_->room() : 0; }
   /// Returns whether it will never accept a stream again.

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/field.h"
@@ -67,6 +69,15 @@ class ClientEngine {
   std::unique_ptr<Nghttp2> nghttp2_;
 };
 
+/// What every request of one connection carries, in place of fields of these names that its session wrote.
+struct RequestLabel {
+  std::string name;     ///< lower case
+  std::string value;    ///< empty: the connection has no label
+  std::string counter;  ///< lower case: a field that counts how often a request was labelled
+  /// A request that was labelled so often carries no label any more.
+  unsigned most = 0;
+};
+
 class ClientConnection {
  public:
   class Owner {
@@ -102,6 +113,8 @@ class ClientConnection {
   bool closing() const;
   /// Opens a stream for one request and its response. Precondition: room() > 0.
   std::unique_ptr<Layer> open_stream();
+  /// Of all requests from now on.
+  void label(RequestLabel label) { label_ = std::move(label); }
   /// Returns the number of streams with an incomplete response, or with a session.
   std::size_t streams() const { return live_; }
 
@@ -146,6 +159,8 @@ class ClientConnection {
   std::size_t widened_ = 0;
   Time now_;
   Time heard_at_;
+  RequestLabel label_{};
+  std::string label_count_;  ///< of the request that is submitted
   bool secure_;
   bool settings_known_ = false;
   bool went_away_ = false;

@@ -96,7 +96,7 @@ class Pairs {
   }
 
   std::size_t count_ = 0;
-  std::array<nghttp2_nv, http1::HeadFields::kMax + 6> pairs_;
+  std::array<nghttp2_nv, http1::HeadFields::kMax + 8> pairs_;
 };
 
 /// Answers nghttp2's request for the next DATA of a body: the available size, or deferred. `ended`: the body is

@@ -1,6 +1,8 @@
 #include "net/tls/certificate.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <ctime>
 #include <utility>
 
@@ -253,6 +255,51 @@ Status Authorities::add_revoked(std::string_view pem) {
   if (!at_end()) return invalid("ca.crl: " + take_error());
   if (lists == 0) return invalid("ca.crl: there is no list in it");
   return {};
+}
+
+Status Authorities::allow_only(std::string_view list) {
+  limited_ = true;
+  while (!list.empty()) {
+    const std::string_view line = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), line.size() + 1));
+    if (line.empty()) continue;
+    const std::size_t space = line.find(' ');
+    std::uint64_t after = 0;
+    const std::string_view number = line.substr(std::min(space, line.size() - 1) + 1);
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), after);
+    if (space == std::string_view::npos || read.ec != std::errc() || read.ptr != number.data() + number.size() ||
+        allowed_.size() >= kMaxAuthorities) {
+      return invalid("peers: no list of URIs and times");
+    }
+    allowed_.insert_or_assign(std::string(line.substr(0, space)), after);
+  }
+  return {};
+}
+
+bool Authorities::allows(x509_st* certificate) const {
+  if (!limited_) return true;
+  if (certificate == nullptr) return false;
+  // Of the 16 bytes of the serial number the first eight are the time of issue (controller/authority/certificates.h).
+  BIGNUM* const number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), nullptr);
+  std::array<unsigned char, 16> bytes{};
+  const bool fits = number != nullptr && BN_bn2binpad(number, bytes.data(), bytes.size()) == bytes.size();
+  BN_free(number);
+  if (!fits) return false;
+  std::uint64_t issued = 0;
+  for (std::size_t i = 0; i < 8; ++i) issued = issued << 8 | bytes[i];
+  bool found = false;
+  auto* const names =
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_STRING* const text = name->d.uniformResourceIdentifier;
+    const auto allowed = allowed_.find(std::string_view(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+                                                        static_cast<std::size_t>(ASN1_STRING_length(text))));
+    found |= allowed != allowed_.end() && issued > allowed->second;
+  }
+  GENERAL_NAMES_free(names);
+  return found;
 }
 
 void Authorities::check_revoked(RevocationLists lists) {

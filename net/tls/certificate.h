@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,6 +82,12 @@ class Authorities {
   Status add_system();
   /// Adds all revocation lists of a PEM file; an empty or unreadable one is an error.
   Status add_revoked(std::string_view pem);
+  /// Believes only certificates with one of the URIs of a list, and a serial number that begins with a later time.
+  /// Lines `URI MILLISECONDS`, at most 4096; kInvalidArgument for others.
+  Status allow_only(std::string_view list);
+  /// Returns whether a certificate that verifies is believed: any, without a list.
+  bool allows(x509_st* certificate) const;
+  bool is_limited() const { return limited_; }
   /// Enables the check of revocation lists. The configured CA certificates themselves are not checked.
   void check_revoked(RevocationLists lists);
 
@@ -90,6 +98,9 @@ class Authorities {
  private:
   Handle<x509_store_st> store_;
   std::vector<Handle<x509_st>> certificates_;
+  bool limited_ = false;
+  /// By URI: milliseconds since 1970.
+  std::map<std::string, std::uint64_t, std::less<>> allowed_{};
 };
 
 }  // namespace edge::net::tls

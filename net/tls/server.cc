@@ -107,6 +107,19 @@ struct ServerCallbacks {
     return 1;
   }
 
+  /// Of a client whose certificate verifies: whether its name is one of those that are allowed.
+  static int only_allowed(int verified, X509_STORE_CTX* context) {
+    const X509_STORE_CTX_verify_cb own = X509_STORE_get_verify_cb(X509_STORE_CTX_get0_store(context));
+    if (own != nullptr) verified = own(verified, context);
+    if (verified == 0 || X509_STORE_CTX_get_error_depth(context) != 0) return verified;
+    auto* const ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    const Site* const site = layer_of(ssl).site_;
+    const Authorities* const authorities = site->context().settings().client_authorities.get();
+    if (authorities->allows(X509_STORE_CTX_get_current_cert(context))) return 1;
+    X509_STORE_CTX_set_error(context, X509_V_ERR_APPLICATION_VERIFICATION);
+    return 0;
+  }
+
   static int certificate(SSL* ssl, void*) {
     RecordLayer& layer = layer_of(ssl);
     for (const ServerCertificate* one : layer.site_->find(layer.server_name_)) {
@@ -202,12 +215,14 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::make(ServerSettings 
   if (made->settings_.client_certificate != ClientCertificate::kNone) {
     const bool required = made->settings_.client_certificate == ClientCertificate::kRequired;
     const bool unverified = made->settings_.client_certificate == ClientCertificate::kUnverified;
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
-                       unverified ? ServerCallbacks::continue_unverified : nullptr);
     // Without an authority nobody's certificate is believed.
     if (made->settings_.client_authorities == nullptr) {
       made->settings_.client_authorities = std::make_shared<const Authorities>();
     }
+    const auto verifies =
+        made->settings_.client_authorities->is_limited() ? ServerCallbacks::only_allowed : SSL_verify_cb(nullptr);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
+                       unverified ? ServerCallbacks::continue_unverified : verifies);
     SSL_CTX_set1_cert_store(context, made->settings_.client_authorities->store());
     for (const Handle<x509_st>& one : made->settings_.client_authorities->certificates()) {
       SSL_CTX_add_client_CA(context, one.get());

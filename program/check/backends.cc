@@ -1,4 +1,10 @@
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
 #include "program/check/checker.h"
+#include "program/cluster_traffic.h"
+#include "program/values/endpoints.h"
 
 namespace edge::program {
 namespace {
@@ -54,6 +60,34 @@ bool check_backend(Checker& check, const BackendRecord& backend, std::uint64_t p
          check.optional(backend.tls, "backends.tls", tls);
 }
 
+/// Of backends that are there, in order, one of a cluster each.
+bool check_clusters(Checker& check, const BackendsHeader& header) {
+  static constexpr const char* kField = "clusters";
+  if (!check.array(header.clusters, kField)) return false;
+  const SectionView& view = check.view();
+  const auto backends = view.array(header.backends);
+  std::tuple<std::uint64_t, std::string_view> before{};
+  std::size_t of_backend = 0;
+  for (const ClusterRefRecord& record : view.array(header.clusters)) {
+    const bool sound = check.text(record.cluster) && record.cluster.size != 0 && check.text(record.service) &&
+                       check.text(record.region) && record.priority >= 1 && record.priority <= kMostClusterPriority &&
+                       record.weight >= 1 && record.weight <= kMostEndpointWeight && record.healthy_percent >= 1 &&
+                       record.healthy_percent <= 100 && record.tls.count == 1;
+    if (!check.require(sound, kField)) return false;
+    const std::tuple<std::uint64_t, std::string_view> key(record.backend_id, view.string(record.cluster));
+    of_backend = std::get<0>(before) == record.backend_id ? of_backend + 1 : 1;
+    const auto found = std::ranges::lower_bound(backends, record.backend_id, {}, &BackendRecord::id);
+    // Datagrams, and what one client's PROXY header begins, do not go to other clusters.
+    const bool of_one = found != backends.end() && found->id == record.backend_id &&
+                        found->protocol != BackendProtocol::kUdp && found->proxy_protocol == ProxyProtocol::kNone;
+    if (!check.require(of_one && before < key && of_backend <= kMostClusterRefs, kField)) return false;
+    if (!check.optional(record.tls, kField, [&](const BackendTlsRecord& tls) { return check_tls(check, tls); }))
+      return false;
+    before = key;
+  }
+  return true;
+}
+
 }  // namespace
 
 void check_backends(Checker& check) {
@@ -68,6 +102,7 @@ void check_backends(Checker& check) {
     if (!check_backend(check, backend, previous, index++)) return;
     previous = backend.id;
   }
+  check_clusters(check, header);
 }
 
 }  // namespace edge::program

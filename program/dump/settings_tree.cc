@@ -236,6 +236,17 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const BackendR
     if (tls->client_certificate.count != 0) block.secrets("clientCertificate", tls->client_certificate);
     settings.push_back(block.take());
   }
+  for (const ClusterRefRecord& cluster : clusters_of(section, backend.id)) {
+    Block block(section, "cluster");
+    block.text("name", cluster.cluster)
+        .text("service", cluster.service)
+        .number("priority", cluster.priority)
+        .number("weight", cluster.weight)
+        .text("region", cluster.region)
+        .number("healthyPercent", cluster.healthy_percent);
+    if (cluster.most_in_flight != 0) block.number("maxRequestsPerEndpoint", cluster.most_in_flight);
+    settings.push_back(block.take());
+  }
   return settings;
 }
 

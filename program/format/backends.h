@@ -135,9 +135,26 @@ struct BackendTlsRecord {
 };
 static_assert(sizeof(BackendTlsRecord) == 40);
 
+/// A service of another cluster that serves requests of a backend too (program/cluster_traffic.h). Its endpoints, the
+/// addresses of that cluster's gateway, are among the backend's, with the cluster's name. Always HTTP/2.
+struct ClusterRefRecord {
+  std::uint64_t backend_id;
+  StringRef cluster;
+  StringRef service;  ///< value of kClusterServiceField
+  StringRef region;  ///< empty: that of its endpoints
+  std::uint32_t priority;  ///< 1 to kMostClusterPriority
+  std::uint32_t weight;    ///< among clusters of the priority, 1 to kMostEndpointWeight
+  /// Of the backend: requests in flight for each own endpoint above which others go to other clusters; 0: none.
+  std::uint32_t most_in_flight;
+  std::uint32_t healthy_percent;  ///< of the backend: runtime/upstream/health/failover.h; 1 to 100
+  ArrayRef<BackendTlsRecord> tls;  ///< one
+};
+static_assert(sizeof(ClusterRefRecord) == 56);
+
 struct BackendsHeader {
   ArrayRef<BackendRecord> backends;
-  std::uint64_t reserved;
+  /// Ascending by backend and cluster; of one backend at most kMostClusterRefs.
+  ArrayRef<ClusterRefRecord> clusters;
 };
 static_assert(sizeof(BackendsHeader) == 16);
 

@@ -86,4 +86,11 @@ inline const BackendRecord* find_backend(const SectionView& backends, std::uint6
   return find_by_id(backends.array(backends.header<BackendsHeader>().backends), id);
 }
 
+/// Returns the references of a backend to services of other clusters.
+inline std::span<const ClusterRefRecord> clusters_of(const SectionView& backends, std::uint64_t backend_id) {
+  const auto all = backends.array(backends.header<BackendsHeader>().clusters);
+  const auto found = std::ranges::equal_range(all, backend_id, {}, &ClusterRefRecord::backend_id);
+  return {found.begin(), found.end()};
+}
+
 }  // namespace edge::program

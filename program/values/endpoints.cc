@@ -67,7 +67,7 @@ class EndpointsReader : public JsonEvents {
     };
     const bool known = (position_ == Level::kRoot && one_of({"backends"})) ||
                        (position_ == Level::kBackend && one_of({"namespace", "name", "endpoints", "names"})) ||
-                       (position_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight", "zones"})) ||
+                       (position_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight", "zones", "cluster", "healthyPercent"})) ||
                        (position_ == Level::kName && one_of({"host", "port", "weight", "zones"}));
     return take_key(name, known);
   }
@@ -94,6 +94,10 @@ class EndpointsReader : public JsonEvents {
       if (!is_endpoint_name(text)) return fail("`" + text.substr(0, kShown) + "` is no name of a host");
       return set_.backends.back().names.back().host = text, true;
     }
+    if (position_ == Level::kEndpoint && at() == "cluster") {
+      if (!is_cluster_name(text)) return fail("`" + text.substr(0, kShown) + "` is no name of a cluster");
+      return endpoint_.cluster = text, true;
+    }
     if (position_ != Level::kEndpoint || at() != "address") return unexpected("a string");
     const auto address = parse_ip(text);
     if (!address) return fail("`" + text.substr(0, kShown) + "` is no IP address");
@@ -112,6 +116,11 @@ class EndpointsReader : public JsonEvents {
     if (at() == "weight") {
       if (value == 0 || value > kMostEndpointWeight) return fail("a weight is 1 to 256");
       (names ? name->weight : endpoint_.weight) = static_cast<std::uint16_t>(value);
+      return true;
+    }
+    if (!names && at() == "healthyPercent") {
+      if (value > 100) return fail("a share is 0 to 100");
+      endpoint_.healthy_percent = static_cast<std::uint8_t>(value);
       return true;
     }
     if (at() != "port") return unexpected("a number");
@@ -160,8 +169,8 @@ class EndpointsReader : public JsonEvents {
 void sort(BackendEndpoints& backend) {
   const auto position = [](const Endpoint& endpoint) { return std::tie(endpoint.address, endpoint.port); };
   std::ranges::sort(backend.endpoints, [](const Endpoint& a, const Endpoint& b) {
-    return std::tie(a.address, a.port, b.ready, b.weight, a.zones) <
-           std::tie(b.address, b.port, a.ready, a.weight, b.zones);
+    return std::tie(a.address, a.port, a.cluster, b.ready, b.weight, a.zones) <
+           std::tie(b.address, b.port, b.cluster, a.ready, a.weight, b.zones);
   });
   const auto doubles = std::ranges::unique(backend.endpoints, {}, position);
   backend.endpoints.erase(doubles.begin(), doubles.end());
@@ -187,6 +196,11 @@ bool is_endpoint_name(std::string_view host) {
     begin = end + 1;
   }
   return true;
+}
+
+bool is_cluster_name(std::string_view name) {
+  return !name.empty() && name.size() <= 63 && name.front() != '-' && name.back() != '-' &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
 bool is_zone(std::string_view zone) { return !zone.empty() && is_label_value(zone); }
@@ -225,6 +239,8 @@ std::string write_endpoints(const EndpointSet& endpoints) {
       list.push_back({{"address", to_string(endpoint.address)}, {"port", endpoint.port}, {"ready", endpoint.ready}});
       if (endpoint.weight != 1) list.back()["weight"] = endpoint.weight;
       if (!endpoint.zones.empty()) list.back()["zones"] = endpoint.zones;
+      if (!endpoint.cluster.empty()) list.back()["cluster"] = endpoint.cluster;
+      if (endpoint.healthy_percent != 100) list.back()["healthyPercent"] = endpoint.healthy_percent;
     }
     backends.push_back({{"namespace", backend.name_space}, {"name", backend.name}, {"endpoints", std::move(list)}});
     if (backend.names.empty()) continue;

@@ -31,7 +31,12 @@ struct Endpoint {
   bool ready = true;
   /// Its weight among the endpoints: 1 to kMostEndpointWeight.
   std::uint16_t weight = 1;
+  /// Of another cluster's gateway: the cluster's region, if it has one.
   EndpointZones zones{};
+  /// The other cluster whose gateway it is; empty: of this cluster.
+  std::string cluster{};
+  /// How much of the service is healthy there, as that cluster says; 0 to 100.
+  std::uint8_t healthy_percent = 100;
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
@@ -73,6 +78,8 @@ struct EndpointSet {
 void sort(BackendEndpoints& backend);
 /// Returns whether a name can be resolved: letters as in RFC 1123, and `_`, used in names of services and containers.
 bool is_endpoint_name(std::string_view host);
+/// Returns whether a text may name a cluster: lower-case letters, digits, and `-` within; at most 63.
+bool is_cluster_name(std::string_view name);
 /// Returns whether a text may name a zone: a label value as in Kubernetes, not empty.
 bool is_zone(std::string_view zone);
 /// Returns the zones as text for users: `a`, or `a, b`.
@@ -81,7 +88,7 @@ std::string zones_text(const EndpointZones& zones);
 /// The file form of `edge-agent --endpoints`: JSON
 /// `{"backends":[{"namespace":"shop","name":"api","endpoints":[{"address":"127.0.0.1","port":8080,"ready":true}],
 /// "names":[{"host":"api.example.org","port":443}]}]}`; `weight` where it is not 1, `"zones":["a"]` where there
-/// are any. At most 64 MiB, 1,000,000 endpoints and names.
+/// are any; `cluster`, and `healthyPercent` where it is not 100, of another cluster's gateway. At most 64 MiB, 1,000,000 endpoints and names.
 Result<EndpointSet> read_endpoints(std::string_view json);
 std::string write_endpoints(const EndpointSet& endpoints);
 

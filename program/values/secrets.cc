@@ -163,6 +163,12 @@ SecretSet named_by(const SectionView& listeners, const SectionView& backends, co
       add(backends, backends.array(tls.client_certificate));
     }
   }
+  for (const ClusterRefRecord& cluster : backends.array(backends.header<BackendsHeader>().clusters)) {
+    for (const BackendTlsRecord& tls : backends.array(cluster.tls)) {
+      add(backends, backends.array(tls.authorities));
+      add(backends, backends.array(tls.client_certificate));
+    }
+  }
   const auto& header = policies.header<PoliciesHeader>();
   for (const BasicAuthRecord& basic : policies.array(header.basic_auths)) add(policies, {&basic.users, 1});
   for (const OidcRecord& oidc : policies.array(header.oidcs)) {

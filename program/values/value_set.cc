@@ -77,7 +77,9 @@ std::size_t bytes_of(const ValueSet& values) {
   for (const auto& backend : values.backends) {
     bytes += sizeof *backend + backend->name_space.size() + backend->name.size() +
              backend->endpoints.size() * sizeof(Endpoint);
-    for (const Endpoint& endpoint : backend->endpoints) bytes += endpoint.zones.size() * sizeof(std::string);
+    for (const Endpoint& endpoint : backend->endpoints) {
+      bytes += endpoint.zones.size() * sizeof(std::string) + endpoint.cluster.size();
+    }
     for (const EndpointName& name : backend->names) bytes += sizeof name + name.host.size();
   }
   for (const auto& secret : values.secrets) {

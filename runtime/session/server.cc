@@ -292,7 +292,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   const auto policies = std::make_shared<const Policies>(*program, &impl.shared.rate_limit_counts);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
   const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
-  impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends());
+  impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends(), tls->clusters());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
@@ -374,7 +374,8 @@ void Server::set_secrets(const program::SecretSet& secrets) {
   if (impl.program == nullptr) return;
   const auto tls = TlsStore::make(*impl.program, secrets, impl.tickets, impl.tls.get());
   const auto authentication = auth::Authentication::make(*impl.program, secrets, *impl.shared.authentication);
-  impl.shared.backends.configure(impl.program->backends(), impl.program->backends_section(), tls->backends());
+  impl.shared.backends.configure(impl.program->backends(), impl.program->backends_section(), tls->backends(),
+                                 tls->clusters());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : impl.slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t, Worker& worker) {
@@ -399,6 +400,7 @@ void Server::set_endpoints(const program::EndpointSet& endpoints) {
   impl_->on_every_worker([](std::size_t, Worker& worker) { worker.refresh_endpoints(); });
 }
 
+bool Server::set_region(std::string region) { return impl_->shared.backends.set_region(std::move(region)); }
 bool Server::set_zone(std::string zone) { return impl_->shared.backends.set_zone(std::move(zone)); }
 
 void Server::set_route_marks(std::span<const GatewayMark> marks) { impl_->shared.backends.route_marks().set(marks); }

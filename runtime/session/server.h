@@ -177,6 +177,8 @@ class Server {
   /// Sets the zone whose endpoints are preferred, for the next requests. \returns whether it was another. Any thread,
   /// at any time, as `zone`.
   bool set_zone(std::string zone);
+  /// Likewise the region.
+  bool set_region(std::string region);
   std::string zone() const;
   /// Sets the marks of connections to backends that are made for requests of these gateways. At any time.
   void set_route_marks(std::span<const GatewayMark> marks);

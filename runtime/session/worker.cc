@@ -147,7 +147,8 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
                   std::shared_ptr<const TlsStore> tls, std::shared_ptr<const auth::Authentication> authentication,
                   std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
-  next->pools = pools_.apply(program->backends(), tls->backends(), shared_.options.upstream_idle_timeout);
+  next->pools = pools_.apply(program->backends(), program->backends_section(), tls->backends(), tls->clusters(),
+                             shared_.options.upstream_idle_timeout);
   next->announces = std::ranges::any_of(program->backends(), [](const program::BackendRecord& backend) {
     return backend.proxy_protocol != program::ProxyProtocol::kNone &&
            backend.protocol != program::BackendProtocol::kUdp;

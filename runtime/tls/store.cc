@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 
+#include "program/cluster_traffic.h"
 #include "program/format/records.h"
 #include "program/sha256.h"
 #include "program/values/certificate_file.h"
@@ -55,6 +56,11 @@ class TlsStoreBuilder {
     for (std::uint32_t i = 0; i < program_.listener_count(); ++i) sites_.push_back(site(i));
     for (const program::BindRecord& bind : program_.binds()) store_->sites_.push_back(sites_of(bind, tickets));
     for (const program::BackendRecord& record : program_.backends()) store_->backends_.push_back(backend(record));
+    const SectionView& section = program_.backends_section();
+    for (const program::ClusterRefRecord& record :
+         section.array(section.header<program::BackendsHeader>().clusters)) {
+      store_->clusters_.push_back(contexts(section, record));
+    }
     return store_;
   }
 
@@ -127,6 +133,9 @@ class TlsStoreBuilder {
                                                         const program::ListenerTlsRecord& tls, const std::string& user,
                                                         std::string& key) {
     const auto records = section.array(tls.client_authorities);
+    if (!records.empty() && section.string(records.front().name) == program::kClusterSecretName) {
+      return other_clusters(section, records.front(), user, key);
+    }
     std::vector<const std::string*> lists;
     std::string listed;
     for (const SecretRecord& record : records) {
@@ -157,6 +166,28 @@ class TlsStoreBuilder {
     }
     all->check_revoked(tls.needs_crl != 0 ? net::tls::RevocationLists::kNeeded
                                           : net::tls::RevocationLists::kWhereThere);
+    return store_->authorities_.emplace(key, std::move(all)).first->second;
+  }
+
+  /// Other clusters, by the list of those that may call. Null without the list, so that nobody is believed.
+  std::shared_ptr<const Authorities> other_clusters(const SectionView& section, const SecretRecord& record,
+                                                    const std::string& user, std::string& key) {
+    const std::string* const pem = secrets_.find(section, record);
+    const std::string* const peers =
+        secrets_.find(section.string(record.name_space), section.string(record.name), program::kClusterPeersKey);
+    if (pem == nullptr || peers == nullptr) {
+      fault(user, "no other cluster is known; every handshake is refused");
+      return nullptr;
+    }
+    key = "clusters\n" + *pem + "\n" + *peers;
+    if (auto made = known(&TlsStore::authorities_, key)) return made;
+    auto all = std::make_shared<Authorities>();
+    Status added = all->add(*pem);
+    if (added) added = all->allow_only(*peers);
+    if (!added) {
+      fault(user, "who may call cannot be told: " + added.error().text);
+      return nullptr;
+    }
     return store_->authorities_.emplace(key, std::move(all)).first->second;
   }
 
@@ -266,24 +297,56 @@ class TlsStoreBuilder {
   std::shared_ptr<const ClientContext> backend(const program::BackendRecord& record) {
     const SectionView& section = program_.backends_section();
     const program::BackendTlsRecord* tls = program::optional_of(section, record.tls);
-    if (tls == nullptr || (tls->flags & program::kRefuseConnections) != 0) return nullptr;
+    if (tls == nullptr) return nullptr;
     const std::string user =
         "backend " + std::string(section.string(record.name_space)) + "/" + std::string(section.string(record.name));
+    return client(section, *tls, user, record.protocol == program::BackendProtocol::kHttp2 ? "h2" : "http/1.1");
+  }
+
+  TlsStore::ClusterContexts contexts(const SectionView& section, const program::ClusterRefRecord& record) {
+    const program::BackendTlsRecord& tls = section.array(record.tls).front();
+    const std::string name(section.string(record.cluster));
+    TlsStore::ClusterContexts made;
+    const auto add = [&](const std::string& cluster, const std::string& uri) {
+      made.emplace(cluster, client(section, tls, "traffic to cluster " + cluster, "h2", uri));
+    };
+    if (name != program::kAnyCluster) {
+      add(name, {});
+      return made;
+    }
+    const std::string* const peers =
+        secrets_.find(program::kClusterSecretSpace, program::kClusterSecretName, program::kClusterPeersKey);
+    if (peers == nullptr) return made;
+    for (const std::string& uri : program::peer_uris(*peers)) {
+      if (uri.starts_with(program::kClusterUri)) add(uri.substr(program::kClusterUri.size()), uri);
+    }
+    return made;
+  }
+
+  /// `uri`: what the certificate must have, in place of what the record says.
+  std::shared_ptr<const ClientContext> client(const SectionView& section, const program::BackendTlsRecord& tls,
+                                              const std::string& user, const std::string& protocol,
+                                              const std::string& uri = {}) {
+    if ((tls.flags & program::kRefuseConnections) != 0) return nullptr;
     ClientSettings settings;
-    settings.server_name = section.string(tls->server_name);
+    settings.server_name = section.string(tls.server_name);
     std::string key;
-    settings.authorities = authorities(section, section.array(tls->authorities),
-                                       (tls->flags & program::kSystemAuthorities) != 0, user, key);
+    settings.authorities = authorities(section, section.array(tls.authorities),
+                                       (tls.flags & program::kSystemAuthorities) != 0, user, key);
     if (settings.authorities == nullptr) {
       fault(user, "whom to trust is not known; no connection is made");
       return nullptr;
     }
-    for (const program::SubjectNameRecord& name : section.array(tls->alternative_names)) {
+    if (!uri.empty()) {
+      settings.names.push_back({PeerName::Kind::kUri, uri});
+      key += "uri " + uri + "\n";
+    }
+    for (const program::SubjectNameRecord& name : section.array(tls.alternative_names)) {
       settings.names.push_back(
           {name.uri == 1 ? PeerName::Kind::kUri : PeerName::Kind::kHost, std::string(section.string(name.name))});
       key += (name.uri == 1 ? "uri " : "host ") + settings.names.back().text + "\n";
     }
-    if (const SecretRecord* own = program::optional_of(section, tls->client_certificate)) {
+    if (const SecretRecord* own = program::optional_of(section, tls.client_certificate)) {
       const ServerCertificate* shown = certificate(section, *own, user);
       if (shown == nullptr) {
         fault(user, "the certificate to come with is missing; no connection is made");
@@ -293,7 +356,7 @@ class TlsStoreBuilder {
       key += "certificate " + *secrets_.find(section, *own, program::kCertificateKey) +
              *secrets_.find(section, *own, program::kPrivateKeyKey);
     }
-    settings.protocols = {record.protocol == program::BackendProtocol::kHttp2 ? "h2" : "http/1.1"};
+    settings.protocols = {protocol};
     key += "name " + settings.server_name + "\nprotocol " + settings.protocols.front();
     if (auto made = known(&TlsStore::client_contexts_, key)) return made;
     auto made = ClientContext::make(std::move(settings));

@@ -32,6 +32,11 @@ class TlsStore {
   const std::shared_ptr<const net::tls::Sites>& sites(std::uint32_t bind) const { return sites_[bind]; }
   /// Returns one context per BackendRecord. Null: no TLS, or, where the record requires TLS, no connection is allowed.
   std::span<const std::shared_ptr<const net::tls::ClientContext>> backends() const { return backends_; }
+  /// By cluster.
+  using ClusterContexts = std::map<std::string, std::shared_ptr<const net::tls::ClientContext>, std::less<>>;
+  /// Returns the contexts of each ClusterRefRecord: one, or for `*` one for each cluster that is known. Null: no
+  /// connection is allowed.
+  std::span<const ClusterContexts> clusters() const { return clusters_; }
   /// Returns whether a listener (by index in the program) decrypts but has no certificate: every handshake is refused.
   bool shows_nothing(std::uint32_t listener) const { return shows_nothing_[listener]; }
   /// Returns one line per unusable secret, with the consequence. Without values.
@@ -52,6 +57,7 @@ class TlsStore {
 
   std::vector<std::shared_ptr<const net::tls::Sites>> sites_;
   std::vector<std::shared_ptr<const net::tls::ClientContext>> backends_;
+  std::vector<ClusterContexts> clusters_;
   std::vector<bool> shows_nothing_;
   std::vector<std::string> faults_;
   std::map<Name, KnownCertificate> certificates_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,13 +25,19 @@ class Backends {
  public:
   /// Sets the clock of the serving threads, where it is not the steady clock. To be called first.
   void measure_by(const net::Clock& clock) { clock_ = &clock; }
+  using Contexts = std::span<const std::shared_ptr<const net::tls::ClientContext>>;
+  /// Of each ClusterRefRecord, by cluster: one, or for `*` one for each that is known.
+  using ClusterContexts =
+      std::span<const std::map<std::string, std::shared_ptr<const net::tls::ClientContext>, std::less<>>>;
   /// Sets the backends of the program to serve, and their section; `tls`, one per backend: the context for its
-  /// endpoints.
-  void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
-                 std::span<const std::shared_ptr<const net::tls::ClientContext>> tls);
+  /// endpoints; `cluster_tls`: one per ClusterRefRecord.
+  void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section, Contexts tls,
+                 ClusterContexts cluster_tls = {});
   /// Sets the zone of this process, whose endpoints are preferred; empty: none are. \returns whether it was another.
   bool set_zone(std::string zone);
   std::string zone() const;
+  /// Likewise the region, whose clusters are preferred.
+  bool set_region(std::string region);
   /// By backend id: endpoints that replace those of the endpoint set.
   using Resolved = std::map<std::uint64_t, std::vector<program::Endpoint>>;
   /// `resolved`: the endpoints of all backends with names.
@@ -51,6 +58,8 @@ class Backends {
     std::shared_ptr<BackendState> state;
     /// Null: no active health checks.
     std::shared_ptr<const CheckSettings> check;
+    /// Of the gateways of other clusters, by cluster.
+    std::map<std::string, std::shared_ptr<const CheckSettings>> cluster_checks{};
     bool served = false;
   };
   net::Time now() const { return clock_ != nullptr ? clock_->now() : net::Clock().now(); }
@@ -62,6 +71,7 @@ class Backends {
   RouteMarks route_marks_;
   mutable std::mutex mutex_;
   std::string zone_;
+  std::string region_;
   std::shared_ptr<const program::EndpointSet> endpoints_;
   Resolved resolved_;
   std::map<std::uint64_t, Entry> entries_;

@@ -19,6 +19,7 @@ namespace edge::runtime {
 
 class SharedConnection;
 class UpstreamConnection;
+struct ClusterWay;
 
 /// Moving average of the time to a response's head that rises at once and falls slowly ("peak EWMA"). It decays with
 /// time, so that an endpoint that was slow once is tried again.
@@ -67,6 +68,10 @@ struct UpstreamEndpoint {
   };
   std::vector<Joiner*> joiners{};
   bool connecting = false;
+  /// Its connections are HTTP/2.
+  bool shares = false;
+  /// Null: it is of this cluster.
+  std::shared_ptr<const ClusterWay> way{};
   /// When it was added to a running backend: the beginning of its slow start. Zero: no slow start.
   net::Time since{};
   /// No longer an endpoint of the backend: its connections are closed when their requests end.

@@ -6,6 +6,7 @@
 
 #include "compiler/analyze/explain/explain.h"
 #include "program/filter_table.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -138,6 +139,23 @@ std::string backend_name(const program::ProgramView& program, std::uint64_t id) 
   const auto found = std::ranges::lower_bound(backends, id, {}, &program::BackendRecord::id);
   if (found == backends.end() || found->id != id) return {};
   return std::string(section.string(found->name_space)) + "/" + std::string(section.string(found->name));
+}
+
+std::string clusters_text(const program::ProgramView& program, std::uint64_t id) {
+  const program::SectionView& section = program.backends().view;
+  const auto clusters = program::clusters_of(section, id);
+  if (clusters.empty()) return {};
+  std::vector<const program::ClusterRefRecord*> order;
+  for (const program::ClusterRefRecord& cluster : clusters) order.push_back(&cluster);
+  std::ranges::stable_sort(order, {}, &program::ClusterRefRecord::priority);
+  std::string text = " (below " + std::to_string(clusters.front().healthy_percent) + "% of its endpoints also";
+  std::uint32_t before = 0;
+  for (const program::ClusterRefRecord* cluster : order) {
+    text += before == 0 ? " " : cluster->priority == before ? " and " : ", then ";
+    text += "cluster " + std::string(section.string(cluster->cluster));
+    before = cluster->priority;
+  }
+  return text + ")";
 }
 
 std::string filter_text(const program::SectionView& host, const program::FilterRecord& filter) {

@@ -20,6 +20,8 @@ std::string bind_text(const program::ProgramView& program, std::uint32_t bind);
 std::string clients_text(const program::ListenerTlsRecord* tls);
 /// namespace/name of a backend of the program; empty when there is none with this id.
 std::string backend_name(const program::ProgramView& program, std::uint64_t id);
+/// Returns which clusters serve a backend too, and when; empty: none does.
+std::string clusters_text(const program::ProgramView& program, std::uint64_t id);
 /// `request header x-env: prod is set`.
 std::string filter_text(const program::SectionView& host, const program::FilterRecord& filter);
 /// Returns the request's value that node `node` tests: the quoted value, `absent`, or an address. Empty for a node that

@@ -109,6 +109,7 @@ std::string Treatments::destination(const program::SectionView& host, std::uint3
   for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
     const program::BackendRefRecord& backend = split.backends[i];
     std::string name = backend_name(program_, backend.backend_id());
+    name += clusters_text(program_, backend.backend_id());
     if (name.empty()) name = "500 (unresolved)";
     const program::TreatmentRecord& there = program::treatment_record_of(host, record, split, i);
     if (&there != &usual) name += " (" + joined(exact_filters(host, there), ", ") + ")";

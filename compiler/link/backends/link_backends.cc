@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "compiler/link/field_values.h"
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {
@@ -125,14 +127,47 @@ void take_endpoints(const model::ProxyBackend& backend, LinkedBackend& linked) {
   if (linked.health_check && linked.health_check->host.empty()) linked.health_check->host = linked.host;
 }
 
+std::string port_text(const model::PortRef& port) {
+  return port.number != 0 ? std::to_string(port.number) : port.name;
+}
+
+void take_clusters(const model::ProxyBackend& backend, LinkedBackend& linked) {
+  const std::string space(program::kClusterSecretSpace);
+  const std::string identity(program::kClusterSecretName);
+  for (const model::ClusterRef& ref : backend.clusters) {
+    const std::string& cluster = ref.cluster.value;
+    LinkedCluster& made = linked.failover.clusters.emplace_back(LinkedCluster{
+        .cluster = cluster,
+        .service =
+            program::exported_service_text(ref.name_space.empty() ? backend.metadata.name_space : ref.name_space,
+                                           ref.name.value, port_text(ref.port.value)),
+        .region = value_or(ref.region, {}),
+        .priority = static_cast<std::uint32_t>(value_or(ref.priority, std::int64_t{1})),
+        .weight = static_cast<std::uint32_t>(value_or(ref.weight, std::int64_t{1}))});
+    for (const model::StaticEndpoint& gateway : ref.gateways) {
+      made.gateways.push_back({.address = *gateway.address, .port = gateway.port, .cluster = cluster});
+    }
+    made.tls = {.server_name = cluster == "*" ? "cluster" : cluster,
+                .authorities = {{space, identity, std::string(program::kClusterAuthorityKey)}},
+                .client_certificate = CertificateName{space, identity}};
+    if (cluster != "*") made.tls.alternative_names.push_back({.uri = true, .name = program::cluster_uri(cluster)});
+  }
+  std::ranges::sort(linked.failover.clusters, {}, &LinkedCluster::cluster);
+  linked.failover.healthy_percent =
+      static_cast<std::uint32_t>(value_or(backend.healthy_percent, std::int64_t{program::kUsualHealthyPercent}));
+  linked.failover.most_in_flight = static_cast<std::uint32_t>(value_or(backend.max_requests_per_endpoint, std::int64_t{0}));
+}
+
 }  // namespace
 
 std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
                                           Findings& findings) {
   LinkedBackend linked = backend_settings(backend);
   take_endpoints(backend, linked);
+  take_clusters(backend, linked);
   linked.source.generation = backend.metadata.generation;
-  if (!linked.has_own_endpoints() && !link_service(backend, targets, linked, findings)) return std::nullopt;
+  const bool remote = backend.service.name.value.empty() && !linked.failover.clusters.empty();
+  if (!linked.has_own_endpoints() && !remote && !link_service(backend, targets, linked, findings)) return std::nullopt;
   if (backend.tls && linked.protocol == program::BackendProtocol::kUdp) {
     tls_of_datagrams(backend, findings);
     return std::nullopt;

@@ -96,11 +96,51 @@ std::vector<program::Endpoint> endpoints_of(const EndpointSource& source, const 
 
 program::BackendEndpoints endpoints_of(const LinkedBackend& backend, const Slices& slices) {
   const Identity& identity = backend.identity;
-  return {.backend_id = stable_id("ProxyBackend", identity.name_space, identity.name),
-          .name_space = identity.name_space,
-          .name = identity.name,
-          .endpoints = backend.has_own_endpoints() ? backend.endpoints : endpoints_of(backend.source, slices),
-          .names = backend.names};
+  program::BackendEndpoints all = {
+      .backend_id = stable_id("ProxyBackend", identity.name_space, identity.name),
+      .name_space = identity.name_space,
+      .name = identity.name,
+      .endpoints = backend.has_own_endpoints() ? backend.endpoints : endpoints_of(backend.source, slices),
+      .names = backend.names};
+  add_gateways(backend.failover.clusters, {}, all.endpoints);
+  return all;
+}
+
+std::vector<const ExportingCluster*> exporting(const LinkedCluster& cluster, const ExportingClusters& known) {
+  std::vector<const ExportingCluster*> found;
+  for (const ExportingCluster& one : known) {
+    const bool meant = cluster.cluster == "*" || cluster.cluster == one.name;
+    if (meant && one.services.contains(cluster.service) && found.size() < program::kMostClusterRefs) {
+      found.push_back(&one);
+    }
+  }
+  return found;
+}
+
+void add_gateways(const std::vector<LinkedCluster>& clusters, const ExportingClusters& known,
+                  std::vector<program::Endpoint>& endpoints) {
+  if (clusters.empty()) return;
+  const auto named = [&](const std::string& name) {
+    return std::ranges::any_of(clusters, [&](const LinkedCluster& one) { return one.cluster == name; });
+  };
+  for (const LinkedCluster& cluster : clusters) {
+    endpoints.insert(endpoints.end(), cluster.gateways.begin(), cluster.gateways.end());
+    for (const ExportingCluster* one : exporting(cluster, known)) {
+      // One that has a reference of its own is not meant by `*`; written addresses replace those that are told.
+      if (cluster.cluster == "*" ? named(one->name) : !cluster.gateways.empty()) continue;
+      for (const auto& [address, port] : one->gateways) {
+        endpoints.push_back({.address = address,
+                             .port = port,
+                             .zones = one->region.empty() ? program::EndpointZones() : program::EndpointZones{one->region},
+                             .cluster = one->name,
+                             .healthy_percent = one->services.at(cluster.service)});
+      }
+    }
+  }
+  program::BackendEndpoints all;
+  all.endpoints = std::move(endpoints);
+  program::sort(all);
+  endpoints = std::move(all.endpoints);
 }
 
 Condition no_endpoints(const EndpointSource& source) {
@@ -137,10 +177,10 @@ void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagn
     // How many endpoints names stand for is known to agents alone.
     if (!config.endpoints.backends.back().names.empty()) continue;
     const std::size_t endpoints = config.endpoints.backends.back().endpoints.size();
-    if (endpoints == 0) {
+    if (endpoints == 0 && backend.failover.clusters.empty()) {
       report(backend, diagnostics);
       config.statuses.push_back(status_with(backend, no_endpoints(backend.source)));
-    } else if (auto too_few = no_ejection(ejection_percent(backend), endpoints)) {
+    } else if (auto too_few = endpoints == 0 ? std::nullopt : no_ejection(ejection_percent(backend), endpoints)) {
       report_ejection(backend, endpoints, *too_few, diagnostics);
       config.statuses.push_back(status_with(backend, *std::move(too_few)));
     }

@@ -5,18 +5,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "base/ip.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/model/cluster.h"
 #include "compiler/model/resource_set.h"
 #include "program/values/endpoints.h"
 
 namespace edge::compiler::link {
+
+/// Another cluster as it has told of itself.
+struct ExportingCluster {
+  std::string name;
+  std::string region{};
+  std::vector<std::pair<IpAddress, std::uint16_t>> gateways{};
+  /// By what its gateway is asked for: how much of it is healthy, 0 to 100.
+  std::map<std::string, std::uint8_t> services{};
+  friend bool operator==(const ExportingCluster&, const ExportingCluster&) = default;
+};
+/// Ascending by name.
+using ExportingClusters = std::vector<ExportingCluster>;
+
+/// Returns the clusters that a reference means, at most kMostClusterRefs.
+std::vector<const ExportingCluster*> exporting(const LinkedCluster& cluster, const ExportingClusters& known);
+/// Adds the gateways of other clusters to a backend's endpoints.
+void add_gateways(const std::vector<LinkedCluster>& clusters, const ExportingClusters& known,
+                  std::vector<program::Endpoint>& endpoints);
 
 /// From slices of the Service that `source` names, in any order.
 std::vector<program::Endpoint> endpoints_of(const EndpointSource& source,

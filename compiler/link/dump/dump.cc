@@ -78,6 +78,7 @@ class Dumper {
     for (const std::string& group : gateway.agent_groups) line(1, "agent-group " + group);
     if (gateway.addresses.empty()) line(1, "address any");
     for (const IpAddress& address : gateway.addresses) line(1, "address " + to_string(address));
+    for (const std::string& address : gateway.advertised) line(1, "for clusters at " + address);
     for (const Cidr& block : gateway.trusted_proxies) line(1, "trusts " + to_string(block));
     policies(1, gateway.policies);
     lines(1, settings_lines(gateway));
@@ -128,11 +129,23 @@ class Dumper {
     if (backend.max_idle_total) line(1, "idle over all endpoints " + std::to_string(*backend.max_idle_total));
     lines(1, settings_lines(backend));
     if (!backend.host.empty()) line(1, "host " + backend.host);
+    for (const LinkedCluster& cluster : backend.failover.clusters) {
+      line(1, "cluster " + cluster.cluster + " service " + cluster.service + " priority " +
+                  std::to_string(cluster.priority) + weight_text(static_cast<std::uint16_t>(cluster.weight)) +
+                  (cluster.region.empty() ? "" : " region " + cluster.region));
+    }
+    if (!backend.failover.clusters.empty()) {
+      line(1, "failover below " + std::to_string(backend.failover.healthy_percent) + "%" +
+                  (backend.failover.most_in_flight == 0
+                       ? ""
+                       : " or above " + std::to_string(backend.failover.most_in_flight) + " requests an endpoint"));
+    }
     for (const program::BackendEndpoints& entry : config_.endpoints.backends) {
       if (entry.name != backend.identity.name || entry.name_space != backend.identity.name_space) continue;
       for (const program::Endpoint& endpoint : entry.endpoints) {
         line(1, "endpoint " + to_string(endpoint.address) + " " + std::to_string(endpoint.port) +
-                    (endpoint.ready ? "" : " not-ready") + weight_text(endpoint.weight) + zones_text(endpoint.zones));
+                    (endpoint.ready ? "" : " not-ready") + weight_text(endpoint.weight) + zones_text(endpoint.zones) +
+                    (endpoint.cluster.empty() ? "" : " of cluster " + endpoint.cluster));
       }
       for (const program::EndpointName& name : entry.names) {
         line(1, "name " + name.host + (name.port == 0 ? " SRV" : " " + std::to_string(name.port)) +

@@ -12,6 +12,7 @@ namespace edge::compiler::link {
 namespace {
 
 constexpr std::string_view kOwnKind = "ProxyRoute";
+constexpr std::string_view kExportKind = "ServiceExport";
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
 
 bool is_http(std::string_view protocol) { return protocol == "HTTP" || protocol == "HTTPS"; }
@@ -69,12 +70,23 @@ class Attacher {
       : route_(route), targets_(targets), findings_(findings), linked_(linked) {}
 
   void run() {
+    if (route_.metadata.kind == kExportKind) attach_export();
     for (std::size_t i = 0; i < route_.parents.size(); ++i) parent(i);
     std::sort(linked_.listeners.begin(), linked_.listeners.end());
     linked_.listeners.erase(std::unique(linked_.listeners.begin(), linked_.listeners.end()), linked_.listeners.end());
   }
 
  private:
+  /// What is exported is served to other clusters, by every gateway for those.
+  void attach_export() {
+    for (std::size_t i = 0; i < targets_.listeners.size(); ++i) {
+      if (!targets_.config.gateways[i].for_clusters) continue;
+      for (const ListenerState& state : targets_.listeners[i]) {
+        if (state.linked) linked_.listeners.push_back(*state.linked);
+      }
+    }
+  }
+
   void parent(std::size_t index) {
     const model::ParentRef& parent = route_.parents[index];
     if (parent.kind.empty()) return;  // another controller's
@@ -126,6 +138,8 @@ class Attacher {
       if (parent.section_name && parent.section_name->value != state.name) continue;
       if (parent.port && parent.port->value != listener.port) continue;
       meant = true;
+      // Other clusters get what ServiceExports name, and nothing else.
+      if (targets_.config.gateways[listener.gateway].for_clusters) continue;
       if (!state.admission.takes_namespace(route_.metadata.name_space) ||
           !state.admission.takes_kind(route_.metadata.kind)) {
         continue;
@@ -217,6 +231,13 @@ class Attacher {
     const bool streams = speaks_streams(listener);
     const bool bytes =
         each_backend([&](const LinkedBackend& backend, const model::BackendRef& written, std::string field) {
+          if (!backend.failover.clusters.empty()) {
+            beyond(listener, written.backend.name.span, std::move(field),
+                   backend.identity.text() + " has `clusterRefs`, which are called over HTTP/2, and a listener of "
+                   "protocol " + protocol + " forwards bytes that may be anything",
+                   "leave `clusterRefs` out of the backend that takes bytes, or terminate TLS and route HTTP");
+            return false;
+          }
           if (backend.protocol != program::BackendProtocol::kHttp2) return true;
           beyond(listener, written.backend.name.span, std::move(field),
                  backend.identity.text() + " is spoken to by HTTP/2, and a listener of protocol " + protocol +

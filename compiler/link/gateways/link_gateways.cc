@@ -112,6 +112,14 @@ class GatewayLinker {
     Findings& findings = findings_[index];
     LinkedGateway linked{.identity = identity_of(gateway.metadata), .addresses = {}, .trusted_proxies = {}};
     for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
+    if (gateway.clusters) {
+      // Whoever comes is another cluster, by its certificate; what it says of its client is believed.
+      linked.for_clusters = true;
+      linked.trusted_proxies = {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")};
+      for (const Located<std::string>& address : gateway.clusters->advertise) {
+        linked.advertised.push_back(address.value);
+      }
+    }
     for (const Located<IpAddress>& address : gateway.addresses) {
       linked.addresses.push_back(address.value);
       if (gateway.refused.empty()) findings.status.addresses.push_back(to_string(address.value));
@@ -355,6 +363,14 @@ class GatewayLinker {
     ListenerTls linked;
     const model::Listener& listener = gateway.listeners[index];
     if (!terminates_tls(listener)) linked.mode = TlsMode::kPassthrough;
+    if (gateway.clusters) {
+      const std::string space(program::kClusterSecretSpace);
+      const std::string name(program::kClusterSecretName);
+      return {.min_version = TlsVersion::k13,
+              .certificates = {{space, name}},
+              .needs_client_certificate = true,
+              .client_authorities = {{space, name, std::string(program::kClusterAuthorityKey)}}};
+    }
     const auto& written = listener.tls;
     if (!written) return linked;
     linked.min_version =

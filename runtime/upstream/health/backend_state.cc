@@ -1,10 +1,21 @@
 #include "runtime/upstream/health/backend_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
+#include "program/cluster_traffic.h"
+
 namespace edge::runtime {
+namespace {
+
+/// Weights of endpoints in use add up to about so much while clusters share the requests.
+constexpr double kAllShares = 4096;
+/// How often load is looked at where it decides.
+constexpr net::Duration kLookAtLoad = std::chrono::milliseconds(250);
+
+}  // namespace
 
 void BackendState::configure(Name name, const HealthSettings& settings, net::Time now) {
   const std::lock_guard lock(mutex_);
@@ -20,8 +31,10 @@ void BackendState::configure(Name name, const HealthSettings& settings, net::Tim
   publish(now);
 }
 
-void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now, std::string_view zone) {
+void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now, std::string_view zone,
+                                 std::string_view region) {
   const std::lock_guard lock(mutex_);
+  region_ = region;
   std::vector<std::shared_ptr<EndpointState>> next;
   next.reserve(endpoints.size());
   bool changed = endpoints.size() != endpoints_.size();
@@ -33,10 +46,10 @@ void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, n
     };
     while (known != endpoints_.end() && before(*known)) ++known;
     const net::SocketAddress address{endpoint.address, endpoint.port};
-    if (known != endpoints_.end() && (*known)->address == address) {
+    if (known != endpoints_.end() && (*known)->address == address && (*known)->cluster == endpoint.cluster) {
       next.push_back(*known);
     } else {
-      next.push_back(std::make_shared<EndpointState>(address));
+      next.push_back(std::make_shared<EndpointState>(address, endpoint.cluster));
       changed = true;
     }
     changed |= std::exchange(next.back()->ready_, endpoint.ready) != endpoint.ready;
@@ -44,6 +57,7 @@ void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, n
     const bool own = !zone.empty() && std::ranges::find(endpoint.zones, zone) != endpoint.zones.end();
     next.back()->priority_ = own ? EndpointPriority::kOwnZone : EndpointPriority::kOther;
     next.back()->zones_ = endpoint.zones;
+    next.back()->healthy_percent_ = endpoint.healthy_percent;
   }
   endpoints_.swap(next);
   publish(now);
@@ -61,45 +75,149 @@ BackendState::View BackendState::view(net::Time now) {
     for (const auto& endpoint : endpoints_) endpoint->outlier_.readmit(now);
     publish(now);
   }
-  View view{{}, generation_.load(std::memory_order_relaxed), until_};
+  View view{{}, generation_.load(std::memory_order_relaxed), settings_.most_in_flight != 0, until_};
   view.endpoints.reserve(endpoints_.size());
   for (const auto& endpoint : endpoints_) {
     if (!endpoint->ready_) continue;
     view.endpoints.push_back({.endpoint = endpoint,
                               .in_use = endpoint->in_use_,
                               .reserve = endpoint->usable_ && !endpoint->in_use_,
-                              .weight = endpoint->weight_,
+                              .weight = endpoint->share_,
                               .since = endpoint->usable_since_});
   }
   return view;
 }
 
-/// Works out anew which endpoints take traffic. Those without a verdict do while none is known to be healthy, so that a
-/// process that has just started serves, and an endpoint that has just come waits for its checks. Those of a later
-/// priority do not while the earlier ones are enough.
+/// Works out anew which endpoints take traffic. Those of a later priority do not while the earlier ones are enough.
 void BackendState::publish(net::Time now) {
+  bool changed = find_usable(now);
+  changed |= share_out(now);
+  if (changed) generation_.fetch_add(1, std::memory_order_release);
+}
+
+/// Those without a verdict take traffic while none of their cluster is known to be healthy, so that a process that has
+/// just started serves, and an endpoint that has just come waits for its checks. \returns whether any is another.
+bool BackendState::find_usable(net::Time now) {
   const auto may = [](const EndpointState& endpoint) { return endpoint.ready_ && !endpoint.outlier_.ejected(); };
-  const bool verdict = std::ranges::any_of(endpoints_, [&](const auto& endpoint) {
-    return may(*endpoint) && endpoint->health_.health() == Health::kHealthy;
-  });
-  const Health needed = verdict ? Health::kHealthy : Health::kInitial;
-  const bool others = std::ranges::any_of(endpoints_, [](const auto& endpoint) { return endpoint->usable_; });
+  find_groups();
+  std::vector<bool> verdict(groups_.size());
+  bool others = false;
+  for (const auto& endpoint : endpoints_) {
+    endpoint->group_ = group_of(*endpoint);
+    others |= endpoint->usable_;
+    if (endpoint->group_ >= verdict.size()) continue;
+    if (may(*endpoint) && endpoint->health_.health() == Health::kHealthy) verdict[endpoint->group_] = true;
+  }
   bool changed = false;
   until_ = net::kNever;
   for (const auto& endpoint : endpoints_) {
-    const bool usable = may(*endpoint) && endpoint->health_.health() == needed;
+    // A gateway of a cluster that the backend does not name is not called.
+    const bool known = endpoint->group_ < verdict.size();
+    const Health needed = known && verdict[endpoint->group_] ? Health::kHealthy : Health::kInitial;
+    const bool usable = known && may(*endpoint) && endpoint->health_.health() == needed;
     if (endpoint->outlier_.ejected()) until_ = std::min(until_, endpoint->outlier_.ejected_until());
     if (usable == endpoint->usable_) continue;
     endpoint->usable_ = usable;
     endpoint->usable_since_ = usable && others ? now : net::Time{};
     changed = true;
   }
-  const EndpointPriority last = last_priority();
-  for (const auto& endpoint : endpoints_) {
-    const bool in_use = endpoint->usable_ && endpoint->priority_ <= last;
-    changed |= std::exchange(endpoint->in_use_, in_use) != in_use;
+  return changed;
+}
+
+/// Keeps the shares of those that stay.
+void BackendState::find_groups() {
+  std::vector<Group> next(1);
+  next[0].share = groups_[0].share;
+  const HealthSettings::Cluster* any = nullptr;
+  for (const HealthSettings::Cluster& cluster : settings_.clusters) {
+    if (cluster.name == program::kAnyCluster) any = &cluster;
   }
-  if (changed) generation_.fetch_add(1, std::memory_order_release);
+  for (const auto& endpoint : endpoints_) {
+    const std::string& name = endpoint->cluster;
+    if (name.empty() || std::ranges::find(next, name, &Group::cluster) != next.end()) continue;
+    const auto named = std::ranges::find(settings_.clusters, name, &HealthSettings::Cluster::name);
+    const HealthSettings::Cluster* const settings = named != settings_.clusters.end() ? &*named : any;
+    if (settings == nullptr || next.size() > program::kMostClusterRefs) continue;
+    const auto before = std::ranges::find(groups_, name, &Group::cluster);
+    next.push_back({name, settings, before != groups_.end() ? before->share : 0});
+  }
+  groups_ = std::move(next);
+}
+
+std::uint32_t BackendState::group_of(const EndpointState& endpoint) const {
+  const auto found = std::ranges::find(groups_, endpoint.cluster, &Group::cluster);
+  return static_cast<std::uint32_t>(found - groups_.begin());
+}
+
+/// One of the agent's region comes before others of its priority.
+std::uint32_t BackendState::level_of(std::uint32_t group) const {
+  const HealthSettings::Cluster& cluster = *groups_[group].settings;
+  bool own_region = !region_.empty() && cluster.region == region_;
+  if (!region_.empty() && cluster.region.empty()) {
+    own_region = std::ranges::any_of(endpoints_, [&](const auto& endpoint) {
+      return endpoint->group_ == group && std::ranges::find(endpoint->zones_, region_) != endpoint->zones_.end();
+    });
+  }
+  return 2 * cluster.priority + (own_region ? 0 : 1);
+}
+
+/// \returns whether what an endpoint gets is another.
+bool BackendState::share_out(net::Time now) {
+  const EndpointPriority last = last_priority();
+  std::vector<std::uint64_t> weights(groups_.size());
+  if (groups_.size() > 1) {
+    find_shares(now);
+    for (const auto& endpoint : endpoints_) {
+      const bool counts = endpoint->usable_ && (endpoint->group_ != 0 || endpoint->priority_ <= last);
+      if (counts) weights[endpoint->group_] += endpoint->weight_;
+    }
+  } else {
+    groups_[0].share = 1;
+  }
+  // While one group takes all, weights are as they are written.
+  const auto taking = std::ranges::count_if(groups_, [](const Group& group) { return group.share > 0; });
+  bool changed = false;
+  for (const auto& endpoint : endpoints_) {
+    const std::uint32_t group = endpoint->group_;
+    const bool chosen = group < groups_.size() && groups_[group].share > 0 && (group != 0 || endpoint->priority_ <= last);
+    const bool in_use = endpoint->usable_ && chosen;
+    changed |= std::exchange(endpoint->in_use_, in_use) != in_use;
+    std::uint16_t share = endpoint->weight_;
+    if (in_use && taking > 1) {
+      const double part = groups_[group].share * endpoint->weight_ / static_cast<double>(weights[group]);
+      share = static_cast<std::uint16_t>(std::clamp(std::round(part * kAllShares), 1.0, kAllShares));
+    }
+    changed |= std::exchange(endpoint->share_, share) != share;
+  }
+  return changed;
+}
+
+void BackendState::find_shares(net::Time now) {
+  std::vector<FailoverGroup> groups(groups_.size());
+  std::uint64_t in_flight = 0;
+  std::uint64_t own = 0;
+  for (std::uint32_t i = 1; i < groups.size(); ++i) {
+    groups[i].level = level_of(i);
+    groups[i].weight = groups_[i].settings->weight;
+  }
+  for (const auto& endpoint : endpoints_) {
+    if (endpoint->group_ >= groups.size()) continue;
+    FailoverGroup& group = groups[endpoint->group_];
+    group.all += endpoint->weight_;
+    if (endpoint->usable_) group.usable += endpoint->weight_;
+    if (endpoint->group_ != 0) group.healthy_percent = endpoint->healthy_percent_;
+    if (endpoint->group_ != 0 || !endpoint->usable_) continue;
+    ++own;
+    in_flight += endpoint->in_flight.load(std::memory_order_relaxed);
+  }
+  if (settings_.most_in_flight != 0) {
+    most_of_own_ = most_of_own(in_flight, groups_[0].share, own, settings_.most_in_flight);
+    until_ = std::min(until_, now + kLookAtLoad);
+  } else {
+    most_of_own_ = 1;
+  }
+  const std::vector<double> shares = failover_shares(groups, {settings_.healthy_percent, most_of_own_});
+  for (std::size_t i = 0; i < shares.size(); ++i) groups_[i].share = shares[i];
 }
 
 /// Returns the first priority up to which enough endpoints can take traffic. One that is not ready is one that cannot.
@@ -107,7 +225,7 @@ EndpointPriority BackendState::last_priority() const {
   std::uint64_t all = 0;
   std::uint64_t usable = 0;
   for (const auto& endpoint : endpoints_) {
-    if (endpoint->priority_ != EndpointPriority::kOwnZone) continue;
+    if (endpoint->priority_ != EndpointPriority::kOwnZone || !endpoint->cluster.empty()) continue;
     all += endpoint->weight_;
     if (endpoint->usable_) usable += endpoint->weight_;
   }
@@ -181,6 +299,8 @@ BackendStatus BackendState::status(net::Time now) {
          .ejected_for = endpoint->outlier_.ejected() ? endpoint->outlier_.ejected_until() - now : net::Duration(0),
          .in_use = endpoint->in_use_,
          .reserve = endpoint->usable_ && !endpoint->in_use_,
+         .cluster = endpoint->cluster,
+         .share = endpoint->in_use_ && endpoint->group_ < groups_.size() ? groups_[endpoint->group_].share : 0,
          .zones = endpoint->zones_,
          .in_flight = endpoint->in_flight.load(std::memory_order_relaxed),
          .last_check = endpoint->last_check_,

@@ -20,11 +20,16 @@
 #include "program/values/endpoints.h"
 #include "runtime/upstream/health/backend_status.h"
 #include "runtime/upstream/health/circuit.h"
+#include "runtime/upstream/health/failover.h"
 #include "runtime/upstream/health/health.h"
 #include "runtime/upstream/health/outlier.h"
 #include "runtime/upstream/pool/connection_room.h"
 
 namespace edge::runtime {
+
+/// Earlier priorities are enough while at least this share of their endpoints, by weight, can take traffic: the rest
+/// then carries at most 1.4 times its load.
+inline constexpr std::uint32_t kEnoughPercent = 70;
 
 /// How the health of a backend's endpoints is determined. Zeros: not at all.
 struct HealthSettings {
@@ -33,6 +38,17 @@ struct HealthSettings {
   std::uint32_t max_ejection_percent = 0;
   CircuitSettings circuit;
   bool retries = false;  ///< the backend has a retry policy
+  /// Other clusters that serve the backend too.
+  struct Cluster {
+    std::string name;  ///< `*`: every other that has endpoints here
+    std::string region{};  ///< empty: that of its endpoints
+    std::uint32_t priority = 1;
+    std::uint32_t weight = 1;
+  };
+  std::vector<Cluster> clusters{};
+  std::uint32_t healthy_percent = kEnoughPercent;
+  /// Requests in flight for each own endpoint above which others go to other clusters; 0: any number.
+  std::uint32_t most_in_flight = 0;
 };
 
 /// Endpoints of a later priority take traffic only while too few of the earlier ones can.
@@ -41,15 +57,13 @@ enum class EndpointPriority : std::uint8_t {
   kOther,
 };
 
-/// Earlier priorities are enough while at least this share of their endpoints, by weight, can take traffic: the rest
-/// then carries at most 1.4 times its load.
-inline constexpr std::uint32_t kEnoughPercent = 70;
-
 /// One endpoint. On a cache line of its own: every thread that balances by load writes to it.
 struct alignas(64) EndpointState {
-  explicit EndpointState(const net::SocketAddress& at) : address(at) {}
+  explicit EndpointState(const net::SocketAddress& at, std::string of = {}) : address(at), cluster(std::move(of)) {}
 
   const net::SocketAddress address;
+  /// The other cluster whose gateway it is; empty: of this cluster.
+  const std::string cluster;
   /// Requests in flight over all threads. Relaxed: a choice may be based on a slightly old value.
   std::atomic<std::uint32_t> in_flight{0};
 
@@ -64,6 +78,9 @@ struct alignas(64) EndpointState {
   program::EndpointZones zones_{};
   bool usable_ = false;  ///< its health allows traffic
   bool in_use_ = false;  ///< and its priority gets traffic
+  std::uint8_t healthy_percent_ = 100;
+  std::uint32_t group_ = 0;   ///< position of its cluster among the groups
+  std::uint16_t share_ = 1;   ///< its weight beside the others in use
   EndpointHealth health_;
   Outlier outlier_;
   net::Time usable_since_{};
@@ -84,8 +101,9 @@ class BackendState {
   };
   void configure(Name name, const HealthSettings& settings, net::Time now);
   /// Replaces the endpoints. Those that stay keep their state; so do those that are listed as not ready. `zone`: the
-  /// agent's; empty: it prefers none.
-  void set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now, std::string_view zone = {});
+  /// agent's, and its region; empty: it prefers none.
+  void set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now, std::string_view zone = {},
+                     std::string_view region = {});
   std::vector<std::shared_ptr<EndpointState>> endpoints() const;
 
   struct Choice {
@@ -99,6 +117,8 @@ class BackendState {
   struct View {
     std::vector<Choice> endpoints;
     std::uint32_t generation = 0;
+    /// Requests in flight are needed to share them among clusters.
+    bool counts_load = false;
     /// When to call `view` again though the generation is the same: an ejection ends.
     net::Time until = net::kNever;
   };
@@ -141,6 +161,19 @@ class BackendState {
   bool may_eject() const;
   void publish(net::Time now);
   EndpointPriority last_priority() const;
+  bool find_usable(net::Time now);
+  /// The endpoints of one cluster; the first are the own ones.
+  struct Group {
+    std::string cluster{};
+    const HealthSettings::Cluster* settings = nullptr;  ///< null: own
+    double share = 0;                                   ///< of all requests, 0 to 1
+  };
+  void find_groups();
+  /// Past the last group: of a cluster that is not named.
+  std::uint32_t group_of(const EndpointState& endpoint) const;
+  std::uint32_t level_of(std::uint32_t group) const;
+  void find_shares(net::Time now);
+  bool share_out(net::Time now);
   void publish_circuit();
 
   const std::uint64_t id_;
@@ -164,6 +197,9 @@ class BackendState {
   HealthSettings settings_;
   Circuit circuit_;
   std::vector<std::shared_ptr<EndpointState>> endpoints_;
+  std::string region_;          ///< the agent's
+  std::vector<Group> groups_{1};
+  double most_of_own_ = 1;
   net::Time until_ = net::kNever;
   std::uint64_t checks_ = 0;
   std::uint64_t failed_checks_ = 0;

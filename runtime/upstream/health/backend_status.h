@@ -24,6 +24,9 @@ struct EndpointStatus {
   bool in_use = false;
   /// Whether it could be used, and is not needed: enough endpoints of the agent's zone can be.
   bool reserve = false;
+  /// The other cluster whose gateway it is; empty: of this cluster.
+  std::string cluster{};
+  double share = 0;                                    ///< that its cluster gets of the requests, 0 to 1
   std::vector<std::string> zones{};                    ///< whose agents prefer it
   std::uint32_t in_flight = 0;                         ///< counted for load-based policies only
   std::chrono::system_clock::time_point last_check{};  ///< zero: never checked

@@ -75,6 +75,29 @@ void BackendPool::configure(const program::BackendRecord& record, net::Duration 
   refresh();
 }
 
+void BackendPool::set_ways(std::vector<ClusterWay> ways) {
+  std::vector<std::shared_ptr<const ClusterWay>> next;
+  for (ClusterWay& way : ways) {
+    auto known = way_to(way.cluster);
+    const bool same = known != nullptr && *known == way;
+    next.push_back(same ? std::move(known) : std::make_shared<const ClusterWay>(std::move(way)));
+  }
+  ways_ = std::move(next);
+}
+
+std::shared_ptr<const ClusterWay> BackendPool::way_to(const std::string& cluster) const {
+  const auto found =
+      std::ranges::find(ways_, std::string_view(cluster), [](const auto& way) { return std::string_view(way->cluster); });
+  return found == ways_.end() ? nullptr : *found;
+}
+
+void BackendPool::set_way(UpstreamEndpoint& endpoint) const {
+  const std::string& cluster = endpoint.state->cluster;
+  endpoint.way = cluster.empty() ? nullptr : way_to(cluster);
+  // One of a cluster that no reference names any more is gone with the next endpoints; until then nothing is sent.
+  endpoint.shares = !cluster.empty() || settings_.protocol == program::BackendProtocol::kHttp2;
+}
+
 void BackendPool::refresh() {
   const BackendState::View view = state_->view(loop_.now());
   seen_ = view.generation;
@@ -95,6 +118,7 @@ void BackendPool::refresh() {
       next.back()->address = choice.endpoint->address;
       next.back()->state = choice.endpoint;
     }
+    set_way(*next.back());
     next.back()->since = choice.since;
     next.back()->weight = choice.weight;
     if (choice.in_use) in_use_.push_back(next.back());
@@ -102,6 +126,7 @@ void BackendPool::refresh() {
   }
   endpoints_.swap(next);
   balancer_.prepare(settings_.balance, in_use_, slow_start_);
+  counts_load_ = balancer_.weighs_load() || view.counts_load;
   for (const auto& old : next) {
     if (old == nullptr) continue;
     old->gone = true;
@@ -171,13 +196,13 @@ bool BackendPool::has_other(std::span<const net::SocketAddress> than) const {
 }
 
 UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe) {
-  if (shares()) return take_stream(endpoint, way, probe);
+  if (endpoint.shares) return take_stream(endpoint, way, probe);
   UpstreamConnection* connection = endpoint.idle;
   while (connection != nullptr && connection->way_ != way) connection = connection->next_;
   if (connection == nullptr) return nullptr;
   remove_idle(*connection);
   ++connection->requests_;
-  connection->begin(balancer_.weighs_load(), probe, loop_.now());
+  connection->begin(counts_load_, probe, loop_.now());
   counts_.reused.add();
   return connection;
 }
@@ -203,12 +228,11 @@ bool BackendPool::close_any_idle() {
 /// At the limit of connections an unused one makes room: it takes the request itself when it leads where the request
 /// may go, else it is closed.
 std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking) {
-  if (!seeking.wanted.fresh || shares()) {
-    for (const auto& endpoint : in_use_) {
-      if ((keyed() || seeking.wanted.prefers_first) && endpoint.get() != &wanted) continue;
-      if (auto* idle = take_idle(*endpoint, seeking.wanted.way, seeking.probe))
-        return std::unique_ptr<UpstreamConnection>(idle);
-    }
+  for (const auto& endpoint : in_use_) {
+    if (seeking.wanted.fresh && !endpoint->shares) continue;
+    if ((keyed() || seeking.wanted.prefers_first) && endpoint.get() != &wanted) continue;
+    if (auto* idle = take_idle(*endpoint, seeking.wanted.way, seeking.probe))
+      return std::unique_ptr<UpstreamConnection>(idle);
   }
   close_any_idle();
   return nullptr;
@@ -337,7 +361,7 @@ net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, const Wanted& want
   }
   std::shared_ptr<UpstreamEndpoint> endpoint = pick(wanted);
   // A connection that broke takes no stream any more: there is none that has to be passed by.
-  if (endpoint != nullptr && (!wanted.fresh || shares())) {
+  if (endpoint != nullptr && (!wanted.fresh || endpoint->shares)) {
     if (UpstreamConnection* idle = take_idle(*endpoint, wanted.way, probe)) {
       return Acquired{std::unique_ptr<UpstreamConnection>(idle), AcquireFault::kNone};
     }
@@ -420,7 +444,7 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));
   connection->requests_ = 1;
   connection->way_ = way;
-  connection->begin(balancer_.weighs_load(), seeking.probe, loop_.now());
+  connection->begin(counts_load_, seeking.probe, loop_.now());
   if (!fd.ok()) {
     state_->count_connect_failure();
     const net::SocketAddress tried = connection->endpoint().address;
@@ -437,7 +461,7 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
     net::keep_alive(connection->fd(), kProbes);
     net::limit_unacknowledged(connection->fd(), kProbes.found_after());
     fault = announce(*connection, seeking.wanted.header) ? AcquireFault::kNone : AcquireFault::kConnect;
-    if (fault == AcquireFault::kNone && settings_.tls.count != 0)
+    if (fault == AcquireFault::kNone && encrypts(connection->endpoint()))
       fault = co_await secure(seeking.waiter, *connection, until);
   }
   if (fault == AcquireFault::kNone) co_return Acquired{std::move(connection), AcquireFault::kNone};

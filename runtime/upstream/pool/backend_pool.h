@@ -21,6 +21,7 @@
 #include "program/values/endpoints.h"
 #include "runtime/upstream/balance/balance.h"
 #include "runtime/upstream/health/backend_state.h"
+#include "runtime/upstream/pool/cluster_way.h"
 #include "runtime/upstream/pool/connection.h"
 #include "runtime/upstream/pool/shared_connection.h"
 #include "runtime/upstream/route_marks.h"
@@ -107,6 +108,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   BackendPool& operator=(const BackendPool&) = delete;
 
   void configure(const program::BackendRecord& record, net::Duration default_idle_timeout);
+  /// Sets how other clusters are reached, one way to each. To be called before `configure`.
+  void set_ways(std::vector<ClusterWay> ways);
   /// Sets the TLS context for the endpoints where the settings ask for TLS; null: connections fail.
   void encrypt(std::shared_ptr<const net::tls::ClientContext> context);
   const program::BackendRecord& settings() const { return settings_; }
@@ -182,15 +185,21 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   net::Task<Acquired> seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
   /// Makes a connection, which is already counted against the limit.
   net::Task<Acquired> make_connection(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
-    if (shares()) return connect_shared(std::move(seeking), std::move(endpoint));
+    if (endpoint->shares) return connect_shared(std::move(seeking), std::move(endpoint));
     return connect(std::move(seeking), std::move(endpoint));
   }
   net::Task<AcquireFault> secure(net::Waiter& waiter, UpstreamConnection& connection, net::Time until);
   net::Task<Acquired> connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
   net::Task<Acquired> wait_for_room(Seeking seeking);
 
+  bool encrypts(const UpstreamEndpoint& endpoint) const {
+    return settings_.tls.count != 0 || !endpoint.state->cluster.empty();
+  }
+  std::shared_ptr<const ClusterWay> way_to(const std::string& cluster) const;
+  /// Sets what kind of connections the endpoint has.
+  void set_way(UpstreamEndpoint& endpoint) const;
+
   // HTTP/2: shared_connection.cc.
-  bool shares() const { return settings_.protocol == program::BackendProtocol::kHttp2; }
   UpstreamConnection* take_stream(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe);
   void put_stream(SharedConnection& shared, UpstreamConnection& connection);
   void share(UpstreamConnection& connection);
@@ -209,6 +218,9 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   const RouteMarks& marks_;
   std::shared_ptr<const net::tls::ClientContext> tls_;
   const std::shared_ptr<BackendState> state_;
+  std::vector<std::shared_ptr<const ClusterWay>> ways_;
+  /// Requests in flight are counted: balancing needs it, or spilling to other clusters.
+  bool counts_load_ = false;
   program::BackendRecord settings_{};
   net::Duration idle_timeout_{};
   net::Duration slow_start_{};

@@ -1,10 +1,33 @@
 #include "runtime/upstream/pool/pools.h"
 
+#include <string>
+
+#include "program/format/records.h"
+
 namespace edge::runtime {
+namespace {
+
+std::vector<ClusterWay> ways_of(std::uint64_t backend_id, const program::SectionView& section,
+                                Pools::ClusterContexts cluster_tls) {
+  std::vector<ClusterWay> ways;
+  const auto all = section.array(section.header<program::BackendsHeader>().clusters);
+  for (const program::ClusterRefRecord& record : program::clusters_of(section, backend_id)) {
+    const auto position = static_cast<std::size_t>(&record - all.data());
+    if (position >= cluster_tls.size()) continue;
+    for (const auto& [cluster, tls] : cluster_tls[position]) {
+      // `*` comes first; a reference of a cluster's own replaces what it says.
+      std::erase_if(ways, [&](const ClusterWay& way) { return way.cluster == cluster; });
+      ways.push_back({.cluster = cluster, .service = std::string(section.string(record.service)), .tls = tls});
+    }
+  }
+  return ways;
+}
+
+}  // namespace
 
 std::vector<std::shared_ptr<BackendPool>> Pools::apply(
-    std::span<const program::BackendRecord> backends,
-    std::span<const std::shared_ptr<const net::tls::ClientContext>> tls, net::Duration default_idle_timeout) {
+    std::span<const program::BackendRecord> backends, const program::SectionView& section, Contexts tls,
+    ClusterContexts cluster_tls, net::Duration default_idle_timeout) {
   std::vector<std::shared_ptr<BackendPool>> result;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> next;
   result.reserve(backends.size());
@@ -18,6 +41,7 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(
       pool = BackendPool::make({loop_, counts_, http2_, records_, backends_.route_marks()}, backends_.of(record.id),
                                start_);
     }
+    pool->set_ways(ways_of(record.id, section, cluster_tls));
     pool->configure(record, default_idle_timeout);
     pool->encrypt(tls[result.size()]);
     next.emplace(record.id, pool);

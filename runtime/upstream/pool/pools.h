@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,11 +21,16 @@ class Pools {
   Pools(net::Loop& loop, Backends& backends, net::tls::RecordRoom& records, std::uint64_t start)
       : loop_(loop), backends_(backends), records_(records), start_(start), http2_({}) {}
 
-  /// Makes the pools of a program's backends, in the order of its records, each with its TLS context. Pools of backends
+  using Contexts = std::span<const std::shared_ptr<const net::tls::ClientContext>>;
+  /// Of each ClusterRefRecord, by cluster: one, or for `*` one for each that is known.
+  using ClusterContexts =
+      std::span<const std::map<std::string, std::shared_ptr<const net::tls::ClientContext>, std::less<>>>;
+  /// Makes the pools of a program's backends, in the order of its records, each with its TLS context; `cluster_tls`:
+  /// one per ClusterRefRecord of `section`. Pools of backends
   /// that the program does not name are dropped: they live on in programs that requests still pin.
   std::vector<std::shared_ptr<BackendPool>> apply(std::span<const program::BackendRecord> backends,
-                                                  std::span<const std::shared_ptr<const net::tls::ClientContext>> tls,
-                                                  net::Duration default_idle_timeout);
+                                                  const program::SectionView& section, Contexts tls,
+                                                  ClusterContexts cluster_tls, net::Duration default_idle_timeout);
   /// Called after endpoints were added or removed: closes connections to removed ones now, not at the next request.
   void refresh();
   void close_idle();

@@ -16,10 +16,14 @@ bool UpstreamConnection::silent() {
 
 net::Task<AcquireFault> BackendPool::secure(net::Waiter& waiter, UpstreamConnection& connection, net::Time until) {
   // Whom to trust is not known: nothing is sent rather than sent to a stranger.
-  if (tls_ == nullptr) co_return AcquireFault::kTls;
+  const bool remote = !connection.endpoint().state->cluster.empty();
+  const std::shared_ptr<const ClusterWay> way = connection.endpoint().way;
+  const std::shared_ptr<const net::tls::ClientContext> tls =
+      remote ? (way != nullptr ? way->tls : nullptr) : tls_;
+  if (tls == nullptr) co_return AcquireFault::kTls;
   auto& resumption = connection.endpoint_->resumption;
   if (resumption == nullptr) resumption = std::make_shared<net::tls::Resumption>();
-  auto made = RecordLayer::connect(tls_, resumption, records_);
+  auto made = RecordLayer::connect(tls, resumption, records_);
   RecordLayer& layer = *made;
   connection.put(std::move(made));
   Step step = layer.handshake(connection);
@@ -32,7 +36,7 @@ net::Task<AcquireFault> BackendPool::secure(net::Waiter& waiter, UpstreamConnect
     if (connection.hung_up() && step != Step::kDone) step = Step::kFailed;
   }
   // What is not agreed on would be spoken past the server.
-  const bool agreed = settings_.protocol != program::BackendProtocol::kHttp2 || layer.protocol() == "h2";
+  const bool agreed = !connection.endpoint().shares || layer.protocol() == "h2";
   if (step == Step::kDone && agreed) co_return AcquireFault::kNone;
   counts_.tls_failures.add();
   co_return AcquireFault::kTls;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "program/cluster_traffic.h"
 #include "runtime/upstream/pool/backend_pool.h"
 
 namespace edge::runtime {
@@ -14,12 +15,19 @@ SharedConnection::SharedConnection(BackendPool& pool, std::shared_ptr<UpstreamEn
   if (next_ != nullptr) next_->previous_ = this;
   pool_.shared_ = this;
   endpoint_->shared.push_back(this);
-  channel_.start(std::move(transport), pool_.settings_.tls.count != 0);
+  way_ = endpoint_->way;
+  channel_.start(std::move(transport), pool_.encrypts(*endpoint_));
+  if (way_ != nullptr) {
+    channel_.label({.name = std::string(program::kClusterServiceField),
+                    .value = way_->service,
+                    .counter = std::string(program::kClusterHopsField),
+                    .most = program::kMostClusterHops});
+  }
 }
 
 bool SharedConnection::used_up() const {
   const std::uint32_t most = pool_.settings_.max_requests_per_connection;
-  return channel_.closing() || endpoint_->gone || (most != 0 && requests_ >= most);
+  return channel_.closing() || endpoint_->gone || endpoint_->way != way_ || (most != 0 && requests_ >= most);
 }
 
 bool SharedConnection::has_room() const { return !used_up() && channel_.room() > 0; }
@@ -75,7 +83,7 @@ UpstreamConnection* BackendPool::take_stream(UpstreamEndpoint& endpoint, std::ui
   for (SharedConnection* shared : endpoint.shared) {
     if (shared->way_ != way || !shared->has_room()) continue;
     auto connection = std::make_unique<UpstreamConnection>(*this, shared->endpoint_);
-    connection->begin(balancer_.weighs_load(), probe, loop_.now());
+    connection->begin(counts_load_, probe, loop_.now());
     put_stream(*shared, *connection);
     counts_.reused.add();
     return connection.release();
@@ -159,11 +167,11 @@ SharedConnection* BackendPool::idle_shared() const {
   return nullptr;
 }
 
-/// Closes those of endpoints that are gone; `all`: every one that nobody uses.
+/// Closes those of endpoints that are gone, or are reached in another way now; `all`: every one that nobody uses.
 void BackendPool::close_shared(bool all) {
   for (SharedConnection* shared = shared_; shared != nullptr;) {
     SharedConnection* next = shared->next_;
-    if (shared->idle() && (all || shared->endpoint_->gone)) shared->shut();
+    if (shared->idle() && (all || shared->endpoint_->gone || shared->endpoint_->way != shared->way_)) shared->shut();
     shared = next;
   }
 }

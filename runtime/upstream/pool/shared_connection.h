@@ -45,6 +45,8 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   BackendPool& pool_;
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   net::http2::ClientChannel channel_;
+  /// By which it was made.
+  std::shared_ptr<const ClusterWay> way_;
   std::uint32_t requests_ = 0;
   std::uint64_t way_ = 0;  ///< as UpstreamConnection's
   /// Counted among the backend's idle connections.
