@@ -254,8 +254,7 @@ const ProbePath* Measurer::Impl::best_of(std::size_t link) const {
 PathState Measurer::Impl::tunnel_state(std::size_t tunnel, const Limits& limits) const {
   const OfTunnel& known = of_tunnel[tunnel];
   if (known.path == nullptr) return {.fault = Fault::kDisabled};
-  const auto at =
-      std::ranges::find_if(*known.limits, [&](const Limits& one) { return limits_equal(one, limits); });
+  const auto at = std::ranges::find_if(*known.limits, [&](const Limits& one) { return limits_equal(one, limits); });
   return known.path->state(at == known.limits->end() ? 0 : static_cast<std::size_t>(at - known.limits->begin()));
 }
 

@@ -17,9 +17,9 @@
 namespace edge::agent::wan {
 namespace {
 
-/// The quality is computed as often as a twentieth of its window passes, and at least every five seconds.
-constexpr int kPartsOfWindow = 20;
-constexpr Time kLongestUntilQuality = std::chrono::seconds(5);
+/// The quality is computed as often as a tenth of its window passes, and at least every ten seconds.
+constexpr int kPartsOfWindow = 10;
+constexpr Time kLongestUntilQuality = std::chrono::seconds(10);
 constexpr Time kShortestUntilQuality = std::chrono::milliseconds(250);
 constexpr std::uint8_t kEchoRequestV6 = 128;
 constexpr std::uint8_t kEchoReplyV6 = 129;

@@ -98,8 +98,8 @@ Digest digest_of(const std::array<unsigned char, SHA256_CBLOCK>& block, const vo
   return digest;
 }
 
-/// HMAC-SHA256 (RFC 2104) by the functions below those that look up algorithms by name: that costs a probe more than all
-/// the rest of its computation.
+/// HMAC-SHA256 (RFC 2104) by the functions below those that look up algorithms by name: that costs a probe more than
+/// all the rest of its computation.
 Digest mac_of(std::string_view packet, std::string_view key) {
   std::array<unsigned char, SHA256_CBLOCK> inner{};
   std::array<unsigned char, SHA256_CBLOCK> outer{};
