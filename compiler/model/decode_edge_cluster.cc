@@ -110,17 +110,19 @@ EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& r
 
 namespace {
 
+FederationGrant decode_grant(const Fields& fields) {
+  return {.enabled = fields.boolean("enabled"),
+          .kinds = fields.strings("kinds"),
+          .namespaces = fields.strings("namespaces")};
+}
+
 /// What is enabled and names nothing does nothing.
-void check_federation(const Fields& fields, Report& report) {
-  const auto enabled = fields.boolean("enabled");
-  if (!enabled || !enabled->value) return;
-  for (const char* grant : {"reads", "shares", "writes"}) {
-    if (!fields.object(grant).strings("kinds").empty()) return;
-  }
-  if (!fields.strings("kinds").empty()) return;
+void check_federation(const Federation& federation, Span span, Report& report) {
+  if (!federation.enabled || !federation.enabled->value || !federation.kinds.empty()) return;
+  if (!federation.reads.kinds.empty() || !federation.shares.kinds.empty() || !federation.writes.kinds.empty()) return;
   report.add({.code = DiagnosticCode::kMissingField,
               .field = "spec.federation.kinds",
-              .span = fields.span(),
+              .span = span,
               .message = "federation is enabled and names no kinds, so that nothing is exchanged",
               .fix = "name the kinds, such as kinds: [ProxyRoute, ProxyBackend]"});
 }
@@ -145,11 +147,16 @@ EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, R
                             .federation = {.enabled = federation.boolean("enabled"),
                                            .kinds = federation.strings("kinds"),
                                            .namespaces = federation.strings("namespaces"),
+                                           .reads = decode_grant(federation.object("reads")),
+                                           .shares = decode_grant(federation.object("shares")),
+                                           .writes = decode_grant(federation.object("writes")),
+                                           .quota_objects = federation.object("quota").integer("objects"),
+                                           .quota_bytes = federation.object("quota").size("bytes"),
                                            .conflict_policy = federation.text("conflictPolicy"),
                                            .sync_interval = federation.duration("syncInterval")},
                             .agent_groups = spec.strings("agentGroups"),
                             .suspended = spec.boolean("suspended")};
-  check_federation(federation, report);
+  check_federation(cluster.federation, federation.span(), report);
   if (cluster.server_name && cluster.server_name->value.wildcard()) {
     report.fault(DiagnosticCode::kInvalidValue, cluster.server_name->span, "spec.tls.serverName",
                  "a wildcard is no name that a certificate can be checked for");

@@ -103,10 +103,21 @@ struct EdgeCluster {
   Maybe<bool> paused{};
 };
 
+struct FederationGrant {
+  Maybe<bool> enabled{};
+  std::vector<Located<std::string>> kinds{};
+  std::vector<Located<std::string>> namespaces{};
+};
+
 struct Federation {
   Maybe<bool> enabled{};
   std::vector<Located<std::string>> kinds{};
   std::vector<Located<std::string>> namespaces{};
+  FederationGrant reads{};
+  FederationGrant shares{};
+  FederationGrant writes{};
+  Maybe<std::int64_t> quota_objects{};
+  Maybe<std::uint64_t> quota_bytes{};
   Maybe<std::string> conflict_policy{};
   Maybe<std::chrono::nanoseconds> sync_interval{};
 };
