@@ -24,6 +24,7 @@ using Json = nlohmann::json;
 /// are.
 constexpr std::string_view kOurs[] = {"Accepted",
                                       "Announced",
+                                      "ClustersReady",
                                       "Connected",
                                       "Conflicted",
                                       "Degraded",
@@ -35,6 +36,7 @@ constexpr std::string_view kOurs[] = {"Accepted",
                                       "Ready",
                                       "ResolvedRefs",
                                       "Shadowed",
+                                      "Valid",
                                       "InsecureFrontendValidationMode"};
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;

@@ -370,7 +370,7 @@ spec: {{type: ClusterSetIP, ports: [{{port: 80, protocol: TCP}}]}}
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {{name: edge}}
-spec: {{controllerName: edgeproxy.io/gateway-controller}}
+spec: {{controllerName: edgeproxy.io/proxy}}
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
