@@ -87,7 +87,8 @@ class Controller::Impl {
     }
     wake_.notify_all();
     if (watching_.joinable()) watching_.join();
-    federation_.reset();
+    // The thread of the watches may still name peers.
+    if (federation_) federation_->stop();
     spoke_.reset();
     if (hubs_) hubs_->stop();
     if (remotes_) remotes_->stop();
@@ -152,8 +153,8 @@ class Controller::Impl {
       peers.back().name = name.second;
     }
     started_.wait();
-    if (spoke_ != nullptr && !options_.hub_kinds.empty()) {
-      peers.push_back(federation::hub_spec(spoke_->view().hub, options_.hub_kinds, options_.hub_namespaces));
+    if (!hub_address_.empty() && !options_.hub_kinds.empty()) {
+      peers.push_back(federation::hub_spec(hub_address_, options_.hub_kinds, options_.hub_namespaces));
     }
     federation_->set_peers(std::move(peers));
   }
@@ -340,6 +341,7 @@ class Controller::Impl {
     auto spoke = remote::Spoke::start(std::move(options));
     if (!spoke) return spoke.error();
     spoke_ = std::move(*spoke);
+    hub_address_ = spoke_->view().hub;
     return {};
   }
 
@@ -668,6 +670,7 @@ class Controller::Impl {
   std::unique_ptr<federation::Federation> federation_;
   std::atomic<std::uint64_t> hub_changes_ = 0;
   std::unique_ptr<remote::Spoke> spoke_;  ///< null: this cluster has no hub
+  std::string hub_address_;               ///< of the spoke, once it has started
   std::unique_ptr<Groups> groups_;
   std::mutex vips_mutex_;
   VipIndex vips_;                      ///< guarded by vips_mutex_

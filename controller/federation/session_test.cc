@@ -298,7 +298,8 @@ TEST(FederationFrames, ThatExceedABoundAreRefused) {
 
 /// What a suspended cluster changed while others deleted the object and forgot the deletion is a conflict with it.
 TEST(Suspended, ADeletionThatWasForgottenIsListed) {
-  for (const ConflictPolicy policy : {ConflictPolicy::kOldestWins, ConflictPolicy::kNewestWins, ConflictPolicy::kHubWins}) {
+  for (const ConflictPolicy policy :
+       {ConflictPolicy::kOldestWins, ConflictPolicy::kNewestWins, ConflictPolicy::kHubWins}) {
     const MergeRules rules{.policy = policy, .hub = "east"};
     TestCluster east("east", rules);
     TestCluster west("west", rules);

@@ -62,8 +62,9 @@ class Engine {
     std::string fault;
   };
   struct Applying {
-    VersionPtr version;  ///< a deletion: it is being deleted
-    std::string uid;     ///< of what is deleted
+    VersionPtr version;            ///< a deletion: it is being deleted
+    std::string uid;               ///< of what is deleted
+    std::string resource_version;  ///< of the object when that was decided; empty: there was none
   };
 
   std::int64_t wall() const;
@@ -98,7 +99,7 @@ class Engine {
   // The API (engine_api.cc).
   bool is_covered(const ObjectKey& key) const;
   void follow_dirty();
-  bool follow_one(const ObjectKey& key);
+  void follow_one(const ObjectKey& key);
   void take_echo(const ObjectKey& key, const ApiObject* object);
   void start_writes();
   void wrote(const ObjectKey& key, const ApiWrite& write);
@@ -142,6 +143,7 @@ class Engine {
   std::deque<ObjectKey> to_write_;
   std::map<ObjectKey, Retry> retries_;
   std::map<ObjectKey, std::size_t> conflicts_;  ///< losers that say something else than the winner
+  std::size_t objects_ = 0;                     ///< when statuses were told last
   std::size_t event_tokens_ = 20;
   std::set<NamedDot> refused_told_;
 

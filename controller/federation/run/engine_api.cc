@@ -85,6 +85,7 @@ void Engine::look_for_restored() {
     });
     restored = restored || went_back || older;
     seen[kind] = version;
+    mark_all(kind, false);
   }
   if (!restored) return;
   options_.log.warn("the API of this cluster is older than it was: what the federation knows is written to it again");
@@ -96,39 +97,33 @@ void Engine::look_for_restored() {
 
 void Engine::follow_dirty() {
   dirty_.insert(state_->replica.touched().begin(), state_->replica.touched().end());
-  std::set<ObjectKey> later;
-  std::size_t done = 0;
-  while (!dirty_.empty() && done < kMostAtOnce) {
+  for (std::size_t done = 0; !dirty_.empty() && done < kMostAtOnce; ++done) {
     const ObjectKey key = std::move(dirty_.extract(dirty_.begin()).value());
-    if (!follow_one(key)) later.insert(key);
-    ++done;
+    follow_one(key);
   }
-  const bool more = !dirty_.empty();
-  dirty_.merge(later);
-  if (more) work_soon();
+  if (!dirty_.empty()) work_soon();
 }
 
-/// \returns whether it need not be looked at again before something changes.
-bool Engine::follow_one(const ObjectKey& key) {
-  if (api_->is_writing(key) || applying_.contains(key)) return true;
+void Engine::follow_one(const ObjectKey& key) {
+  // Once it is written, or is to be tried again, or its kind has been listed, it is looked at again.
+  if (api_->is_writing(key) || applying_.contains(key)) return;
   const auto retry = retries_.find(key);
-  if (retry != retries_.end() && loop_.now() < retry->second.at) return true;
-  const bool covered = is_covered(key);
-  if (!covered) {
+  if (retry != retries_.end() && loop_.now() < retry->second.at) return;
+  if (!is_covered(key)) {
     retries_.erase(key);
-    return true;
+    return;
   }
-  if (!api_->is_listed(key.kind)) return false;
+  if (!api_->is_listed(key.kind)) return;
   Replica& replica = state_->replica;
   const ApiObject* const object = api_->find(key);
-  if (object != nullptr && object->is_machine) return true;
+  if (object != nullptr && object->is_machine) return;
   const auto applied = state_->applied.find(key);
   const VersionPtr base = applied == state_->applied.end() ? nullptr : applied->second;
   const VersionPtr winner = first_version(replica, key);
   const bool exists = object != nullptr && !object->ending;
   // Another cluster's object whose version is not known, as the state was lost: it is not this cluster's by that.
   const bool is_lost = exists && base == nullptr && object->has_origin;
-  if (is_lost && winner == nullptr) return true;
+  if (is_lost && winner == nullptr) return;
 
   std::optional<std::string> content;
   if (exists) {
@@ -151,21 +146,24 @@ bool Engine::follow_one(const ObjectKey& key) {
       retries_.insert_or_assign(key, Retry{loop_.now() + kLongestRetry, kube::Backoff(kFirstRetry, kLongestRetry, {}),
                                            followed.error().text});
       tell_event(key, kube::EventLevel::kWarning, "FederationRefused", followed.error().text);
-      return true;
+      return;
     }
     step = std::move(*followed);
   }
-  take_echo(key, exists ? object : nullptr);
+  const auto now = state_->applied.find(key);
+  const bool moved = (now == state_->applied.end() ? nullptr : now->second) != base;
+  if (moved || step.kind == FollowStep::Kind::kNothing) take_echo(key, exists ? object : nullptr);
   if (step.kind == FollowStep::Kind::kNothing) {
     restored_.erase(key);
     retries_.erase(key);
-    return true;
+    return;
   }
   // What waits for its finalizers is written anew when it is gone.
-  if (object != nullptr && object->ending) return true;
-  applying_[key] = {first_version(replica, key), object == nullptr ? std::string() : object->uid};
+  if (object != nullptr && object->ending) return;
+  applying_[key] = {.version = first_version(replica, key),
+                    .uid = object == nullptr ? std::string() : object->uid,
+                    .resource_version = object == nullptr ? std::string() : object->resource_version};
   to_write_.push_back(key);
-  return true;
 }
 
 /// Remembers how the API has what is applied. `object`: null: it has none.
@@ -177,7 +175,7 @@ void Engine::take_echo(const ObjectKey& key, const ApiObject* object) {
   const VersionPtr base = applied == state_->applied.end() ? nullptr : applied->second;
   if (object != nullptr && base != nullptr && !base->deleted) {
     record.uid = object->uid;
-    record.generation = std::max(object->generation, record.uid == object->uid ? record.generation : 0);
+    record.generation = object->generation;
     record.echo = object->content == base->content ? std::string() : object->content;
   } else {
     record.echo.clear();
@@ -202,9 +200,14 @@ void Engine::start_writes() {
     to_write_.pop_front();
     const auto found = applying_.find(key);
     if (found == applying_.end()) continue;
-    if (!api_->is_listed(key.kind)) {
+    // What somebody has changed since it was looked at is looked at again, and not overwritten.
+    const ApiObject* const object = api_->find(key);
+    const bool changed =
+        found->second.resource_version != (object == nullptr ? std::string() : object->resource_version);
+    if (changed || !api_->is_listed(key.kind)) {
       applying_.erase(found);
       dirty_.insert(key);
+      work_soon();
       continue;
     }
     // Others may have come since.
@@ -306,7 +309,7 @@ PeerStatus Engine::status_of(const PeerSpec& spec) const {
     status.message = fault_.empty() ? "federation has not begun yet" : fault_;
     return status;
   }
-  status.objects = state_->replica.counts().objects;
+  status.objects = objects_;
   status.conflicts = conflicts_.size();
   status.reason = "NotConnected";
   status.message = "the cluster has not connected for federation";
@@ -357,6 +360,7 @@ const PeerCounts* Engine::counts_of(const std::string& cluster) const {
 /// What changes all the time is told every ten seconds, a condition at once.
 void Engine::tell_statuses() {
   Statuses statuses;
+  objects_ = runs() ? state_->replica.counts().objects : 0;
   for (const PeerSpec& spec : specs_) {
     if (!spec.object.empty()) statuses[spec.object] = status_of(spec);
   }

@@ -10,6 +10,8 @@ namespace {
 
 /// Of one peer: until they are processed no further one is read.
 constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
+/// UIDs of one EdgeRemoteCluster, each of which was another cluster: a federation has few.
+constexpr std::ptrdiff_t kMostOfName = 8;
 /// How the hub is called in the origin label, and where names are shown.
 constexpr std::string_view kHubName = "hub";
 
@@ -132,7 +134,12 @@ void Engine::closed(const std::string& cluster) {
     if (frame.done) frame.done(Error{ErrorCode::kAborted, "the connection is over"});
   }
   connections_.erase(found);
-  if (const auto counts = counts_.find(cluster); counts != counts_.end()) counts->second.since = wall();
+  // Of whoever is no peer nothing is kept.
+  if (runs() && state_->replica.peer(cluster) != nullptr) {
+    counts_[cluster].since = wall();
+  } else {
+    counts_.erase(cluster);
+  }
 }
 
 void Engine::received(const std::string& cluster, std::string frame, std::function<void(Status)> done) {
@@ -231,6 +238,11 @@ Status Engine::take_hello(const Connection& connection, const Hello& hello) {
     return Error{ErrorCode::kUnauthenticated, "the greeting has no key that can be read"};
   }
   const PeerSpec* const spec = spec_of(connection.peer);
+  const auto of_name = std::ranges::count_if(
+      replica.members(), [&](const auto& member) { return spec != nullptr && member.second.name == spec->name; });
+  if (known == replica.members().end() && !connection.peer.is_hub && of_name >= kMostOfName) {
+    return Error{ErrorCode::kResourceExhausted, "the cluster has come as too many others before"};
+  }
   const std::string name = connection.peer.is_hub || spec == nullptr ? std::string(kHubName) : spec->name;
   replica.add_member({.cluster = cluster, .name = name, .public_key = hello.public_key});
   if (!replica.members().contains(cluster)) {

@@ -115,6 +115,7 @@ class Federation::Impl {
 
 Federation::Federation(FederationOptions options) : impl_(std::make_shared<Impl>(std::move(options))) {}
 Federation::~Federation() { impl_->stop(); }
+void Federation::stop() { impl_->stop(); }
 void Federation::set_peers(std::vector<PeerSpec> peers) { impl_->set_peers(std::move(peers)); }
 std::map<std::string, PeerStatus> Federation::statuses() const { return impl_->statuses(); }
 std::uint64_t Federation::changes() const { return impl_->changes(); }

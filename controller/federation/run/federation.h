@@ -61,6 +61,9 @@ class Federation {
   Federation(const Federation&) = delete;
   Federation& operator=(const Federation&) = delete;
 
+  /// The same as its end, which others may still call then: nothing comes of it.
+  void stop();
+
   /// All peers, once they are known whole, and after each change. A peer that is left out is forgotten.
   void set_peers(std::vector<PeerSpec> peers);
   /// All functions wait for its thread. They may be called after its end, too: it is an error then.
