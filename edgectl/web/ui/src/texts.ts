@@ -499,7 +499,7 @@ export const texts = {
     noneHint: 'An EdgeRemoteCluster with spec.federation shares objects with another cluster.',
     status: 'What is shared',
     summary: (objects: number, connected: number, peers: number) =>
-      `${objects.toLocaleString('en')} objects; ${connected} of ${peers} clusters connected`,
+      `${plural(objects, 'object', 'objects')}; ${connected} of ${peers} clusters connected`,
     shares: (kinds: string[], namespaces: string[]) =>
       `${kinds.length === 0 ? 'All kinds but Secret' : kinds.join(', ')} in ${namespaces.length === 0 ? 'all namespaces' : namespaces.join(', ')}`,
     policy: (name: string) => `conflicts: ${name}`,

@@ -138,7 +138,7 @@ function Versions({conflict, readOnly, done}: {conflict: Conflict; readOnly: boo
         return (
           <>
             {fault !== '' && <Fault text={fault} />}
-            <div class="columns">
+            <div class="columns even">
               <VersionView version={full.winner} wins keep={keeper(full.winner)} />
               {full.losers.map((loser) => <VersionView key={loser.version} version={loser} wins={false} keep={keeper(loser)} />)}
             </div>
@@ -178,11 +178,13 @@ function Conflicts({items, more, hidden, readOnly, reload}: {
     {id: 'time', head: t.since, value: (conflict) => conflict.losers[0]?.time ?? '', cell: (conflict) => <Time at={conflict.losers[0]?.time ?? ''} />},
   ];
   return (
-    <Section title={t.conflicts} wide>
+    <>
       <p role="status">{said}</p>
-      {items.length === 0 ? <Empty text={t.noConflicts} /> : <Table label={t.conflicts} columns={columns} rows={items} keyOf={nameOf} />}
-      {more && <p class="muted">{t.moreConflicts}</p>}
-      {hidden > 0 && <p class="muted">{t.hidden(hidden)}</p>}
+      <Section title={t.conflicts} wide>
+        {items.length === 0 ? <Empty text={t.noConflicts} /> : <Table label={t.conflicts} columns={columns} rows={items} keyOf={nameOf} />}
+        {more && <p class="muted">{t.moreConflicts}</p>}
+        {hidden > 0 && <p class="muted">{t.hidden(hidden)}</p>}
+      </Section>
       {chosen && (
         <Versions key={nameOf(chosen)} conflict={chosen} readOnly={readOnly} done={(text) => {
           say(text);
@@ -190,7 +192,7 @@ function Conflicts({items, more, hidden, readOnly, reload}: {
           reload();
         }} />
       )}
-    </Section>
+    </>
   );
 }
 
