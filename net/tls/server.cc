@@ -68,7 +68,9 @@ struct ServerCallbacks {
       }
       layer.server_name_ = *canonical;
     }
-    const Site* const site = layer.sites_->find(layer.server_name_);
+    const ChallengeSites* const challenges = layer.sites_->challenges();
+    const Site* const site = challenges != nullptr && offers_challenge(ssl) ? find_challenge(*challenges, layer)
+                                                                            : layer.sites_->find(layer.server_name_);
     if (site == nullptr) {
       *alert = SSL_AD_UNRECOGNIZED_NAME;
       return SSL_CLIENT_HELLO_ERROR;
@@ -80,6 +82,23 @@ struct ServerCallbacks {
     layer.site_ = site;
     take_settings(ssl, *site);
     return SSL_CLIENT_HELLO_SUCCESS;
+  }
+
+  /// Exactly that one protocol (RFC 8737 §3): a list of one name, each with its length.
+  static bool offers_challenge(SSL* ssl) {
+    const unsigned char* bytes = nullptr;
+    std::size_t size = 0;
+    constexpr std::size_t kHead = 3;
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation, &bytes, &size) != 1) {
+      return false;
+    }
+    return size == kHead + kChallengeProtocol.size() && bytes[kHead - 1] == kChallengeProtocol.size() &&
+           view_of(bytes + kHead, size - kHead) == kChallengeProtocol;
+  }
+
+  static const Site* find_challenge(const ChallengeSites& challenges, const RecordLayer& layer) {
+    const auto found = challenges.by_name.find(layer.server_name_);
+    return found == challenges.by_name.end() ? nullptr : found->second.get();
   }
 
   /// SSL_set_SSL_CTX alone changes authorities and callbacks, not what an SSL took over when it was made.
@@ -136,7 +155,9 @@ struct ServerCallbacks {
   static int protocol(SSL* ssl, const unsigned char** chosen, unsigned char* chosen_size, const unsigned char* offered,
                       unsigned offered_size, void*) {
     const ServerSettings& settings = layer_of(ssl).site_->context().settings();
-    const std::pair<bool, std::string_view> ours[] = {{settings.offers_http2, kHttp2}, {settings.offers_http1, kHttp1}};
+    const std::pair<bool, std::string_view> ours[] = {{settings.offers_http2, kHttp2},
+                                                      {settings.offers_http1, kHttp1},
+                                                      {settings.answers_challenges, kChallengeProtocol}};
     for (const auto& [offers, name] : ours) {
       if (!offers) continue;
       if (const unsigned char* position = find_protocol(name, offered, offered_size)) {

@@ -32,6 +32,8 @@ struct ServerSettings {
   /// Offers HTTP/2 before HTTP/1.1; without both the client's ALPN is ignored.
   bool offers_http2 = false;
   bool offers_http1 = true;
+  /// For CAs that validate a name by tls-alpn-01: offers `acme-tls/1` and nothing else.
+  bool answers_challenges = false;
 };
 
 /// The settings shared by listeners. Certificates are separate: thousands of them share one context.
@@ -79,6 +81,12 @@ class Site {
   CertificateSet set_;
 };
 
+/// What is shown to CAs that validate a name by tls-alpn-01 (RFC 8737), by canonical host name.
+struct ChallengeSites {
+  std::shared_ptr<const ServerContext> context;
+  std::unordered_map<std::string, std::shared_ptr<const Site>> by_name;
+};
+
 /// The listeners of one address and port, by host name (rule D2: exact, then the longest wildcard, then the rest).
 class Sites {
  public:
@@ -90,6 +98,9 @@ class Sites {
   /// Returns some site, for what is needed before the name is known; null when there is none.
   const Site* any() const { return any_.get(); }
   TicketKeys& tickets() const { return *tickets_; }
+  /// Sets what clients are shown that offer `acme-tls/1` and nothing else; null: they are served as all others.
+  void answer_challenges(std::shared_ptr<const ChallengeSites> challenges) { challenges_ = std::move(challenges); }
+  const ChallengeSites* challenges() const { return challenges_.get(); }
 
  private:
   std::shared_ptr<TicketKeys> tickets_;
@@ -97,7 +108,11 @@ class Sites {
   std::unordered_map<std::string, std::shared_ptr<const Site>> wildcard_;
   std::shared_ptr<const Site> fallback_;
   std::shared_ptr<const Site> any_;
+  std::shared_ptr<const ChallengeSites> challenges_;
 };
+
+/// The protocol of connections that only validate a name (RFC 8737 §6.2); nothing is served on them.
+inline constexpr std::string_view kChallengeProtocol = "acme-tls/1";
 
 /// Parses the body of a ClientHello's server_name extension (RFC 6066 §3). Empty when it has no host name; nullopt when
 /// it is malformed.

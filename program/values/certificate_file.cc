@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "program/format/records.h"
+#include "program/values/ordered_certificates.h"
 
 namespace edge::program {
 namespace {
@@ -47,6 +48,7 @@ std::vector<NamedSecret> file_secrets(const ProgramView& program) {
 
 std::string certificate_text(std::string_view name_space, std::string_view name) {
   if (const auto files = files_of_secret(name)) return "file " + files->certificate;
+  if (is_ordered_secret(name)) return "certificates that are ordered for its names";
   std::string text = "secret ";
   text.append(name_space).push_back('/');
   return text.append(name);

@@ -28,6 +28,14 @@ void begin_trace(Exchange& exchange, const Arrival& arrival, const ClientConnect
   trace_request(*spans.trace, {head, arrival.host, arrival.path, arrival.source, connection, exchange.id.text()});
 }
 
+/// Begins the request's access log entry.
+void note(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker) {
+  const ThreadProgram& program = *exchange.program;
+  exchange.forward.notes =
+      note_request({*program.program, program.logged, program.bind_of_slot[connection.slot]},
+                   {worker.scratch().request, arrival.host, arrival.path, arrival.source, worker.loop().now()});
+}
+
 // A preflight asks about a request of another method: the rule that would take that one answers, if it has CORS.
 std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival& arrival, Worker& worker) {
   const RequestHead& head = worker.scratch().request;
@@ -55,11 +63,19 @@ void identify(Exchange& exchange, const Arrival& arrival, const ClientConnection
   }
 }
 
-void note(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker) {
-  const ThreadProgram& program = *exchange.program;
-  exchange.forward.notes =
-      note_request({*program.program, program.logged, program.bind_of_slot[connection.slot]},
-                   {worker.scratch().request, arrival.host, arrival.path, arrival.source, worker.loop().now()});
+bool look_first(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
+                std::optional<Reply>& ending) {
+  if (exchange.program->logged.any()) note(exchange, arrival, connection, worker);
+  const auto& challenges = exchange.program->tls->challenges();
+  const net::http1::Method method = worker.scratch().request.method;
+  const bool reads = method == net::http1::Method::kGet || method == net::http1::Method::kHead;
+  if (challenges == nullptr || connection.secure() || !reads) return true;
+  const std::string* const answer = challenges->find(arrival.host, arrival.path);
+  if (answer == nullptr) return true;
+  Reply reply{200, "acme-challenge", {}, {}, false};
+  reply.fields = "Content-Type: application/octet-stream\r\n";
+  reply.body = *answer;
+  return end_with(ending, std::move(reply));
 }
 
 bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {

@@ -16,8 +16,11 @@ class Worker;
 
 /// Sets the request's id and begins its trace; both are taken from the head where a trusted proxy sent it.
 void identify(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker);
-/// Begins the request's access log entry.
-void note(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker);
+/// Begins the request's access log entry, and answers the challenge of a CA (RFC 8555 §8.3) in plain HTTP, whatever the
+/// listener's host names and redirects are: CAs follow no redirect to a name without a certificate. Not needed where
+/// the program's `looks_first` is false.
+bool look_first(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
+                std::optional<Reply>& ending);
 /// Finds the rule that matches the request (rules D1, D2, D5). Replies 404 where there is none, and 501 to TRACE.
 bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending);
 /// Runs the policies of the rule that never wait, in the order of rule D4; authentication, which may wait, is left to

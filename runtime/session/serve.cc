@@ -1,8 +1,8 @@
 // The main path: the phases of a request, in order.
 //
-//   locate -> identify -> scheme redirect -> rule (none: 404) -> policies (503, 429, preflights) -> authentication
-//   (401, 403, 503) -> prepare (413, redirect, no backend: 500) -> request's body buffered, or begun -> mirror ->
-//   cache -> forward -> buffered response -> conclude: what is left to answer; access log, trace, counts
+//   locate -> identify -> challenges of CAs -> scheme redirect -> rule (none: 404) -> policies (503, 429, preflights)
+//   -> authentication (401, 403, 503) -> prepare (413, redirect, no backend: 500) -> request's body buffered, or begun
+//   -> mirror -> cache -> forward -> buffered response -> conclude: what is left to answer; access log, trace, counts
 //
 // A phase that gives an ending reply ends the request. Any may wait. One that still needs the head, which lies in
 // memory of the thread, awaits by HeadOverWaits; those behind `prepare` wait on the client's end that they are given.
@@ -31,12 +31,12 @@ net::Task<Session::Next> Session::serve() {
   const ThreadProgram& program = *exchange.program;
   std::optional<Reply> ending;
   if (!locate(program, connection_, worker_.scratch(), arrival, ending)) {
-    if (program.logged.any()) note(exchange, arrival, connection_, worker_);
+    if (program.looks_first) look_first(exchange, arrival, connection_, worker_, ending);
     co_return refuse(*ending, exchange, arrival);
   }
   identify(exchange, arrival, connection_, worker_);
-  if (program.logged.any()) [[unlikely]] {
-    note(exchange, arrival, connection_, worker_);
+  if (program.looks_first) [[unlikely]] {
+    if (!look_first(exchange, arrival, connection_, worker_, ending)) co_return refuse(*ending, exchange, arrival);
   }
   if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
     const net::http1::RequestHead& head = worker_.scratch().request;

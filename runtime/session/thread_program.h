@@ -36,6 +36,9 @@ struct ThreadProgram {
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;
   LoggedGateways logged;
+  /// Whether something is to be done for requests before a rule is looked for: an entry of the access log, or an answer
+  /// to the challenge of a CA.
+  bool looks_first = false;
   /// A cache that is written through const pointers to this program: it holds attributes composed from the other
   /// members.
   std::unique_ptr<ReadyAttributes> ready_attributes = std::make_unique<ReadyAttributes>();

@@ -110,6 +110,8 @@ void TlsHandshake::tell_failure(std::string_view reason) {
 // The name is looked up once more: the site that the handshake was made with says what it is about.
 void TlsHandshake::hand_on() {
   worker_.counters().tls_handshakes.add();
+  // A CA has seen what it wanted; nothing is served to it (RFC 8737 §3).
+  if (layer_.protocol() == net::tls::kChallengeProtocol) return client_.close();
   if (layer_.resumed()) worker_.counters().tls_resumed.add();
   auto facts = std::make_shared<TlsFacts>();
   facts->server_name = layer_.server_name();

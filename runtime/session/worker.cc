@@ -189,6 +189,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
                                : shared_.caches.of_gateway(gateway.id, {settings->max_size, settings->max_entry_size}));
   }
   next->logged = logged_gateways(*program, shared_.options.access_log.get());
+  next->looks_first = next->logged.any() || next->tls->challenges() != nullptr;
   next->program = std::move(program);
   tally_.forget_places();
   program_ = ProgramPin(next.release());

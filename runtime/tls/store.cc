@@ -8,6 +8,7 @@
 #include "program/format/records.h"
 #include "program/sha256.h"
 #include "program/values/certificate_file.h"
+#include "program/values/ordered_certificates.h"
 
 namespace edge::runtime {
 
@@ -53,6 +54,7 @@ class TlsStoreBuilder {
 
   std::shared_ptr<const TlsStore> build(const std::shared_ptr<net::tls::TicketKeys>& tickets) {
     store_->shows_nothing_.resize(program_.listener_count());
+    store_->challenges_ = Challenges::make(secrets_, store_->faults_);
     for (std::uint32_t i = 0; i < program_.listener_count(); ++i) sites_.push_back(site(i));
     for (const program::BindRecord& bind : program_.binds()) store_->sites_.push_back(sites_of(bind, tickets));
     for (const program::BackendRecord& record : program_.backends()) store_->backends_.push_back(backend(record));
@@ -91,12 +93,17 @@ class TlsStoreBuilder {
     const std::string* chain = secrets_.find(section, record, program::kCertificateKey);
     const std::string* key = secrets_.find(section, record, program::kPrivateKeyKey);
     const std::string* staple = secrets_.find(section, record, program::kStapleKey);
-    const std::string name = program::certificate_text(section.string(record.name_space), section.string(record.name));
+    return certificate({section.string(record.name_space), section.string(record.name)}, chain, key, staple, user);
+  }
+
+  const ServerCertificate* certificate(std::pair<std::string_view, std::string_view> of, const std::string* chain,
+                                       const std::string* key, const std::string* staple, const std::string& user) {
+    const std::string name = program::certificate_text(of.first, of.second);
     if (chain == nullptr || key == nullptr) {
       fault(user, "the " + name + " with its certificate is not there");
       return nullptr;
     }
-    const TlsStore::Name full_name(section.string(record.name_space), section.string(record.name));
+    const TlsStore::Name full_name(of.first, of.second);
     const auto same = [&](const TlsStore::KnownCertificate& one) {
       return one.chain == *chain && one.key == *key && one.staple == (staple != nullptr ? *staple : std::string());
     };
@@ -257,14 +264,44 @@ class TlsStoreBuilder {
       context = store_->server_contexts_.emplace(key, *made).first->second;
     }
     std::vector<ServerCertificate> certificates;
+    bool whole = true;
     for (const SecretRecord& record : section.array(tls->certificates)) {
-      if (const ServerCertificate* one = certificate(section, record, user)) certificates.push_back(*one);
+      if (program::is_ordered_secret(section.string(record.name))) {
+        add_ordered(section, record, user, certificates);
+        // The names of others may be ordered still: they are not shown a certificate of these.
+        whole = false;
+        continue;
+      }
+      const ServerCertificate* const one = certificate(section, record, user);
+      if (one != nullptr) certificates.push_back(*one);
+      whole = whole && one != nullptr;
     }
     store_->shows_nothing_[index] = certificates.empty();
     if (certificates.empty()) fault(user, "no certificate can be shown; every handshake is refused");
-    const bool whole = certificates.size() == tls->certificates.count;
     return std::make_shared<const Site>(std::move(context), std::move(certificates), identity(user + "\n" + key),
                                         whole ? CertificateSet::kWhole : CertificateSet::kIncomplete);
+  }
+
+  /// Those of one listener that are there.
+  void add_ordered(const SectionView& section, const SecretRecord& record, const std::string& user,
+                   std::vector<ServerCertificate>& certificates) {
+    const std::string_view space = section.string(record.name_space);
+    const auto found = std::ranges::find_if(secrets_.secrets, [&](const program::NamedSecret& secret) {
+      return secret.name_space == space && secret.name == section.string(record.name);
+    });
+    if (found == secrets_.secrets.end()) return;
+    const auto value = [&](std::string_view host, std::string_view key) {
+      return secrets_.find(found->name_space, found->name, program::ordered_value_key(host, key));
+    };
+    for (const program::SecretValue& one : found->values) {
+      const std::string_view host = program::host_of_ordered_value(one.key, program::kCertificateKey);
+      if (host.empty()) continue;
+      const std::string secret = program::certificate_secret_of(host);
+      const ServerCertificate* const made =
+          certificate({space, secret}, one.value.get(), value(host, program::kPrivateKeyKey),
+                      value(host, program::kStapleKey), user);
+      if (made != nullptr) certificates.push_back(*made);
+    }
   }
 
   static std::array<std::uint8_t, 16> identity(const std::string& text) {
@@ -289,6 +326,7 @@ class TlsStoreBuilder {
     }
     add("", bind.listeners.fallback);
     if (made->any() == nullptr) return nullptr;
+    if (store_->challenges_ != nullptr) made->answer_challenges(store_->challenges_->sites());
     return made;
   }
 

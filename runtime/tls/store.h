@@ -17,6 +17,7 @@
 #include "net/tls/server.h"
 #include "program/values/secrets.h"
 #include "runtime/match/load.h"
+#include "runtime/tls/challenges.h"
 #include "runtime/tls/expiry.h"
 
 namespace edge::runtime {
@@ -39,6 +40,8 @@ class TlsStore {
   std::span<const ClusterContexts> clusters() const { return clusters_; }
   /// Returns whether a listener (by index in the program) decrypts but has no certificate: every handshake is refused.
   bool shows_nothing(std::uint32_t listener) const { return shows_nothing_[listener]; }
+  /// Returns the answers to CAs that validate names; null: none does.
+  const std::shared_ptr<const Challenges>& challenges() const { return challenges_; }
   /// Returns one line per unusable secret, with the consequence. Without values.
   const std::vector<std::string>& faults() const { return faults_; }
   /// Returns one entry per secret with a certificate in use, ascending by name.
@@ -59,6 +62,7 @@ class TlsStore {
   std::vector<std::shared_ptr<const net::tls::ClientContext>> backends_;
   std::vector<ClusterContexts> clusters_;
   std::vector<bool> shows_nothing_;
+  std::shared_ptr<const Challenges> challenges_;
   std::vector<std::string> faults_;
   std::map<Name, KnownCertificate> certificates_;
   /// By everything that they were made from.
