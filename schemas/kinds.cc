@@ -13,6 +13,7 @@ constexpr Kind kKinds[] = {
     {"Secret", "secrets", "v1", &kSecret},
     {"Service", "services", "v1", &kService},
     {"EndpointSlice", "endpointslices", "discovery.k8s.io/v1", &kEndpointSlice},
+    {"CertificateIssuer", "certificateissuers", kOwn, &kCertificateIssuer, true, &kCertificateIssuerManifest},
     {"EdgeCluster", "edgeclusters", kOwn, &kEdgeCluster, true, &kEdgeClusterManifest},
     {"EdgeRemoteCluster", "edgeremoteclusters", kOwn, &kEdgeRemoteCluster, true, &kEdgeRemoteClusterManifest},
     {"ProxyBackend", "proxybackends", kOwn, &kProxyBackend, true, &kProxyBackendManifest},

@@ -29,6 +29,20 @@ constexpr Field kValidationFields[] = {
 };
 constexpr Object kValidation{kValidationFields};
 
+constexpr Field kListenerAcmeFields[] = {
+    string("issuer", "Name of a CertificateIssuer in the gateway's namespace. Without it the fields below apply.")
+        .as(Format::kName),
+    kIssuerEmail,
+    kIssuerDirectory,
+    kIssuerKeyType,
+    kIssuerChallenges,
+};
+constexpr Rule kListenerAcmeRules[] = {
+    {"!has(self.issuer) || !(has(self.email) || has(self.directoryURL) || has(self.keyType) || has(self.challenges))",
+     "a CertificateIssuer is named, or the CA is described here, not both"},
+};
+constexpr Object kListenerAcme{.fields = kListenerAcmeFields, .rules = kListenerAcmeRules};
+
 constexpr Field kTlsFields[] = {
     object("secretRef", kSecretRef, "Secret with the certificate and its key.")
         .or_as("spec.listeners.tls.certificateRefs"),
@@ -40,6 +54,10 @@ constexpr Field kTlsFields[] = {
            "names.")
         .as(Format::kFilePath),
     string("keyFile", "PEM file with the key of certFile.").as(Format::kFilePath),
+    object(
+        "acme", kListenerAcme,
+        "In place of Secrets and files: the certificate of each host name is ordered from a CA (ACME, RFC 8555), and "
+        "renewed. The names are those of the listener; where it has none, those of its routes."),
     object("clientValidation", kValidation, "Mutual TLS: clients show a certificate."),
     string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
@@ -56,6 +74,8 @@ constexpr Rule kTlsRules[] = {
     {"has(self.certFile) == has(self.keyFile)", "certFile and keyFile go together"},
     {"!has(self.certFile) || !(has(self.secretRef) || has(self.certificateRefs))",
      "the certificate comes from files or from Secrets, not from both"},
+    {"!has(self.acme) || !(has(self.certFile) || has(self.secretRef) || has(self.certificateRefs))",
+     "certificates are ordered from a CA, or are there in Secrets or files, not both"},
 };
 constexpr Object kTls{.fields = kTlsFields, .rules = kTlsRules};
 

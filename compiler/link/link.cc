@@ -103,6 +103,7 @@ void drop_doubles(model::ResourceSet& resources, Diagnostics& diagnostics) {
   sort_and_drop_doubles(resources.policies, diagnostics);
   sort_and_drop_doubles(resources.edge_clusters, diagnostics);
   sort_and_drop_doubles(resources.remote_clusters, diagnostics);
+  sort_and_drop_doubles(resources.certificate_issuers, diagnostics);
   sort_and_drop_doubles(resources.sites, diagnostics);
   sort_and_drop_doubles(resources.wan_links, diagnostics);
   sort_and_drop_doubles(resources.wan_policies, diagnostics);
@@ -186,14 +187,17 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
   const Resolver secret_resolver(secret_names, scope);
   const NameIndex map_names = index_of(resources.config_maps);
   const Resolver map_resolver(map_names, scope);
+  const NameIndex issuer_index = index_of(resources.certificate_issuers);
+  const Resolver issuers(issuer_index, scope);
   const SecretTable secrets{resources.secrets, secret_resolver, &resources.config_maps, &map_resolver};
 
   const auto namespaces = std::make_shared<const NamespaceLabels>(resources.namespaces);
   LinkedConfig config;
-  const ListenerStates listeners = link_gateways(
-      resources.gateways,
-      {resources.vips, vip_names, vips, secrets, namespaces, resources.certificate_directories, resources.api_gateways},
-      diagnostics, config);
+  const ListenerStates listeners =
+      link_gateways(resources.gateways,
+                    {resources.vips, vip_names, vips, secrets, namespaces, resources.certificate_directories,
+                     resources.certificate_issuers, issuers, resources.api_gateways},
+                    diagnostics, config);
   const auto backend_index =
       link_backends(resources.backends, {resources.services, services, secrets}, diagnostics, config);
   add_variants(config);

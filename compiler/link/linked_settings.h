@@ -74,11 +74,48 @@ struct CertificateName {
   std::string name{};  ///< of a secret of type kubernetes.io/tls: tls.crt and tls.key
 };
 
+enum class ChallengeKind : std::uint8_t { kHttp01, kTlsAlpn01, kDns01 };
+enum class CertificateKeyType : std::uint8_t { kEc256, kEc384, kRsa2048, kRsa3072, kRsa4096 };
+
+struct AcmeAuthority {
+  std::string directory{};
+  std::string staging{};     ///< for trials after failures; empty: none
+  std::string ca_secret{};   ///< `ca.crt`; empty: the system's authorities. Secrets are of the listener's namespace
+  std::string key_id{};      ///< of an external account; empty: none
+  std::string key_secret{};  ///< `hmac`
+  std::string preferred_chain{};
+  friend bool operator==(const AcmeAuthority&, const AcmeAuthority&) = default;
+};
+
+struct DnsUpdates {
+  bool hook = false;  ///< by the controller's program; the fields below are of RFC 2136
+  std::string server{};
+  std::string zone{};
+  std::string key_name{};
+  std::string key_algorithm{};
+  std::string key_secret{};  ///< `secret`
+  std::chrono::nanoseconds propagation_delay{0};
+  friend bool operator==(const DnsUpdates&, const DnsUpdates&) = default;
+};
+
+/// From whom and how certificates are ordered.
+struct AcmeSettings {
+  std::string issuer{};  ///< name of the CertificateIssuer; empty: the listener's own settings
+  std::string email{};
+  CertificateKeyType key_type = CertificateKeyType::kEc256;
+  std::vector<ChallengeKind> challenges{};
+  std::vector<AcmeAuthority> authorities{};
+  std::optional<DnsUpdates> dns{};
+  friend bool operator==(const AcmeSettings&, const AcmeSettings&) = default;
+};
+
 struct ListenerTls {
   TlsMode mode = TlsMode::kTerminate;
   TlsVersion min_version = TlsVersion::k12;
   /// Resolved ones, in order; none: no handshake succeeds.
   std::vector<CertificateName> certificates{};
+  /// Replaces them: certificates are ordered for the names of the listener, or of its routes where it has none.
+  std::optional<AcmeSettings> acme{};
   /// Whether clients must present a certificate of one of these CAs (`ca.crt`); without any no client can.
   bool needs_client_certificate = false;
   /// With the former: clients without a certificate are served too.

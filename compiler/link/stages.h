@@ -53,6 +53,8 @@ struct GatewayTargets {
   std::shared_ptr<const NamespaceLabels> namespaces{};
   /// As in ResourceSet.
   const std::optional<std::vector<std::string>>& certificate_directories;
+  const std::vector<model::CertificateIssuer>& issuers;
+  const Resolver& issuer_names;
   /// Those of other controllers too: their addresses of pools stay theirs.
   const std::vector<model::Gateway>& api_gateways;
 };

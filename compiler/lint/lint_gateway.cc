@@ -16,7 +16,8 @@ void certificate(const model::ProxyGateway& gateway, const Listener& listener, D
   const bool passes_through = listener.tls && listener.tls->mode && listener.tls->mode->value == "Passthrough";
   const bool terminates = listener.protocol.value == "HTTPS" ||
                           (listener.protocol.value == "TLS" && listener.tls && listener.tls->mode && !passes_through);
-  const bool has_one = listener.tls && (!listener.tls->certificates.empty() || listener.tls->certificate_file);
+  const bool has_one =
+      listener.tls && (!listener.tls->certificates.empty() || listener.tls->certificate_file || listener.tls->acme);
   if (!terminates || passes_through || has_one || gateway.clusters) return;
   Diagnostic found = warning(owner_of(gateway, listener),
                              {.code = DiagnosticCode::kNoCertificate,

@@ -201,6 +201,8 @@ class Decoder {
       keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata, report));
     } else if (kind.body == &schemas::kEdgeRemoteCluster) {
       keep(resources_.remote_clusters, decode_remote_cluster(fields, metadata, report));
+    } else if (kind.body == &schemas::kCertificateIssuer) {
+      keep(resources_.certificate_issuers, decode_certificate_issuer(fields, metadata, report));
     } else if (kind.body == &schemas::kSite) {
       keep(resources_.sites, decode_site(fields, metadata, report));
     } else if (kind.body == &schemas::kWanLink) {

@@ -30,6 +30,34 @@ void check_files(const Tls& tls, const Fields& fields, std::size_t listener, Rep
   }
 }
 
+/// Of certificates that are there and certificates to be ordered there is no telling which was meant.
+void check_acme(const Tls& tls, const Fields& fields, std::size_t listener, Report& report) {
+  if (!tls.acme) return;
+  const std::string field = listener_field(listener, "tls.acme");
+  for (const char* const name : {"secretRef", "certificateRefs", "certFile"}) {
+    if (!fields.node(name)) continue;
+    report.fault(DiagnosticCode::kExclusiveFields, fields.node("acme").key_span(), field,
+                 "certificates are ordered from a CA, or are there in Secrets or files, not both",
+                 "keep either `acme` or `" + std::string(name) + "`");
+  }
+  const Fields acme = fields.object("acme");
+  if (!tls.acme->issuer) {
+    for (const auto& challenge : tls.acme->spec.challenges) {
+      if (challenge.value != "DNS01") continue;
+      report.fault(DiagnosticCode::kExclusiveFields, challenge.span, field + ".challenges",
+                   "DNS01 needs a CertificateIssuer, which says how TXT records are written",
+                   "name a CertificateIssuer in `issuer`, with `spec.dns`");
+    }
+    return;
+  }
+  for (const char* const name : {"email", "directoryURL", "keyType", "challenges"}) {
+    if (!acme.node(name)) continue;
+    report.fault(DiagnosticCode::kExclusiveFields, acme.node(name).key_span(), field + "." + name,
+                 "a CertificateIssuer is named, or the CA is described here, not both",
+                 "keep either `issuer` or `" + std::string(name) + "`");
+  }
+}
+
 std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& report) {
   if (!tls) return std::nullopt;
   Tls out{.span = tls.span(),
@@ -38,6 +66,10 @@ std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& r
           .mode = tls.text("mode"),
           .min_version = tls.text("minVersion")};
   check_files(out, tls, listener, report);
+  if (const Fields acme = tls.object("acme")) {
+    out.acme = ListenerAcme{.span = acme.span(), .issuer = acme.text("issuer"), .spec = decode_issuer_spec(acme)};
+    check_acme(out, tls, listener, report);
+  }
   tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });
   const Fields validation = tls.object("clientValidation");
   validation.entries("caCertificateRefs",

@@ -17,6 +17,9 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
 std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report);
 EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& report);
 EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report);
+CertificateIssuer decode_certificate_issuer(const Fields& root, Metadata metadata, Report& report);
+/// Of a CertificateIssuer's spec, or of a listener's `tls.acme`.
+IssuerSpec decode_issuer_spec(const Fields& spec);
 Site decode_site(const Fields& root, Metadata metadata, Report& report);
 WanLink decode_wan_link(const Fields& root, Metadata metadata, Report& report);
 WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& report);

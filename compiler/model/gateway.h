@@ -8,6 +8,7 @@
 
 #include "base/hostname.h"
 #include "base/ip.h"
+#include "compiler/model/certificate_issuer.h"
 #include "compiler/model/metadata.h"
 
 namespace edge::compiler::model {
@@ -76,6 +77,8 @@ struct Tls {
   /// Replace `certificates`; both or none.
   Maybe<std::string> certificate_file{};
   Maybe<std::string> key_file{};
+  /// Replaces both: certificates are ordered from a CA.
+  std::optional<ListenerAcme> acme{};
   /// For clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;

@@ -26,6 +26,7 @@ struct ResourceSet {
   std::vector<ProxyPolicy> policies{};
   std::vector<EdgeCluster> edge_clusters{};
   std::vector<EdgeRemoteCluster> remote_clusters{};
+  std::vector<CertificateIssuer> certificate_issuers{};
   std::vector<Site> sites{};
   std::vector<WanLink> wan_links{};
   std::vector<WanPolicy> wan_policies{};

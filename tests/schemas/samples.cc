@@ -92,8 +92,12 @@ struct Alternatives {
 };
 constexpr Alternatives kAlternatives[] = {
     {"ProxyBackend", {"spec.serviceRef", "spec.endpoints", "spec.url"}},
-    {"ProxyGateway", {"spec.listeners.tls.secretRef", "spec.listeners.tls.certFile"}},
-    {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile"}},
+    {"ProxyGateway", {"spec.listeners.tls.secretRef", "spec.listeners.tls.certFile", "spec.listeners.tls.acme"}},
+    {"ProxyGateway", {"spec.listeners.tls.certificateRefs", "spec.listeners.tls.keyFile", "-"}},
+    {"ProxyGateway", {"spec.listeners.tls.acme.email", "spec.listeners.tls.acme.issuer"}},
+    {"ProxyGateway", {"spec.listeners.tls.acme.directoryURL", "-"}},
+    {"ProxyGateway", {"spec.listeners.tls.acme.keyType", "-"}},
+    {"ProxyGateway", {"spec.listeners.tls.acme.challenges", "-"}},
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
     {"ProxyRoute", {"spec.rules.filters.requestMirror.percent", "spec.rules.filters.requestMirror.fraction"}},

@@ -202,6 +202,16 @@ Lines settings_lines(const LinkedListener& listener) {
     for (const CertificateName& name : tls->certificates) {
       lines.push_back("certificate " + name.name_space + "/" + name.name);
     }
+    if (tls->acme) {
+      std::string from = "ordered from";
+      for (const AcmeAuthority& authority : tls->acme->authorities) from += " " + authority.directory;
+      for (const ChallengeKind kind : tls->acme->challenges) {
+        from += kind == ChallengeKind::kHttp01  ? " http-01"
+                : kind == ChallengeKind::kDns01 ? " dns-01"
+                                                : " tls-alpn-01";
+      }
+      lines.push_back(std::move(from));
+    }
     if (tls->needs_client_certificate) {
       lines.emplace_back(tls->client_certificate_unverified ? "client certificate requested, need not verify"
                          : tls->client_certificate_optional ? "client certificate optional"

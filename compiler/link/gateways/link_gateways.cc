@@ -6,11 +6,13 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/gateways/gateway_addresses.h"
+#include "compiler/link/gateways/link_acme.h"
 #include "compiler/link/gateways/listener_claims.h"
 #include "compiler/link/gateways/listener_sets.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/stages.h"
 #include "program/values/certificate_file.h"
+#include "program/values/ordered_certificates.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -401,6 +403,7 @@ class GatewayLinker {
              program::file_secret_name(written->certificate_file->value, written->key_file->value)});
       }
     }
+    if (written->acme && linked.mode == TlsMode::kTerminate) order(gateway, listener, findings, status, linked);
     linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
     linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
     linked.client_certificate_unverified = linked.needs_client_certificate && written->client_certificate_unverified;
@@ -427,6 +430,20 @@ class GatewayLinker {
                                                  "(AllowInsecureFallback)"});
     }
     return linked;
+  }
+
+  /// Agents get whatever certificates there are under one name, which no resource has.
+  void order(const model::ProxyGateway& gateway, const model::Listener& listener, Findings& findings,
+             ListenerStatus& status, ListenerTls& linked) const {
+    const model::Metadata& owner = owner_of(gateway, listener);
+    linked.acme = link_acme(owner, *listener.tls->acme, listener_field(listener, "tls.acme"), targets_, findings);
+    if (!linked.acme) {
+      return fail(status.conditions, condition::kResolvedRefs, reason::kInvalidCertificateRef,
+                  "the CertificateIssuer `" + listener.tls->acme->issuer->value + "` is not there");
+    }
+    check_challenges(owner, listener, *linked.acme, gateways_, diagnostics_);
+    linked.certificates.push_back(
+        {owner.name_space, program::ordered_secret_name(gateway.metadata.name, listener_name(gateway, listener))});
   }
 
   /// By their names alone: whoever reads the files follows links, and looks again.

@@ -1,0 +1,54 @@
+// CertificateIssuer, and the same settings in a listener, as written: without defaults.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+struct CertificateAuthority {
+  Maybe<std::string> directory{};
+  Maybe<std::string> ca_secret{};
+  Maybe<std::string> account_key_id{};
+  Maybe<std::string> account_key_secret{};
+  Maybe<std::string> preferred_chain{};
+};
+
+struct DnsChallenge {
+  Span span{};
+  Maybe<std::string> provider{};
+  Maybe<std::string> server{};
+  Maybe<std::string> zone{};
+  Maybe<std::string> key_name{};
+  Maybe<std::string> key_algorithm{};
+  Maybe<std::string> key_secret{};
+  Maybe<std::chrono::nanoseconds> propagation_delay{};
+};
+
+struct IssuerSpec {
+  Maybe<std::string> email{};
+  Maybe<std::string> key_type{};
+  Maybe<std::string> staging{};
+  std::vector<Located<std::string>> challenges{};
+  /// The first is the issuer's own; in order of preference.
+  std::vector<CertificateAuthority> authorities{};
+  std::optional<DnsChallenge> dns{};
+};
+
+struct CertificateIssuer {
+  Metadata metadata;
+  IssuerSpec spec{};
+};
+
+/// `tls.acme` of a listener: one of the two.
+struct ListenerAcme {
+  Span span{};
+  Maybe<std::string> issuer{};  ///< of the gateway's namespace
+  IssuerSpec spec{};
+};
+
+}  // namespace edge::compiler::model
