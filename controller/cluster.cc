@@ -136,6 +136,11 @@ class Cluster::Impl {
       if (writer_) writer_->agents(std::move(view));
     });
   }
+  void set_certificates(std::vector<compiler::OrderedCertificate> wanted) {
+    loop_.post([this, wanted = std::move(wanted)]() mutable {
+      if (certificates_) certificates_->set_wanted(std::move(wanted));
+    });
+  }
   bool answers(std::chrono::nanoseconds patience) {
     // Shared with the thread: it may come to it after we stopped waiting.
     const auto here = std::make_shared<std::promise<void>>();
@@ -156,6 +161,7 @@ class Cluster::Impl {
     const std::lock_guard lock(mutex_);
     ClusterCounts counts = counts_;
     counts.statuses = statuses_;
+    counts.certificates = certificates_ != nullptr ? certificates_->counts() : acme::CertificateCounts{};
     return counts;
   }
 
@@ -180,6 +186,14 @@ class Cluster::Impl {
                                       .wrote = events_.wrote};
     writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
     services_ = std::make_unique<ServiceWriter>(*client_, options_.controller_class, options_.log);
+    auto certificates = std::make_unique<acme::Certificates>(*client_,
+                                                             acme::CertificatesOptions{.identity = options_.identity,
+                                                                                       .several = options_.elect,
+                                                                                       .dns_hook = options_.dns_hook,
+                                                                                       .log = options_.log},
+                                                             events_.certificates);
+    const std::lock_guard lock(mutex_);
+    certificates_ = std::move(certificates);
     return {};
   }
 
@@ -211,6 +225,7 @@ class Cluster::Impl {
   void lead(bool leads) {
     writer_->lead(leads);
     services_->lead(leads);
+    certificates_->lead(leads);
     const std::lock_guard lock(mutex_);
     counts_.leads = leads;
   }
@@ -302,6 +317,7 @@ class Cluster::Impl {
   void follow(const std::string& kind, const kube::Resource& resource) {
     writer_->serve(kind, resource);
     services_->serve(kind, resource);
+    if (kind == "Secret") certificates_->serve(resource);
     kube::InformerOptions options;
     // Of the embedded API everything that was written is waited for (await_seen).
     if (!options_.embedded) {
@@ -311,7 +327,11 @@ class Cluster::Impl {
     }
     kube::InformerEvents events;
     events.changed = [this, kind](const kube::Object& object) { changed(kind, object); };
-    events.removed = [this, kind](const std::string& key) { removed(key_of(kind, key)); };
+    events.removed = [this, kind](const std::string& key) {
+      const ResourceId id = key_of(kind, key);
+      if (kind == "Secret") certificates_->observe(id.name_space, id.name, {});
+      removed(id);
+    };
     events.synced = [this] {
       check_synced();
       check_services_known();
@@ -325,6 +345,7 @@ class Cluster::Impl {
   }
 
   void changed(const std::string& kind, const kube::Object& object) {
+    if (kind == "Secret") certificates_->observe(object.name_space, object.name, object.text);
     auto read = read_cluster_object(object.text, options_.controller_class);
     if (!read) {
       hand_on_soon();
@@ -445,6 +466,10 @@ class Cluster::Impl {
       made_ = true;
       finish_when_idle();
     });
+    certificates_->stop([this] {
+      ordered_ = true;
+      finish_when_idle();
+    });
     finish_when_idle();
   }
 
@@ -469,12 +494,17 @@ class Cluster::Impl {
   }
 
   void finish_when_idle() {
-    if (!stopping_ || looking_ || leaving_ || !written_ || !made_ || std::exchange(finishing_, true)) return;
+    if (!stopping_ || looking_ || leaving_ || !written_ || !made_ || !ordered_ || std::exchange(finishing_, true))
+      return;
     // Not within what has just come to its end.
     loop_.post([this] {
       elector_.reset();
       writer_.reset();
       services_.reset();
+      {
+        const std::lock_guard lock(mutex_);
+        certificates_.reset();
+      }
       discovery_.reset();
       client_.reset();
       // Whoever waits for this takes everything here away.
@@ -492,6 +522,7 @@ class Cluster::Impl {
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<StatusWriter> writer_;
   std::unique_ptr<ServiceWriter> services_;
+  std::unique_ptr<acme::Certificates> certificates_;  ///< changed under mutex_
   std::unique_ptr<kube::Elector> elector_;
   std::map<std::string, std::unique_ptr<kube::Informer>> informers_;  ///< by kind
   std::unique_ptr<kube::Informer> nodes_;
@@ -511,6 +542,7 @@ class Cluster::Impl {
   bool leaving_ = false;
   bool written_ = false;  ///< what was being written when the end came
   bool made_ = false;     ///< likewise, of services_
+  bool ordered_ = false;  ///< likewise, of certificates_
   bool finishing_ = false;
   const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   mutable std::mutex mutex_;  ///< guards what follows
@@ -531,6 +563,9 @@ void Cluster::set_desired(std::vector<DesiredStatus> desired_statuses) {
   impl_->set_desired(std::move(desired_statuses));
 }
 void Cluster::agents(AgentsView view) { impl_->agents(std::move(view)); }
+void Cluster::set_certificates(std::vector<compiler::OrderedCertificate> wanted) {
+  impl_->set_certificates(std::move(wanted));
+}
 bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
   return impl_->await_seen(std::move(writes), patience);
 }

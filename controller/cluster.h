@@ -15,6 +15,8 @@
 
 #include "base/labels.h"
 #include "base/log.h"
+#include "compiler/link/ordered_certificates.h"
+#include "controller/acme/certificates.h"
 #include "controller/kube/config.h"
 #include "controller/reconcile/program_builder.h"
 #include "controller/status/agents_view.h"
@@ -37,6 +39,7 @@ struct ClusterOptions {
   std::string node_label{};
   /// A loop that runs as long as the cluster does; null: it has one of its own, with a thread.
   net::Loop* loop = nullptr;
+  std::string dns_hook{};  ///< acme::CertificatesOptions
   Logger log;
 };
 
@@ -53,6 +56,7 @@ struct ClusterEvents {
   std::function<void()> synced;
   /// Called after each write of a status with its duration.
   std::function<void(std::chrono::nanoseconds)> wrote;
+  acme::CertificateEvents certificates{};
 };
 
 /// A write that the API has acknowledged.
@@ -71,6 +75,7 @@ struct ClusterCounts {
   bool connected = false;
   bool leads = false;
   StatusCounts statuses;
+  acme::CertificateCounts certificates{};
 };
 
 class Cluster {
@@ -85,6 +90,8 @@ class Cluster {
   // Threads: any.
   void set_desired(std::vector<DesiredStatus> desired_statuses);
   void agents(AgentsView view);
+  /// The certificates that the configuration needs from CAs.
+  void set_certificates(std::vector<compiler::OrderedCertificate> wanted);
   ClusterCounts counts() const;
   /// Waits until all of `writes` that are followed have come by the watches and were handed on. Versions are compared
   /// as numbers, which only the embedded API's are. \returns false where they did not within `patience`.

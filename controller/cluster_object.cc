@@ -165,6 +165,11 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
       std::ranges::find(kForeignSecrets, text_in(object, "type")) != std::end(kForeignSecrets)) {
     return std::optional<ClusterObject>();
   }
+  // Orders and accounts at CAs (controller/acme) name nothing that is served.
+  if (read.key.kind == "Secret") {
+    const std::string& role = text_in(member_in(metadata, "labels"), EDGE_API_GROUP "/acme");
+    if (role == "order" || role == "account") return std::optional<ClusterObject>();
+  }
   read.uid = text_in(metadata, "uid");
   read.resource_version = text_in(metadata, "resourceVersion");
   read.generation = integer_in(metadata, "generation");

@@ -231,15 +231,42 @@ class Controller::Impl {
     distributor_->publish(std::move(sites));
   }
 
+  /// And the answers to challenges of CAs, which are nobody's Secrets.
   void publish(Published published) {
-    if (published.values && session_key_ != nullptr) {
-      auto& secrets = published.values->secrets;
-      const auto position =
-          std::ranges::lower_bound(secrets, std::tie(session_key_->name_space, session_key_->name), {},
-                                   [](const auto& secret) { return std::tie(secret->name_space, secret->name); });
-      secrets.insert(position, session_key_);
+    const std::lock_guard lock(values_mutex_);
+    if (published.values) {
+      last_values_[published.group] = *published.values;
+      add_own(*published.values);
     }
     distributor_->publish(std::move(published));
+  }
+
+  /// Under the lock.
+  void add_own(program::ValueSet& values) const {
+    for (const auto& own : {session_key_, challenges_}) {
+      if (own == nullptr) continue;
+      auto& secrets = values.secrets;
+      const auto position =
+          std::ranges::lower_bound(secrets, std::tie(own->name_space, own->name), {},
+                                   [](const auto& secret) { return std::tie(secret->name_space, secret->name); });
+      secrets.insert(position, own);
+    }
+  }
+
+  void set_challenges(std::shared_ptr<const program::NamedSecret> challenges) {
+    const std::lock_guard lock(values_mutex_);
+    challenges_ = std::move(challenges);
+    for (const auto& [group, values] : last_values_) {
+      Published published{.values = values, .group = group};
+      add_own(*published.values);
+      distributor_->publish(std::move(published));
+    }
+  }
+
+  /// Whether every agent that is connected has the values that were published last.
+  bool all_have_values() const {
+    return std::ranges::all_of(distributor_->agents(),
+                               [](const AgentState& agent) { return !agent.connected || agent.values_current; });
   }
 
   Status start() {
@@ -490,6 +517,7 @@ class Controller::Impl {
     options.embedded = options_.embedded;
     options.node_label = options_.group_label;
     options.loop = options_.loop;
+    options.dns_hook = options_.dns_hook;
     options.log = options_.log;
     auto cluster = Cluster::start(
         std::move(options),
@@ -525,7 +553,12 @@ class Controller::Impl {
                name_peers();
                reconcile_loop_->begin();
              },
-         .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
+         .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); },
+         .certificates = {.challenges =
+                              [this](std::shared_ptr<const program::NamedSecret> challenges) {
+                                set_challenges(std::move(challenges));
+                              },
+                          .acknowledged = [this] { return all_have_values(); }}});
     if (!cluster) return cluster.error();
     cluster_ = std::move(*cluster);
     return {};
@@ -557,6 +590,10 @@ class Controller::Impl {
     if (result.exports) traffic_->set_own({result.exports->gateways, result.exports->services});
     if (result.program != nullptr) program_number_ = result.number;
     if (result.wan != nullptr) wan_.take(result.wan);
+    if (result.certificates != nullptr) {
+      started_.wait();
+      cluster_->set_certificates(*result.certificates);
+    }
     // Numbers of programs that agents run may be others now, though no agent says anything.
     if (result.program_changed) agents_changed();
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
@@ -672,6 +709,9 @@ class Controller::Impl {
   std::unique_ptr<remote::Spoke> spoke_;  ///< null: this cluster has no hub
   std::string hub_address_;               ///< of the spoke, once it has started
   std::unique_ptr<Groups> groups_;
+  std::mutex values_mutex_;
+  std::map<std::string, program::ValueSet> last_values_;      ///< by group; guarded by values_mutex_
+  std::shared_ptr<const program::NamedSecret> challenges_{};  ///< likewise; null: none
   std::mutex vips_mutex_;
   VipIndex vips_;                      ///< guarded by vips_mutex_
   bool vips_known_ = false;            ///< likewise

@@ -44,6 +44,8 @@ struct ControllerOptions {
   std::vector<std::string> published_addresses;
   /// Directories in which listeners may refer to certificate files (spec.listeners.tls.certFile); empty: none.
   std::vector<std::string> certificate_directories{};
+  /// Program for TXT records of CertificateIssuers with `dns.provider: Hook`; empty: none.
+  std::string dns_hook{};
   std::string listen = "0.0.0.0:9090";
   /// The label whose value is an agent's group.
   std::string group_label = std::string(kGroupLabel);

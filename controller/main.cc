@@ -111,6 +111,7 @@ int run(const cli::Arguments& arguments) {
   auto certificate_directories = daemon::certificate_directories(arguments);
   if (!certificate_directories) return failed(log, certificate_directories.error());
   options.certificate_directories = std::move(*certificate_directories);
+  options.dns_hook = arguments.one("acme-dns-hook");
   options.log = lines;
   options.own_pages = [&pages, &trace_store](const AgentQuestion& question) {
     auto reported = trace_page(trace_store->get(), question);
@@ -170,6 +171,7 @@ cli::Program table() {
             .help = "Address written to the status of Gateways and Ingresses that name none",
             .repeatable = true},
            daemon::certificate_files_flag(),
+           daemon::dns_hook_flag(),
            {.name = "agents-listen",
             .value = "ADDR",
             .help = "gRPC address for agents and edgectl; with port 0 the system chooses a port",

@@ -13,6 +13,14 @@ cli::Flag certificate_files_flag() {
           .repeatable = true};
 }
 
+cli::Flag dns_hook_flag() {
+  return {.name = "acme-dns-hook",
+          .value = "PROGRAM",
+          .help =
+              "Program that writes TXT records for CertificateIssuers with `dns.provider: Hook`; called with "
+              "`present` or `cleanup`, the record's name and its value"};
+}
+
 Result<std::vector<std::string>> certificate_directories(const cli::Arguments& arguments) {
   std::vector<std::string> directories;
   for (const std::string& path : arguments.all("tls-files")) {

@@ -90,6 +90,7 @@ Result<StandaloneOptions> parts_of(const cli::Arguments& arguments) {
   auto certificate_directories = daemon::certificate_directories(arguments);
   if (!certificate_directories) return certificate_directories.error();
   parts.certificate_directories = std::move(*certificate_directories);
+  parts.dns_hook = arguments.one("acme-dns-hook");
   return parts;
 }
 
@@ -187,6 +188,7 @@ cli::Program table() {
             .value = "DIR",
             .help = "Directory of resources, keys, the kubeconfig and the last programs; required except with --check"},
            daemon::certificate_files_flag(),
+           daemon::dns_hook_flag(),
            {.name = "check",
             .help = "Read and compile the files of --config, print the errors, and exit: 0 when they would be served, "
                     "1 when not"},

@@ -235,6 +235,7 @@ Status Standalone::start_controller() {
   options.controller_class = options_.controller_class;
   options.published_addresses = options_.published_addresses;
   options.certificate_directories = options_.certificate_directories;
+  options.dns_hook = options_.dns_hook;
   options.listen = options_.agents;
   options.listen_flag = "--agents-listen";
   options.group_label = options_.group_label;

@@ -33,6 +33,7 @@ namespace edge::standalone {
 struct StandaloneOptions {
   std::string data_dir;
   std::vector<std::string> certificate_directories{};  ///< as in ControllerOptions
+  std::string dns_hook{};                              ///< as in ControllerOptions
   std::vector<std::string> files;                      ///< none: only the API is the configuration
   agent::ListenAddress api;
   std::string agents;        ///< the controller's address for agents: `127.0.0.1:0`

@@ -11,6 +11,7 @@
 #include "controller/endpoints/value_object.h"
 #include "program/cluster_traffic.h"
 #include "program/values/certificate_file.h"
+#include "program/values/ordered_certificates.h"
 
 namespace edge::controller {
 namespace {
@@ -214,16 +215,42 @@ std::shared_ptr<const program::NamedSecret> ValueIndex::find_secret(const Secret
   if (name.second == program::kClusterSecretName) {
     return name.first == program::kClusterSecretSpace ? directory_.identity : nullptr;
   }
+  if (program::is_ordered_secret(name.second)) return find_bundle(name);
+  const model::Secret* const secret = held_secret(name);
+  if (secret == nullptr) return nullptr;
+  program::NamedSecret named{name.first, name.second, {}};
+  for (const model::SecretEntry& entry : secret->entries) {
+    if (keys.contains(entry.key)) named.values.push_back({entry.key, entry.value});
+  }
+  if (named.values.empty()) return nullptr;
+  std::ranges::sort(named.values, {}, &program::SecretValue::key);
+  return std::make_shared<const program::NamedSecret>(std::move(named));
+}
+
+const model::Secret* ValueIndex::held_secret(const SecretName& name) const {
   const auto objects = secrets_.find(name);
   if (objects == secrets_.end()) return nullptr;
-  program::NamedSecret named{name.first, name.second, {}};
   // Of several objects that claim a name the first holds.
   for (const model::Secret& secret : objects_.at(*objects->second.begin()).secrets) {
-    if (secret.metadata.name_space != name.first || secret.metadata.name != name.second) continue;
-    for (const model::SecretEntry& entry : secret.entries) {
-      if (keys.contains(entry.key)) named.values.push_back({entry.key, entry.value});
+    if (secret.metadata.name_space == name.first && secret.metadata.name == name.second) return &secret;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const program::NamedSecret> ValueIndex::find_bundle(const SecretName& name) const {
+  const auto bundle = bundles_.find(name);
+  if (bundle == bundles_.end()) return nullptr;
+  program::NamedSecret named{name.first, name.second, {}};
+  for (const std::string& host : bundle->second) {
+    const model::Secret* const secret = held_secret({name.first, program::certificate_secret_of(host)});
+    if (secret == nullptr) continue;
+    for (const model::SecretEntry& entry : secret->entries) {
+      const bool used = entry.key == program::kCertificateKey || entry.key == program::kPrivateKeyKey ||
+                        entry.key == program::kStapleKey;
+      if (used && entry.value != nullptr) {
+        named.values.push_back({program::ordered_value_key(host, entry.key), entry.value});
+      }
     }
-    break;
   }
   if (named.values.empty()) return nullptr;
   std::ranges::sort(named.values, {}, &program::SecretValue::key);
@@ -231,6 +258,13 @@ std::shared_ptr<const program::NamedSecret> ValueIndex::find_secret(const Secret
 }
 
 void ValueIndex::refresh_secret(const SecretName& name) {
+  refresh_secret_alone(name);
+  const auto bundles = bundles_of_secret_.find(name);
+  if (bundles == bundles_of_secret_.end()) return;
+  for (const SecretName& bundle : bundles->second) refresh_secret_alone(bundle);
+}
+
+void ValueIndex::refresh_secret_alone(const SecretName& name) {
   const auto keys = named_.find(name);
   const auto secret = keys == named_.end() ? nullptr : find_secret(name, keys->second);
   const std::pair<std::string_view, std::string_view> wanted(name.first, name.second);
@@ -299,12 +333,28 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     named_[{std::move(key.name_space), std::move(key.name)}].insert(std::move(key.key));
   }
   follow_files();
+  follow_ordered(config);
   for (const auto& [name, keys] : named_) {
     const auto known = before.find(name);
-    if (known == before.end() || known->second != keys) refresh_secret(name);
+    const bool other_hosts = program::is_ordered_secret(name.second);
+    if (known == before.end() || known->second != keys || other_hosts) refresh_secret(name);
   }
   for (const auto& [name, keys] : before) {
     if (!named_.contains(name)) refresh_secret(name);
+  }
+}
+
+void ValueIndex::follow_ordered(const compiler::LinkedConfig& config) {
+  compiler::OrderedCertificates ordered = compiler::ordered_certificates(config);
+  ordered_ = std::move(ordered.certificates);
+  bundles_.clear();
+  bundles_of_secret_.clear();
+  for (compiler::OrderedBundle& bundle : ordered.bundles) {
+    SecretName name{std::move(bundle.name_space), std::move(bundle.name)};
+    for (const std::string& host : bundle.hosts) {
+      bundles_of_secret_[{name.first, program::certificate_secret_of(host)}].insert(name);
+    }
+    bundles_.insert_or_assign(std::move(name), std::move(bundle.hosts));
   }
 }
 

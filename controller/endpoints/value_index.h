@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "compiler/link/linked_config.h"
+#include "compiler/link/ordered_certificates.h"
 #include "compiler/model/resource_set.h"
 #include "net/tls/certificate_files.h"
 #include "controller/endpoints/cluster_directory.h"
@@ -55,6 +56,8 @@ class ValueIndex {
   /// Sets the configuration that programs are made from. Linear in its backends and references.
   void follow(const compiler::LinkedConfig& config);
 
+  /// Returns the certificates that the configuration needs from CAs. Their values are those of Secrets, as for others.
+  const std::vector<compiler::OrderedCertificate>& ordered() const { return ordered_; }
   /// Returns whether the program refers to certificate files.
   bool follows_files() const { return files_.follows_any(); }
   /// Reads the files that changed. \returns whether values have changed.
@@ -101,6 +104,11 @@ class ValueIndex {
   void follow_exports(const compiler::LinkedConfig& config);
   void refresh_exports();
   void refresh_secret(const SecretName& name);
+  void refresh_secret_alone(const SecretName& name);
+  void follow_ordered(const compiler::LinkedConfig& config);
+  /// Of the certificates that are ordered for one listener those that are there.
+  std::shared_ptr<const program::NamedSecret> find_bundle(const SecretName& name) const;
+  const compiler::model::Secret* held_secret(const SecretName& name) const;
   /// Updates the list of files in `files_` to those of the program.
   void follow_files();
   std::shared_ptr<const program::NamedSecret> find_secret(const SecretName& name,
@@ -119,6 +127,9 @@ class ValueIndex {
   std::map<std::string, std::uint64_t> exported_;
   OwnExports own_exports_;
   bool exports_changed_ = false;
+  std::vector<compiler::OrderedCertificate> ordered_;
+  std::map<SecretName, std::vector<std::string>> bundles_;  ///< hosts, by the name that the program has
+  std::map<SecretName, std::set<SecretName>> bundles_of_secret_;
   program::ValueSet values_;
   std::set<BackendName> changed_backends_;
   bool changed_ = false;

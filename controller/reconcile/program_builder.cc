@@ -498,6 +498,7 @@ void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tri
   }
   result.wan = wan_;
   values_.follow(workspace_.config());
+  result.certificates = std::make_shared<const std::vector<compiler::OrderedCertificate>>(values_.ordered());
   give_values(result);
   std::map<std::string, program::Hash> group_hashes;
   for (const auto& [group, program] : result.group_programs) group_hashes[group] = program.hash;

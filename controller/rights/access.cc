@@ -110,6 +110,8 @@ std::vector<AccessRule> cluster_access() {
   const std::vector<std::string> made = {"create", "patch", "delete"};
   rules.push_back({"", {"services"}, made});
   rules.push_back({"discovery.k8s.io", {"endpointslices"}, made});
+  // Certificates that are ordered, their orders, and accounts at CAs.
+  rules.push_back({"", {"secrets"}, {"create", "delete", "get", "update"}});
   const kube::Resource& event = kube::event_resource();
   rules.push_back({event.group, {event.plural}, {"create", "patch"}});
   return rules;

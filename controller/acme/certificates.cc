@@ -1,0 +1,302 @@
+#include "controller/acme/certificates.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "controller/acme/round.h"
+#include "controller/acme/rounds.h"
+#include "program/values/ordered_certificates.h"
+
+namespace edge::controller::acme {
+
+using compiler::OrderedCertificate;
+
+namespace {
+
+/// Orders under way at once.
+constexpr std::size_t kWorkers = 8;
+/// What was due is computed anew: clocks are set, and machines sleep.
+constexpr std::int64_t kLongestSleep = 600;
+constexpr std::int64_t kAdviceLeast = 3600;
+constexpr std::int64_t kAdviceUsual = 6 * 3600;
+constexpr std::int64_t kAdviceMost = 24 * 3600;
+/// Between two looks for what nobody wants any more.
+constexpr std::int64_t kSweep = 3600;
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+Certificates::Certificates(kube::Client& client, CertificatesOptions options, CertificateEvents events)
+    : client_(client),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      http_(client.loop(), resolver_, records_) {
+  for (std::size_t i = 0; i < kWorkers; ++i) workers_.push_back(std::make_unique<Worker>(client.loop()));
+  for (const auto& worker : workers_) run(*worker);
+}
+
+Certificates::~Certificates() = default;
+
+std::int64_t Certificates::now() const {
+  if (options_.wall) return options_.wall();
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void Certificates::set_wanted(std::vector<OrderedCertificate> wanted) {
+  std::map<Name, Entry> next;
+  for (OrderedCertificate& one : wanted) {
+    Name name{one.name_space, one.host};
+    Entry entry;
+    if (const auto known = entries_.find(name); known != entries_.end()) {
+      entry = std::move(known->second);
+      if (entry.wanted.settings != one.settings) {
+        entry.due = 0;
+        entry.again = entry.busy;
+      }
+    }
+    entry.wanted = std::move(one);
+    next.insert_or_assign(std::move(name), std::move(entry));
+  }
+  entries_ = std::move(next);
+  if (next_sweep_ == 0) next_sweep_ = now() + kSweep;
+  count();
+  wake();
+}
+
+void Certificates::observe(const std::string& name_space, const std::string& name, std::string_view text) {
+  std::map<std::string, std::string> answers;
+  if (text.find(kMadeLabel) != std::string_view::npos) {
+    const SecretView secret = read_secret(text);
+    if (const std::string* const stored = secret.value(kAnswersKey); stored != nullptr && secret.role == "order") {
+      answers = read_answers(*stored);
+    }
+  }
+  const std::string secret_name = name_space + "/" + name;
+  const auto seen = seen_challenges_.find(secret_name);
+  if (seen != seen_challenges_.end() ? seen->second != answers : !answers.empty()) {
+    if (answers.empty()) {
+      seen_challenges_.erase(secret_name);
+    } else {
+      seen_challenges_[secret_name] = std::move(answers);
+    }
+    give_challenges();
+  }
+  for (auto& [key, entry] : entries_) {
+    if (key.first != name_space || program::certificate_secret_of(key.second) != name) continue;
+    entry.due = 0;
+    entry.again = entry.busy;
+    wake();
+  }
+}
+
+void Certificates::lead(bool leads) {
+  if (std::exchange(leads_, leads) == leads) return;
+  // What a leader before this one knew may be old.
+  for (auto& [name, entry] : entries_) entry.due = 0;
+  wake();
+}
+
+void Certificates::wake() {
+  for (const auto& worker : workers_) {
+    if (worker->idle && worker->waiter.waiting()) worker->waiter.wake_later();
+  }
+}
+
+Certificates::Entry* Certificates::choose(std::int64_t now) {
+  Entry* chosen = nullptr;
+  for (auto& [name, entry] : entries_) {
+    if (entry.busy || entry.due > now) continue;
+    if (chosen == nullptr || entry.due < chosen->due) chosen = &entry;
+  }
+  return chosen;
+}
+
+std::int64_t Certificates::next_due() const {
+  std::int64_t due = kNever;
+  for (const auto& [name, entry] : entries_) {
+    if (!entry.busy) due = std::min(due, entry.due);
+  }
+  return due;
+}
+
+net::Detached Certificates::run(Worker& worker) {
+  ++running_;
+  while (!stopping_) {
+    Entry* const entry = leads_ && !secrets_.plural.empty() ? choose(now()) : nullptr;
+    if (entry == nullptr) {
+      const std::int64_t seconds = leads_ ? std::clamp<std::int64_t>(next_due() - now(), 1, kLongestSleep) : 0;
+      worker.idle = true;
+      const net::Time until = leads_ ? client_.loop().now() + std::chrono::seconds(seconds) : net::kNever;
+      co_await worker.waiter.wait(until);
+      worker.idle = false;
+      if (leads_ && next_sweep_ != 0 && next_sweep_ <= now()) (void)co_await sweep(worker);
+      continue;
+    }
+    entry->busy = true;
+    const Name name{entry->wanted.name_space, entry->wanted.host};
+    const std::int64_t due = co_await look(worker, name);
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) continue;
+    found->second.busy = false;
+    found->second.due = std::exchange(found->second.again, false) ? 0 : due;
+    count();
+  }
+  --running_;
+  finish_when_idle();
+}
+
+/// Deletes orders of names that nobody wants any more, and their certificates once they are over: a name that comes
+/// back before needs no order.
+net::Task<bool> Certificates::sweep(Worker& worker) {
+  next_sweep_ = now() + kSweep;
+  kube::ListOptions options;
+  options.label_selector = std::string(kMadeLabel);
+  const kube::ListReply reply = co_await client_.list_all(worker.waiter, secrets_, options);
+  for (const kube::Object& object : reply.list.items) {
+    const SecretView secret = read_secret(object.text);
+    if (secret.host.empty() || entries_.contains({object.name_space, secret.host}) || !leads_ || stopping_) continue;
+    bool over = secret.role == "order";
+    if (secret.role == "certificate") {
+      const std::string* const chain = secret.value(program::kCertificateKey);
+      const std::string* const key = secret.value(program::kPrivateKeyKey);
+      const auto view = chain != nullptr && key != nullptr ? view_certificate(*chain, *key)
+                                                           : Error{ErrorCode::kNotFound, "it has no certificate"};
+      over = view && view->until < now();
+    }
+    if (!over) continue;
+    kube::DeleteOptions exactly;
+    exactly.resource_version = secret.resource_version;
+    const kube::Reply removed =
+        co_await client_.remove(worker.waiter, secrets_, object.name_space, object.name, exactly);
+    if (removed.ok()) options_.log.info("the Secret " + object.key() + " is deleted, as no listener has its name", {});
+  }
+  co_return reply.ok();
+}
+
+net::Task<SecretView> Certificates::read(Worker& worker, std::string name_space, std::string name,
+                                         kube::Failure& failure) {
+  const kube::ObjectReply reply = co_await client_.get(worker.waiter, secrets_, std::move(name_space), std::move(name));
+  failure = reply.failure;
+  co_return reply.ok() ? read_secret(reply.object.text) : SecretView{};
+}
+
+void Certificates::note(const Round& round, std::string_view state, std::string fault) {
+  const auto found = entries_.find({round.wanted.name_space, round.wanted.host});
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  entry.waiting = state == "waiting";
+  if (state == "valid") entry.valid = true;
+  if (state == "missing") entry.valid = false;
+  std::string told = std::string(state) + " " + fault;
+  if (fault.empty() || std::exchange(entry.told, told) == told) return;
+  options_.log.warn("certificate for " + round.wanted.host + ": " + fault,
+                    {{"gateway", round.wanted.gateway},
+                     {"secret", round.wanted.name_space + "/" + program::certificate_secret_of(round.wanted.host)}});
+}
+
+void Certificates::count() {
+  const std::lock_guard lock(mutex_);
+  counts_.wanted = entries_.size();
+  counts_.valid = counts_.waiting = 0;
+  for (const auto& [name, entry] : entries_) {
+    counts_.valid += entry.valid ? 1 : 0;
+    counts_.waiting += entry.waiting ? 1 : 0;
+  }
+}
+
+CertificateCounts Certificates::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+bool Certificates::is_wanted(const Round& round) const {
+  const auto found = entries_.find({round.wanted.name_space, round.wanted.host});
+  return leads_ && !stopping_ && found != entries_.end() && found->second.wanted.settings == round.wanted.settings;
+}
+
+/// \returns when to look again.
+net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
+  Round round{.wanted = entries_.at(name).wanted};
+  const std::string secret = program::certificate_secret_of(name.second);
+  kube::Failure failure;
+  round.kept = co_await read(worker, name.first, secret, failure);
+  round.has_kept = failure.none();
+  if (!failure.none() && !failure.not_found()) {
+    if (failure.kind == kube::Failure::Kind::kRefused) note(round, "refused", "its Secret: " + failure.text());
+    co_return now() + kSoon;
+  }
+  bool valid = false;
+  if (round.has_kept) {
+    const std::string* const chain = round.kept.value(program::kCertificateKey);
+    const std::string* const key = round.kept.value(program::kPrivateKeyKey);
+    const auto view = chain != nullptr && key != nullptr ? view_certificate(*chain, *key)
+                                                         : Error{ErrorCode::kNotFound, "it has no certificate"};
+    if (round.kept.role != "certificate") {
+      note(round, view && view->until > now() ? "valid" : "foreign",
+           "the Secret " + secret + " was made by somebody else, and is left alone");
+      co_return now() + kAdviceLeast;
+    }
+    const auto& authorities = round.wanted.settings.authorities;
+    const bool of_these =
+        std::ranges::find(authorities, round.kept.directory, &compiler::AcmeAuthority::directory) != authorities.end();
+    const bool of_type = view && view->has_known_key_type && view->key_type == round.wanted.settings.key_type;
+    if (view && view->is_for(name.second) && view->until > now()) {
+      valid = true;
+      note(round, "valid", {});
+      // What is there is served until what replaces it is there.
+      if (of_these && of_type) {
+        const std::int64_t renewal = co_await next_renewal(worker, round, *view);
+        if (renewal > now() || !is_wanted(round)) co_return renewal;
+        round.replaces = view->renewal_id;
+      }
+    }
+  }
+  if (!valid) note(round, "missing", {});
+  const SecretView stored = co_await read(worker, name.first, order_secret_of(name.second), failure);
+  if (!failure.none() && !failure.not_found()) co_return now() + kSoon;
+  if (failure.none() && stored.role != "order") {
+    note(round, "foreign", "the Secret " + order_secret_of(name.second) + " was made by somebody else");
+    co_return now() + kAdviceLeast;
+  }
+  const std::string* const text = stored.value("order.json");
+  std::optional<OrderState> state = text != nullptr ? read_order_state(*text) : std::nullopt;
+  if (state && state->host == name.second) round.state = round.stored = *std::move(state);
+  round.state.host = name.second;
+  if (failure.none()) round.state_version = stored.resource_version;
+  const std::int64_t due = co_await order(worker, round);
+  (void)co_await clear(worker, round);
+  co_return due;
+}
+
+net::Task<std::int64_t> Certificates::next_renewal(Worker& worker, const Round& round, const CertificateView& view) {
+  const double share = share_of(round.wanted.name_space + "/" + round.wanted.host);
+  std::int64_t due = renewal_time(view, std::nullopt, share);
+  std::string fault;
+  Ca* const ca = co_await ca_for(worker, round, round.kept.directory, fault);
+  if (ca == nullptr) co_return due;
+  CaReply reply;
+  fault = co_await ca->prepare(worker.waiter, reply);
+  if (!fault.empty() || !ca->renews()) co_return due;
+  const std::optional<RenewalAdvice> advice = co_await ca->advice(worker.waiter, view.renewal_id);
+  const std::int64_t ask_again =
+      advice && advice->ask_again > 0 ? std::clamp(advice->ask_again, kAdviceLeast, kAdviceMost) : kAdviceUsual;
+  due = renewal_time(view, advice, share);
+  co_return due <= now() ? due : std::min(due, now() + ask_again);
+}
+
+void Certificates::stop(std::function<void()> done) {
+  stopping_ = true;
+  done_ = std::move(done);
+  for (const auto& worker : workers_) worker->waiter.cancel();
+  finish_when_idle();
+}
+
+void Certificates::finish_when_idle() {
+  if (!stopping_ || running_ != 0 || !done_) return;
+  http_.close_idle();
+  std::exchange(done_, nullptr)();
+}
+
+}  // namespace edge::controller::acme

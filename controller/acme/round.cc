@@ -1,0 +1,302 @@
+// One round of ordering: from the stored state to a certificate or a wait.
+#include "controller/acme/round.h"
+
+#include <chrono>
+#include <utility>
+
+#include "controller/acme/rounds.h"
+#include "program/values/ordered_certificates.h"
+
+namespace edge::controller::acme {
+
+using namespace std::chrono_literals;
+using compiler::ChallengeKind;
+
+namespace {
+
+/// Whoever has begun an order has said so, and has not come to its URL yet.
+constexpr std::int64_t kClaim = 60;
+/// An agent that does not take values keeps no certificate back for ever.
+constexpr auto kAcknowledging = 15s;
+constexpr auto kLookAgain = 20ms;
+constexpr auto kOthers = 2s;
+constexpr auto kDnsTime = 60s;
+
+}  // namespace
+
+/// \returns false where another controller was first, or the API does not take it.
+net::Task<bool> Certificates::save(Worker& worker, Round& round) {
+  if (round.state == round.stored && round.answers == round.stored_answers && !round.state_version.empty()) {
+    co_return true;
+  }
+  const std::string name = order_secret_of(round.wanted.host);
+  const std::string& space = round.wanted.name_space;
+  SecretText text{.name_space = space,
+                  .name = name,
+                  .role = "order",
+                  .host = round.wanted.host,
+                  .data = {{"order.json", write_order_state(round.state)}}};
+  if (!round.answers.empty()) text.data.emplace(kAnswersKey, write_answers(round.answers));
+  kube::ObjectReply reply;
+  if (round.state_version.empty()) {
+    reply = co_await client_.create(worker.waiter, secrets_, space, write_secret(text));
+  } else {
+    reply = co_await client_.update(worker.waiter, secrets_, space, name, write_secret(text, round.state_version));
+  }
+  if (!reply.ok()) {
+    if (!reply.failure.conflict() && !reply.failure.already_exists()) {
+      note(round, "refused", "the order's Secret cannot be written: " + reply.failure.text());
+    }
+    co_return false;
+  }
+  round.state_version = reply.object.resource_version;
+  round.stored = round.state;
+  round.stored_answers = round.answers;
+  co_return true;
+}
+
+net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
+  const compiler::AcmeSettings& settings = round.wanted.settings;
+  const double share = share_of(round.wanted.name_space + "/" + round.wanted.host);
+  begin_round(round.state, settings, now());
+  if (round.state.not_before > now()) {
+    note(round, "waiting", round.state.fault);
+    co_return round.state.not_before;
+  }
+  const bool claimed = round.state.url.empty() && !round.state.owner.empty() &&
+                       round.state.owner != options_.identity && round.state.created > now() - kClaim;
+  if (claimed) co_return now() + kSoon;
+  if (round.state.key.empty() || round.state.url.empty()) {
+    auto key = make_key(settings.key_type);
+    if (!key) co_return now() + kSoon;
+    round.state.key = *std::move(key);
+  }
+  OrderFault fault;
+  std::string chain;
+  Ca* const ca = co_await ca_for(worker, round, round.state.directory, fault.text);
+  if (ca != nullptr) {
+    CaReply reply;
+    fault.text = co_await ca->prepare(worker.waiter, reply);
+    fault.retry_after = reply.retry_after;
+    fault.limited = reply.status == 429 || reply.status == 503;
+  }
+  if (!is_wanted(round)) co_return now() + kSoon;
+  if (fault.text.empty()) {
+    if (round.state.url.empty()) {
+      round.state.owner = options_.identity;
+      round.state.created = now();
+      const bool saved = co_await save(worker, round);
+      if (!saved) co_return now() + kSoon;
+      options_.log.info("a certificate for " + round.wanted.host + " is ordered from " + round.state.directory,
+                        {{"gateway", round.wanted.gateway}});
+    } else {
+      options_.log.info("the order of a certificate for " + round.wanted.host + " is continued",
+                        {{"gateway", round.wanted.gateway}, {"order", round.state.url}});
+    }
+    Order order(round.state, {.challenges = settings.challenges,
+                              .new_order = ca->new_order(),
+                              .preferred_chain = round.preferred_chain(),
+                              .replaces = ca->renews() ? round.replaces : std::string()});
+    const bool whole = co_await perform(worker, round, order);
+    if (!whole) co_return now() + kSoon;
+    fault = order.fault();
+    chain = order.chain();
+    if (fault.account_gone) ca->forget_account();
+  }
+  if (!chain.empty() && round.state.staging) {
+    options_.log.info("a trial at the staging directory has succeeded for " + round.wanted.host, {});
+    end_trial(round.state, now());
+    (void)co_await save(worker, round);
+    co_return now();
+  }
+  if (!chain.empty()) {
+    const std::int64_t due = co_await finish(worker, round, chain);
+    co_return due;
+  }
+  end_round(round.state, settings, fault, now(), share);
+  note(round, "waiting", fault.text);
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.failed;
+  }
+  (void)co_await save(worker, round);
+  co_return round.state.not_before;
+}
+
+/// \returns false where the order is somebody else's now, or of no use any more: what was stored remains.
+net::Task<bool> Certificates::perform(Worker& worker, Round& round, Order& order) {
+  for (;;) {
+    if (order.state() != round.state) {
+      round.state = order.state();
+      const bool saved = co_await save(worker, round);
+      if (!saved) co_return false;
+    }
+    if (!is_wanted(round)) co_return false;
+    if (!order.is_presenting()) (void)co_await clear(worker, round);
+    const Action action = order.next();
+    switch (action.kind) {
+      case Action::Kind::kDone:
+      case Action::Kind::kFailed:
+        co_return true;
+      case Action::Kind::kWait: {
+        const net::Wake wake = co_await worker.waiter.wait(client_.loop().now() + std::chrono::seconds(action.seconds));
+        if (wake == net::Wake::kCancelled) co_return false;
+        order.waited();
+        break;
+      }
+      case Action::Kind::kPresent: {
+        const Challenge challenge = order.challenge();
+        const std::string fault = co_await present(worker, round, challenge);
+        if (!fault.empty()) note(round, "challenge", fault);
+        order.presented();
+        break;
+      }
+      case Action::Kind::kPost: {
+        std::string fault;
+        Ca* const ca = co_await ca_for(worker, round, round.state.directory, fault);
+        if (ca == nullptr) co_return false;
+        const CaReply reply = co_await ca->post(worker.waiter, action.url, action.payload);
+        if (stopping_) co_return false;
+        order.take(reply, now());
+        break;
+      }
+    }
+  }
+}
+
+/// Every agent answers: which of them the CA comes to is not known. \returns why not all of them do.
+net::Task<std::string> Certificates::present(Worker& worker, Round& round, Challenge challenge) {
+  std::string fault;
+  Ca* const ca = co_await ca_for(worker, round, round.state.directory, fault);
+  if (ca == nullptr) co_return fault;
+  const std::string authorization = challenge.token + "." + ca->key().thumbprint();
+  if (challenge.kind == ChallengeKind::kHttp01) {
+    const std::string key = program::http_challenge_key(round.wanted.host, challenge.token);
+    challenges_[key] = round.answers[key] = authorization;
+    round.challenges.push_back(key);
+  } else if (challenge.kind == ChallengeKind::kDns01) {
+    const std::string value = dns_value(authorization);
+    round.records.push_back(value);
+    fault = co_await change_record(worker, round, value, DnsChange::kAdd);
+    if (!fault.empty()) co_return fault;
+    const auto delay = round.wanted.settings.dns->propagation_delay;
+    (void)co_await worker.waiter.wait(client_.loop().now() + delay);
+    co_return std::string();
+  } else {
+    const auto shown = challenge_certificate(round.wanted.host, authorization);
+    if (!shown) co_return shown.error().text;
+    const std::string key = program::alpn_challenge_key(round.wanted.host);
+    challenges_[key] = round.answers[key] = *shown;
+    round.challenges.push_back(key);
+  }
+  give_challenges();
+  const bool saved = co_await save(worker, round);
+  if (!saved) co_return "the answer to the CA's challenge cannot be stored";
+  // What agents of other controllers have is not known here: the watch of these takes a moment.
+  if (options_.several) co_await worker.waiter.wait(client_.loop().now() + kOthers);
+  const net::Time until = client_.loop().now() + kAcknowledging;
+  while (!events_.acknowledged()) {
+    if (client_.loop().now() >= until) co_return "not every agent has the answer to the CA's challenge";
+    const net::Wake wake = co_await worker.waiter.wait(client_.loop().now() + kLookAgain);
+    if (wake == net::Wake::kCancelled) break;
+  }
+  co_return std::string();
+}
+
+net::Task<std::string> Certificates::change_record(Worker& worker, const Round& round, std::string value,
+                                                   DnsChange change) {
+  const auto& settings = round.wanted.settings.dns;
+  if (!settings) co_return "the issuer does not say how TXT records are written";
+  if (settings->hook && options_.dns_hook.empty()) co_return "no program for DNS is named (--acme-dns-hook)";
+  std::string key;
+  if (!settings->hook && !settings->key_secret.empty()) {
+    kube::Failure failure;
+    const SecretView secret = co_await read(worker, round.wanted.name_space, settings->key_secret, failure);
+    const std::string* const found = secret.value("secret");
+    if (found == nullptr || !is_dns_key(*found)) {
+      co_return "the Secret " + settings->key_secret + " has no key `secret` in base64";
+    }
+    key = *found;
+  }
+  net::ProgramCall call = dns_call(*settings, key, options_.dns_hook, round.wanted.host, value, change);
+  call.until = client_.loop().now() + kDnsTime;
+  const std::string program = call.words.front();
+  const net::ProgramOutcome outcome = co_await net::run_program(client_.loop(), worker.waiter, std::move(call));
+  co_return dns_fault(outcome, program);
+}
+
+/// Ends what is answered for the round. Records that cannot be removed are told, and stay.
+net::Task<bool> Certificates::clear(Worker& worker, Round& round) {
+  withdraw(round);
+  const std::vector<std::string> records = std::exchange(round.records, {});
+  for (const std::string& value : records) {
+    const std::string fault = co_await change_record(worker, round, value, DnsChange::kRemove);
+    if (!fault.empty()) note(round, "challenge", "the TXT record remains: " + fault);
+  }
+  co_return true;
+}
+
+void Certificates::withdraw(Round& round) {
+  bool any = false;
+  round.answers.clear();
+  for (const std::string& key : std::exchange(round.challenges, {})) any = challenges_.erase(key) != 0 || any;
+  if (any) give_challenges();
+}
+
+void Certificates::give_challenges() {
+  std::map<std::string, std::string> all = challenges_;
+  for (const auto& [secret, answers] : seen_challenges_) all.insert(answers.begin(), answers.end());
+  if (all.empty()) return events_.challenges(nullptr);
+  program::NamedSecret secret{std::string(program::kChallengeSpace), std::string(program::kChallengeName), {}};
+  for (const auto& [key, value] : all) secret.values.push_back({key, std::make_shared<const std::string>(value)});
+  events_.challenges(std::make_shared<const program::NamedSecret>(std::move(secret)));
+}
+
+/// Certificate and key are replaced by one write.
+net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const std::string& chain) {
+  const std::string name = program::certificate_secret_of(round.wanted.host);
+  const std::string& space = round.wanted.name_space;
+  const SecretText text{.name_space = space,
+                        .name = name,
+                        .role = "certificate",
+                        .type = "kubernetes.io/tls",
+                        .host = round.wanted.host,
+                        .directory = round.state.directory,
+                        .data = {{std::string(program::kCertificateKey), chain},
+                                 {std::string(program::kPrivateKeyKey), round.state.key}}};
+  kube::ObjectReply reply;
+  if (round.has_kept) {
+    reply =
+        co_await client_.update(worker.waiter, secrets_, space, name, write_secret(text, round.kept.resource_version));
+  } else {
+    reply = co_await client_.create(worker.waiter, secrets_, space, write_secret(text));
+  }
+  if (!reply.ok()) {
+    // The order stays, and is fetched from again.
+    note(round, "refused", "its Secret cannot be written: " + reply.failure.text());
+    co_return now() + kSoon;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.issued;
+    if (round.has_kept) ++counts_.renewed;
+  }
+  const auto view = view_certificate(chain, round.state.key);
+  options_.log.info(std::string(round.has_kept ? "the certificate for " : "a certificate for ") + round.wanted.host +
+                        (round.has_kept ? " is renewed" : " is there"),
+                    {{"gateway", round.wanted.gateway},
+                     {"secret", space + "/" + name},
+                     {"days", std::to_string(view ? (view->until - now()) / 86400 : 0)}});
+  kube::DeleteOptions options;
+  options.resource_version = round.state_version;
+  const kube::Reply removed =
+      co_await client_.remove(worker.waiter, secrets_, space, order_secret_of(round.wanted.host), options);
+  if (!removed.ok() && removed.failure.kind == kube::Failure::Kind::kRefused && !removed.failure.not_found()) {
+    note(round, "refused", "the order's Secret cannot be deleted: " + removed.failure.text());
+  }
+  note(round, "valid", {});
+  // Looked at once more, for when it is to be renewed.
+  co_return now() + 1;
+}
+
+}  // namespace edge::controller::acme

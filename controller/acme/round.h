@@ -1,0 +1,47 @@
+// Parts of Certificates (certificates.h), shared by its files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/acme/certificates.h"
+
+namespace edge::controller::acme {
+
+/// The API, or another controller, is in the way: seconds until the next look.
+inline constexpr std::int64_t kSoon = 5;
+
+struct Certificates::Entry {
+  compiler::OrderedCertificate wanted;
+  std::int64_t due = 0;
+  bool busy = false;
+  bool again = false;  ///< changed meanwhile
+  bool valid = false;
+  bool waiting = false;
+  std::string told{};  ///< logged last
+};
+
+struct Certificates::Worker {
+  explicit Worker(net::Loop& loop) : waiter(loop) {}
+  net::Waiter waiter;
+  bool idle = false;
+};
+
+/// One look at one certificate, with copies: entries come and go meanwhile.
+struct Certificates::Round {
+  compiler::OrderedCertificate wanted;
+  SecretView kept{};  ///< the certificate's Secret
+  bool has_kept = false;
+  std::string replaces{};
+  OrderState state{};
+  std::string state_version{};  ///< of the order's Secret; empty: there is none
+  OrderState stored{};
+  std::vector<std::string> challenges{};         ///< keys, in challenges_
+  std::map<std::string, std::string> answers{};  ///< the same, for other controllers' agents
+  std::map<std::string, std::string> stored_answers{};
+  std::vector<std::string> records{};  ///< values of TXT records that are to be removed
+  std::string preferred_chain() const { return wanted.settings.authorities[state.authority].preferred_chain; }
+};
+
+}  // namespace edge::controller::acme

@@ -1,0 +1,49 @@
+// The Secrets of ACME: certificates, orders and accounts, as JSON of the API and read from it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace edge::controller::acme {
+
+/// Of every Secret that is made here; others are never written.
+inline constexpr std::string_view kMadeLabel = EDGE_API_GROUP "/acme";
+
+/// A Secret as far as it matters here.
+struct SecretView {
+  std::string uid{};
+  std::string resource_version{};
+  std::string role{};       ///< value of kMadeLabel: `certificate`, `order`, `account`; empty: somebody else's
+  std::string directory{};  ///< of a certificate: where it was ordered
+  std::string host{};       ///< of a certificate and an order
+  std::map<std::string, std::string> data{};
+
+  const std::string* value(std::string_view key) const;
+};
+SecretView read_secret(std::string_view json);
+
+struct SecretText {
+  std::string name_space;
+  std::string name;
+  std::string role;
+  std::string type = "Opaque";
+  std::string host{};
+  std::string directory{};
+  std::map<std::string, std::string> data{};
+};
+/// A whole object; with `resource_version` for an update that fails where another came first.
+std::string write_secret(const SecretText& secret, std::string_view resource_version = {});
+
+/// Of an order's Secret: the answers to its challenge, as a JSON object by the keys of program::kChallengeName.
+inline constexpr std::string_view kAnswersKey = "answers.json";
+std::string write_answers(const std::map<std::string, std::string>& answers);
+/// At most 16; none where it cannot be read.
+std::map<std::string, std::string> read_answers(std::string_view json);
+
+std::string order_secret_of(std::string_view host);
+/// By what tells accounts apart.
+std::string account_secret_of(std::string_view directory, std::string_view email, std::string_view key_id);
+
+}  // namespace edge::controller::acme
