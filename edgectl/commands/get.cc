@@ -10,6 +10,7 @@
 #include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/commands/certificates.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/gateway_api.h"
 #include "edgectl/resources/output.h"
@@ -266,7 +267,8 @@ class Get {
 int get(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kGet, arguments, exit);
-  return cluster == nullptr ? exit : Get(*cluster, arguments).run();
+  if (cluster == nullptr) return exit;
+  return asks_for_certificates(arguments) ? get_certificates(*cluster, arguments) : Get(*cluster, arguments).run();
 }
 
 }  // namespace
@@ -276,7 +278,8 @@ cli::Command get_command() {
       .name = "get",
       .group = kObjectsGroup,
       .summary = "List objects, or print them in full",
-      .details = "Kinds of edgeproxy.io have the columns of `edgectl schema`; other kinds those of the server.",
+      .details = "Kinds of edgeproxy.io have the columns of `edgectl schema`; other kinds those of the server. "
+                 "`certificates` are those that are ordered from CAs, by host name.",
       .flags = joined({all_namespaces_flag(),
                        selector_flag(),
                        {.name = "field-selector", .value = "FIELDS", .help = "Field selector, e.g. `metadata.name=x`"},
@@ -292,7 +295,7 @@ cli::Command get_command() {
       .positional = type_argument(),
       .second = names_argument("Names; all without"),
       .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
-                   "edgectl get route/cart backend/pay", "edgectl get routes -w", "edgectl get routes --cluster berlin",
+                   "edgectl get route/cart backend/pay", "edgectl get certificates -A", "edgectl get routes -w", "edgectl get routes --cluster berlin",
                    "edgectl get routes -l app=shop --sort-by .metadata.creationTimestamp",
                    "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
       .run = get,
