@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Certificates that are ordered, with a scripted CA (scripted_ca.py): edge-standalone, from an empty data directory to TLS
+with clients that verify. `ordering_test.py BIN_DIR [CASE...]`"""
+import http.client
+import json
+import pathlib
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+from authorities import QUIET, Processes, free_port, shown, wait_for
+
+HERE = pathlib.Path(__file__).parent
+
+
+class World:
+    """A CA and an edge-standalone with these hosts."""
+
+    def __init__(self, binaries, hosts, acme="", more=""):
+        self.binaries = binaries
+        self.folder = tempfile.TemporaryDirectory()
+        self.work = pathlib.Path(self.folder.name)
+        self.processes = Processes(self.work)
+        self.http_port, self.tls_port = free_port(), free_port()
+        self.start_ca()
+        names = ", ".join(f'"{host}"' for host in hosts)
+        acme = acme or f"{{email: ops@example.com, directoryURL: \"{self.directory}\", challenges: [HTTP01]}}"
+        (self.work / "edge.yaml").write_text(f"""apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyGateway
+metadata: {{name: web, namespace: shop}}
+spec:
+  redirectScheme: {{enabled: true}}
+  listeners:
+    - {{name: http, port: {self.http_port}, protocol: HTTP}}
+    - name: https
+      port: {self.tls_port}
+      protocol: HTTPS
+      hostnames: [{names}]
+      tls: {{acme: {acme}}}
+""" + more.replace("DIRECTORY", self.directory))
+        self.edge = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is not None:
+            print(self.edge_log()[-5000:], "\n".join(self.ca_log()[-40:]), sep="\n---- CA\n", flush=True)
+        self.processes.end()
+        self.folder.cleanup()
+
+    def start_ca(self):
+        log = open(self.work / "ca.log", "wb")
+        self.ca = subprocess.Popen([sys.executable, "-B", HERE / "scripted_ca.py", self.work / "ca"], stdout=subprocess.PIPE,
+                                   stderr=log)
+        self.processes.running.append(self.ca)
+        self.directory = self.ca.stdout.readline().decode().split()[1]
+        self.control(http_port=self.http_port)
+
+    def control(self, **settings):
+        url = self.directory.replace("/dir", "/control")
+        urllib.request.urlopen(urllib.request.Request(url, json.dumps(settings).encode()), timeout=10).read()
+
+    def ca_log(self):
+        return urllib.request.urlopen(self.directory.replace("/dir", "/log"), timeout=10).read().decode().split("\n")
+
+    def orders(self):
+        return [line for line in self.ca_log() if line.startswith("order ")]
+
+    def start(self, *flags):
+        self.edge = self.processes.start("edge", self.binaries / "edge-standalone", "--config", self.work / "edge.yaml",
+                                         "--data-dir", self.work / "data", "--api-listen", "127.0.0.1:0", *QUIET, *flags)
+
+    def edge_log(self):
+        return self.processes.log("edge") if (self.work / "edge.log").exists() else ""
+
+    def kill(self):
+        self.edge.send_signal(signal.SIGKILL)
+        self.edge.wait()
+
+    def trusting(self):
+        return ssl.create_default_context(cafile=str(self.work / "ca/ca.pem"))
+
+    def certificate(self, host):
+        return wait_for(f"a certificate for {host}", lambda: shown(self.trusting(), self.tls_port, host))
+
+    def edgectl(self, *words):
+        done = subprocess.run([self.binaries / "edgectl", "--kubeconfig", self.work / "data/kubeconfig", *words],
+                              capture_output=True, text=True)
+        return done.stdout
+
+    def rows(self):
+        text = self.edgectl("get", "certificates", "-A", "-o", "json")
+        return {row["host"]: row for row in json.loads(text)} if text else {}
+
+    def plain(self, host, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=10)
+        connection.request("GET", path, headers={"Host": host})
+        return connection.getresponse()
+
+
+def from_nothing(binaries):
+    """From no certificate at all: refused by an alert, then served; nothing but the token's path is answered."""
+    with World(binaries, ["a.example.test", "b.example.test"]) as world:
+        world.control(fault="slow-issuing", times=2)
+        world.start()
+        wait_for("the port", lambda: socket.create_connection(("127.0.0.1", world.tls_port), timeout=5))
+        assert "DNS" in str(world.certificate("a.example.test")["subjectAltName"])
+        world.certificate("b.example.test")
+        for host in ("a.example.test", "c.example.test"):
+            reply = world.plain(host, "/.well-known/acme-challenge/unknown")
+            assert reply.status == 301, reply.status
+        try:
+            shown(world.trusting(), world.tls_port, "c.example.test")
+            raise SystemExit("FAILED: a name without a certificate was shown one")
+        except ssl.SSLError as error:
+            assert "ALERT" in str(error).upper(), error
+        assert sorted(world.orders()) == ["order a.example.test", "order b.example.test"], world.orders()
+        rows = wait_for("both are valid",
+                        lambda: (rows := world.rows()) and all(row["state"] == "Valid" for row in rows.values()) and rows)
+        assert rows["a.example.test"]["secret"] == "acme.a.example.test", rows
+        assert "PRIVATE" not in world.edgectl("get", "certificates", "-A", "-o", "yaml")
+        # Nothing of it is begun anew by the next run.
+        world.kill()
+        world.start()
+        world.certificate("a.example.test")
+        assert len(world.orders()) == 2, world.orders()
+        for line in ("is ordered from", "is there"):
+            assert line in world.edge_log(), line
+
+
+def killed_in_mid_order(binaries):
+    """A controller that is killed in mid-order is followed by one that goes on with the same order."""
+    with World(binaries, ["a.example.test"]) as world:
+        world.control(fault="slow-issuing", times=1)
+        world.start()
+        wait_for("the order", lambda: any("/finalize/" in line for line in world.ca_log()))
+        world.kill()
+        world.start()
+        world.certificate("a.example.test")
+        assert world.orders() == ["order a.example.test"], world.orders()
+        assert "is continued" in world.edge_log()
+
+
+def faults_that_pass(binaries):
+    """Nonces that are refused or missing, an account and an order that the CA has forgotten: certificates in the end."""
+    for fault, times in (("bad-nonce", 2), ("no-nonce", 3), ("forget-order", 1)):
+        with World(binaries, ["a.example.test"]) as world:
+            world.control(fault=fault, times=times)
+            world.start()
+            world.certificate("a.example.test")
+
+
+def faults_that_stay(binaries):
+    """A CA that lies, limits rates, or answers what is none: told, waited for, and the certificate of before is served."""
+    expected = {"rate-limit": "rateLimited", "server-error": "serverInternal", "garbage": "", "huge": "",
+                "other-name": "other names", "redirect": "302", "invalid": "not validated"}
+    for fault, text in expected.items():
+        with World(binaries, ["a.example.test"]) as world:
+            world.control(fault=fault, times=-1)
+            world.start()
+            row = wait_for(f"the fault of {fault}",
+                           lambda: (row := world.rows().get("a.example.test")) and row["state"] == "Waiting" and row)
+            assert text in row["fault"], (fault, row)
+            assert row["nextTry"], row
+            assert len(world.orders()) <= 2, world.orders()
+            assert f"certificate for a.example.test: " in world.edge_log(), fault
+
+
+def strangers_secret(binaries):
+    """A Secret of that name that somebody else has made is served, and never written."""
+    with World(binaries, ["a.example.test"]) as world:
+        (world.work / "own").mkdir()
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                        "5", "-subj", "/CN=mine", "-addext", "subjectAltName=DNS:a.example.test", "-keyout",
+                        world.work / "own/tls.key", "-out", world.work / "own/tls.crt"], check=True, stderr=subprocess.DEVNULL)
+        import base64
+        data = "".join(f"  {name}: {base64.b64encode((world.work / 'own' / name).read_bytes()).decode()}\n"
+                       for name in ("tls.crt", "tls.key"))
+        with open(world.work / "edge.yaml", "a") as file:
+            file.write("---\napiVersion: v1\nkind: Secret\nmetadata: {name: acme.a.example.test, namespace: shop}\n"
+                       f"type: kubernetes.io/tls\ndata:\n{data}")
+        world.start()
+        own = ssl.create_default_context(cafile=str(world.work / "own/tls.crt"))
+        wait_for("the own certificate", lambda: shown(own, world.tls_port, "a.example.test"))
+        wait_for("a word of it", lambda: "was made by somebody else" in world.edge_log())
+        assert not world.orders(), world.orders()
+
+
+def issuer_and_renewal(binaries):
+    """By a CertificateIssuer; the CA's advice renews at once, under load without a failed handshake, by one more order."""
+    issuer = """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: CertificateIssuer
+metadata: {name: ours, namespace: shop}
+spec: {email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], keyType: EC384}
+"""
+    with World(binaries, ["a.example.test"], acme="{issuer: ours}", more=issuer) as world:
+        world.start()
+        first = world.certificate("a.example.test")
+        text = (world.work / "edge.yaml").read_text().replace("EC384", "RSA2048")
+        (world.work / "edge.yaml").write_text(text)
+        handshakes = 0
+
+        def renewed():
+            nonlocal handshakes
+            handshakes += 1
+            return shown(world.trusting(), world.tls_port, "a.example.test")["serialNumber"] != first["serialNumber"]
+
+        wait_for("the renewal", renewed)
+        assert handshakes > 0 and len(world.orders()) == 2, (handshakes, world.orders())
+
+
+CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_order, "faults-that-pass": faults_that_pass,
+         "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
+         "issuer-and-renewal": issuer_and_renewal}
+
+
+def main():
+    binaries = pathlib.Path(sys.argv[1]).resolve()
+    for name in sys.argv[2:] or CASES:
+        CASES[name](binaries)
+        print(f"ordering_test: {name}: {' '.join(CASES[name].__doc__.split())}", flush=True)
+
+
+main()
