@@ -11,6 +11,7 @@
 #include "controller/distribute/distributor.h"
 #include "controller/hub_flags.h"
 #include "controller/relay/relay.h"
+#include "controller/relay/relay_metrics.h"
 #include "daemon/admin.h"
 #include "daemon/descriptors.h"
 #include "daemon/ending.h"
@@ -26,22 +27,6 @@ namespace {
 using daemon::AdminReply;
 using daemon::AdminRequest;
 using daemon::text_reply;
-using metrics::Family;
-
-void write_relay(metrics::Exposition& out, const relay::RelayFigures& figures) {
-  write_spoke(out, &figures.spoke, std::chrono::system_clock::now());
-  out.one(Family::kRelayInSession, std::uint64_t{figures.in_session ? 1U : 0U});
-  out.one(Family::kRelaySessions, figures.sessions);
-  out.one(Family::kRelayGroups, std::uint64_t{figures.groups});
-  out.one(Family::kRelayWithout, std::uint64_t{figures.groups - figures.programs});
-  out.one(Family::kRelayIncomplete, std::uint64_t{figures.incomplete});
-  out.one(Family::kRelayPrograms, figures.programs_taken);
-  out.one(Family::kRelayReceived, figures.received_bytes);
-  out.one(Family::kRelaySections, std::uint64_t{figures.store.sections});
-  out.one(Family::kRelayStored, figures.store.bytes);
-  out.one(Family::kRelayEvicted, figures.store.evicted);
-  out.one(Family::kRelayCorrupt, figures.store.corrupt);
-}
 
 /// /metrics, /healthz and /readyz.
 class RelayPages {
@@ -60,7 +45,11 @@ class RelayPages {
   std::atomic<const relay::Relay*> relay_ = nullptr;
   daemon::Scrapes scrapes_{[this](metrics::Exposition& out) {
     metrics::write_process(out);
-    if (const relay::Relay* const relay = relay_) write_relay(out, relay->figures());
+    const relay::Relay* const relay = relay_;
+    if (relay == nullptr) return;
+    const relay::RelayFigures figures = relay->figures();
+    write_spoke(out, &figures.spoke, std::chrono::system_clock::now());
+    relay::write_figures(out, figures);
   }};
 };
 

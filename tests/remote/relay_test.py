@@ -95,9 +95,9 @@ class AgentProcess(Process):
                  os.path.join(folder, relay.name + "-" + name), "--metrics-listen", f"127.0.0.1:{free_port()}",
                  "--health-listen", f"127.0.0.1:{free_port()}", "--peer-listen", "off", "--threads", "1")
 
-    def get(self, port, tls=False):
+    def get(self, port, tls=False, host="shop.example"):
         context = ssl._create_unverified_context() if tls else None
-        request = urllib.request.Request(f"http{'s' if tls else ''}://{self.place}:{port}/", headers={"host": "shop.example"})
+        request = urllib.request.Request(f"http{'s' if tls else ''}://{self.place}:{port}/", headers={"host": host})
         with urllib.request.urlopen(request, timeout=5, context=context) as answer:
             return answer.read().decode()
 
@@ -126,7 +126,8 @@ class RelayTest(unittest.TestCase):
         self.backend = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         self.backend.text = "one"
         threading.Thread(target=self.backend.serve_forever, daemon=True).start()
-        self.places = 1
+        wait_for(lambda: b"controller: " in content(os.path.join(self.hub.data, "agents", "admin.pem")),
+                 "the hub's address for its administrators", [self.hub])
 
     def tearDown(self):
         for process in reversed(self.processes):
@@ -148,12 +149,11 @@ class RelayTest(unittest.TestCase):
         return relay
 
     def agent(self, relay, name, group=GROUP):
-        self.places += 1
         made = AgentProcess(self.folder, relay, name, "127.0.0.1", group)
         self.processes.append(made)
         return made
 
-    def serve(self, port, header="1", group=GROUP, tls_port=None):
+    def serve(self, port, change="1", group=GROUP, tls_port=None):
         listeners = [{"name": "http", "port": port, "protocol": "HTTP"}]
         if tls_port:
             listeners.append({"name": "https", "port": tls_port, "protocol": "HTTPS",
@@ -162,14 +162,13 @@ class RelayTest(unittest.TestCase):
             {"kind": "ProxyGateway", "metadata": {"name": "shops"},
              "spec": {"agentGroups": [group], "listeners": listeners}},
             {"kind": "ProxyRoute", "metadata": {"name": "shop"},
-             "spec": {"parentRefs": [{"name": "shops"}], "hostnames": ["shop.example"],
-                      "rules": [{"backendRef": {"name": "shop"}, "filters": []}]}},
+             "spec": {"parentRefs": [{"name": "shops"}], "hostnames": ["shop.example", f"shop-{change}.example"],
+                      "rules": [{"backendRef": {"name": "shop"}}]}},
             {"kind": "ProxyBackend", "metadata": {"name": "shop"},
              "spec": {"endpoints": [{"address": f"127.0.0.1:{self.backend.server_address[1]}"}]}}]
         for one in objects:
             one["apiVersion"] = "edgeproxy.io/v1alpha1"
             one["metadata"]["namespace"] = "default"
-            one["metadata"]["labels"] = {"change": header}
         self.hub.edgectl("apply", "-f", "-", text="\n---\n".join(json.dumps(one) for one in objects))
 
     def add_certificate(self):
@@ -197,11 +196,20 @@ class RelayTest(unittest.TestCase):
         self.assertIn("127.0.0.1:", self.hub.edgectl("agent", "backends", "berlin:agent1").stdout)
         self.assertIn("shops", self.hub.edgectl("agents", "describe", "berlin:agent1").stdout)
         wait_for(lambda: "Current" in self.row("berlin:agent1"), "the agent's program at the hub", both)
-        # Another program, and other endpoints with the same program.
-        self.backend.text = "two"
-        self.serve(port, header="2")
-        wait_for(lambda: agent.get(port) == "two", "the next program", both)
-        self.assertIn("edge_relay_in_session 1", self.page(relay))
+        # A host that is new at the hub.
+        with self.assertRaises(urllib.error.HTTPError):
+            agent.get(port, host="shop-2.example")
+        self.serve(port, change="2")
+        wait_for(lambda: agent.get(port, host="shop-2.example") == "one", "the next program", both)
+        page = self.page(relay)
+        for figure in ("edge_relay_in_session 1", "edge_relay_sessions_total 1", "edge_relay_groups 1",
+                       "edge_relay_groups_without_program 0", "edge_relay_groups_without_secrets 0",
+                       "edge_relay_sections_evicted_total 0",
+                       "edge_relay_sections_corrupt_total 0"):
+            self.assertIn(f"\n{figure}\n", page)
+        for name in ("edge_relay_section_received_bytes_total", "edge_relay_sections", "edge_relay_section_bytes",
+                     "edge_relay_programs_total"):
+            self.assertGreater(relay.figure(name), 0)
 
     def row(self, name):
         lines = self.hub.edgectl("agents", "list").stdout.splitlines()
@@ -248,9 +256,8 @@ class RelayTest(unittest.TestCase):
         self.hub.start()
         wait_for(lambda: fresh.get(tls_port, tls=True) == "one", "the certificate", [relay, fresh, self.hub])
         self.hub.await_phase("berlin", "Connected")
-        self.backend.text = "three"
-        self.serve(port, header="3", tls_port=tls_port)
-        wait_for(lambda: fresh.get(port) == "three", "a change after all that", [relay, fresh])
+        self.serve(port, change="3", tls_port=tls_port)
+        wait_for(lambda: fresh.get(port, host="shop-3.example") == "one", "a change after all that", [relay, fresh])
 
     def test_two_sites_with_agents_of_one_name_and_one_that_is_revoked(self):
         port = free_port()

@@ -14,6 +14,7 @@
 #include "controller/authority/remote_identity.h"
 #include "controller/distribute/distributor.h"
 #include "controller/relay/relay.h"
+#include "controller/relay/relay_metrics.h"
 #include "controller/remote/remote_clusters.h"
 #include "controller/remote/remote_service.h"
 #include "program/read.h"
@@ -169,6 +170,16 @@ TEST_F(RelayWanTest, ALargeProgramCrossesTheLineOnceForFiftyAgents) {
   ASSERT_TRUE(all_run(next));
   EXPECT_LT(line_->down() - before, 120'000U);
   EXPECT_GT(relay_->figures().store.sections, 200U);
+  metrics::Exposition out(metrics::Format::kText);
+  relay::write_figures(out, relay_->figures());
+  const std::string text = out.finish();
+  for (const char* line : {"edge_relay_in_session 1\n", "edge_relay_sessions_total 1\n", "edge_relay_groups 1\n",
+                           "edge_relay_groups_without_program 0\n", "edge_relay_groups_without_secrets 0\n",
+                           "edge_relay_programs_total 2\n", "edge_relay_section_received_bytes_total 10",
+                           "edge_relay_sections 20", "edge_relay_section_bytes 10",
+                           "edge_relay_sections_evicted_total 0\n", "edge_relay_sections_corrupt_total 0\n"}) {
+    EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line;
+  }
 }
 
 TEST_F(RelayWanTest, AChangeIsOnItsWayForLittleMoreThanTheLineTakes) {
