@@ -280,8 +280,7 @@ constexpr Rule kSpecRules[] = {
     {"!has(self.clusterRefs) || size(self.clusterRefs) == 0 || ((!has(self.protocol) || self.protocol != 'UDP') && "
      "!has(self.proxyProtocol))",
      "clusterRefs are called over HTTP/2: protocol UDP and proxyProtocol exclude them"},
-    {"!has(self.failover) || (has(self.clusterRefs) && size(self.clusterRefs) > 0)",
-     "failover needs clusterRefs"},
+    {"!has(self.failover) || (has(self.clusterRefs) && size(self.clusterRefs) > 0)", "failover needs clusterRefs"},
     {"!has(self.url) || !has(self.tls) || self.url.startsWith('https://')",
      "tls and a URL of scheme http exclude each other"},
     {"!has(self.endpoints) || size(self.endpoints) > 0", "endpoints must have an entry"},

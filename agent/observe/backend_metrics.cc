@@ -104,11 +104,11 @@ void write_endpoints(Exposition& out, std::span<const BackendStatus> backends) {
   for (B backend : backends) {
     for (const runtime::EndpointStatus& endpoint : backend.endpoints) {
       const std::string address = address_text(endpoint.address);
-      out.sample(std::uint64_t{endpoint.healthy() ? 1U : 0U},
-                 endpoint.cluster.empty()
-                     ? metrics::labels({{"backend", name_of(backend)}, {"endpoint", address}})
-                     : metrics::labels(
-                           {{"backend", name_of(backend)}, {"endpoint", address}, {"cluster", endpoint.cluster}}));
+      out.sample(
+          std::uint64_t{endpoint.healthy() ? 1U : 0U},
+          endpoint.cluster.empty()
+              ? metrics::labels({{"backend", name_of(backend)}, {"endpoint", address}})
+              : metrics::labels({{"backend", name_of(backend)}, {"endpoint", address}, {"cluster", endpoint.cluster}}));
     }
   }
 }

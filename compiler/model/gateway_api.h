@@ -130,8 +130,8 @@ struct ApiRule {
   Span extension{};  ///< of an ExtensionRef filter
 };
 
-/// HTTPRoute, GRPCRoute, TLSRoute, TCPRoute or UDPRoute; metadata.kind tells which. A ServiceExport is one, too: a route
-/// for other clusters.
+/// HTTPRoute, GRPCRoute, TLSRoute, TCPRoute or UDPRoute; metadata.kind tells which. A ServiceExport is one, too: a
+/// route for other clusters.
 struct ApiRoute {
   Metadata metadata;
   std::vector<ObjectRef> parent_refs{};

@@ -354,8 +354,7 @@ model::ProxyRoute translate_export(const model::ApiRoute& from, ServiceBackends&
     std::vector<std::string> names = {std::to_string(port.port)};
     if (!port.name.empty()) names.push_back(port.name);
     for (const std::string& name : names) {
-      const std::string text =
-          program::exported_service_text(from.metadata.name_space, from.metadata.name, name);
+      const std::string text = program::exported_service_text(from.metadata.name_space, from.metadata.name, name);
       rule.matches.push_back({.span = span,
                               .headers = {{.name = {std::string(program::kClusterServiceField), span},
                                            .value = {text, span},
@@ -371,10 +370,8 @@ model::ProxyRoute translate_export(const model::ApiRoute& from, ServiceBackends&
     rule.backends.push_back(
         backends.refer(from.metadata, from.rules.front().backends.front().ref.to, {number, span}, "metadata.name"));
   }
-  made.findings.push_back({.type = "Valid",
-                           .status = true,
-                           .reason = "Valid",
-                           .message = "other clusters may call the Service's ports"});
+  made.findings.push_back(
+      {.type = "Valid", .status = true, .reason = "Valid", .message = "other clusters may call the Service's ports"});
   return made;
 }
 

@@ -102,17 +102,15 @@ model::BackendRef ServiceBackends::refer_import(const model::Metadata& from, con
     backend.service = {.name = {name, span}};
     backend.service_port = {{.number = number}, span};
     apply_tls(slot->second, *own);
-  } else if (port != import.ports.end() && !options.protocol && (port->protocol == "kubernetes.io/h2c" ||
-                                                                  port->protocol == "grpc")) {
+  } else if (port != import.ports.end() && !options.protocol &&
+             (port->protocol == "kubernetes.io/h2c" || port->protocol == "grpc")) {
     backend.protocol = Located<std::string>{port->protocol == "grpc" ? "GRPC" : "H2C", span};
   }
   if (options.protocol) backend.protocol = options.protocol;
   backend.connect_timeout = options.connect_timeout;
   backend.lb_policy = options.lb_policy;
-  backend.clusters.push_back({.span = span,
-                              .cluster = {"*", span},
-                              .name = {name, span},
-                              .port = {{.number = number}, span}});
+  backend.clusters.push_back(
+      {.span = span, .cluster = {"*", span}, .name = {name, span}, .port = {{.number = number}, span}});
   return made;
 }
 
@@ -169,15 +167,14 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
     return refer_import(from, ref, field, options);
   }
   if (ref.group == schemas::kApiGroup && ref.kind == "ProxyBackend") return {.backend = ref.to};
-  diagnostics_.add(
-      {.code = DiagnosticCode::kInvalidValue,
-       .resource = from.text(),
-       .field = field + ".kind",
-       .span = ref.kind_span,
-       .message = "a " + (ref.kind.empty() ? "resource" : ref.kind) + " of the group `" + ref.group +
-                  "` is no backend; the reference is answered 500",
-       .fix = "refer to a Service, a ServiceImport, or a ProxyBackend of the group `" +
-              std::string(schemas::kApiGroup) + "`"});
+  diagnostics_.add({.code = DiagnosticCode::kInvalidValue,
+                    .resource = from.text(),
+                    .field = field + ".kind",
+                    .span = ref.kind_span,
+                    .message = "a " + (ref.kind.empty() ? "resource" : ref.kind) + " of the group `" + ref.group +
+                               "` is no backend; the reference is answered 500",
+                    .fix = "refer to a Service, a ServiceImport, or a ProxyBackend of the group `" +
+                           std::string(schemas::kApiGroup) + "`"});
   return {.backend = ref.to, .kind = ref.kind, .unresolved = "InvalidKind"};
 }
 

@@ -321,7 +321,8 @@ Result<KeyPair> Issuer::issue(const PlainSubject& subject, Validity validity, Wa
       return Error{ErrorCode::kInvalidArgument, "a subject that no certificate can hold"};
     }
   }
-  auto certificate = impl_->finish(made.get(), names, subject.use == PlainSubject::Use::kServer ? "serverAuth" : "clientAuth");
+  auto certificate =
+      impl_->finish(made.get(), names, subject.use == PlainSubject::Use::kServer ? "serverAuth" : "clientAuth");
   if (!certificate) return certificate.error();
   return KeyPair{to_pem(key.get()), std::move(*certificate)};
 }

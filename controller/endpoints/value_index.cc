@@ -397,14 +397,16 @@ std::vector<compiler::Condition> ValueIndex::cluster_conditions(const Backend& b
     } else if (ref.cluster == program::kAnyCluster) {
       add(lack, "no cluster exports " + ref.service);
     } else if (known == directory_.clusters.end()) {
-      add(lack, "the cluster " + ref.cluster + " is not known: it has not connected to the hub, or nothing of it is passed on");
+      add(lack, "the cluster " + ref.cluster +
+                    " is not known: it has not connected to the hub, or nothing of it is passed on");
     } else {
       add(lack, "the cluster " + ref.cluster + " does not export " + ref.service);
     }
   }
   if (directory_.identity == nullptr) {
     serve.clear();
-    lack = "this cluster has no certificate for others: it has not connected to a hub, and no cluster has connected to it";
+    lack =
+        "this cluster has no certificate for others: it has not connected to a hub, and no cluster has connected to it";
   }
   const bool whole = lack.empty();
   return {{std::string(compiler::condition::kClustersReady),

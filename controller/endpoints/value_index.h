@@ -22,8 +22,8 @@
 #include "compiler/link/linked_config.h"
 #include "compiler/link/ordered_certificates.h"
 #include "compiler/model/resource_set.h"
-#include "net/tls/certificate_files.h"
 #include "controller/endpoints/cluster_directory.h"
+#include "net/tls/certificate_files.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {

@@ -101,10 +101,8 @@ Exports Traffic::own() const {
 // ---- The hub --------------------------------------------------------------------------------------------------------
 
 ClusterNews Traffic::news_of(const std::string& name, const TrafficTerms& terms) const {
-  ClusterNews news{.cluster = name,
-                   .region = terms.region,
-                   .connected = terms.connected,
-                   .issued_after_ms = terms.issued_after_ms};
+  ClusterNews news{
+      .cluster = name, .region = terms.region, .connected = terms.connected, .issued_after_ms = terms.issued_after_ms};
   const auto said = said_.find(name);
   const bool hub = name == program::kHubCluster;
   if (hub || said != said_.end()) news.exports = allowed(hub ? own_ : said->second, terms.namespaces);

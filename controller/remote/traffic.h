@@ -114,9 +114,9 @@ class Traffic {
   mutable std::mutex mutex_;  ///< guards what follows
   Exports own_{};
   TrafficIdentity identity_{};
-  std::map<std::string, TrafficTerms> terms_;   ///< of a hub's clusters
-  std::map<std::string, Exports> said_;         ///< by them
-  std::map<std::string, Known> known_;          ///< every other cluster, and for others' news this one
+  std::map<std::string, TrafficTerms> terms_;  ///< of a hub's clusters
+  std::map<std::string, Exports> said_;        ///< by them
+  std::map<std::string, Known> known_;         ///< every other cluster, and for others' news this one
   std::uint64_t version_ = 0;
   std::string kept_{};       ///< text of the file
   std::string published_{};  ///< the last directory

@@ -140,13 +140,13 @@ static_assert(sizeof(BackendTlsRecord) == 40);
 struct ClusterRefRecord {
   std::uint64_t backend_id;
   StringRef cluster;
-  StringRef service;  ///< value of kClusterServiceField
-  StringRef region;  ///< empty: that of its endpoints
+  StringRef service;       ///< value of kClusterServiceField
+  StringRef region;        ///< empty: that of its endpoints
   std::uint32_t priority;  ///< 1 to kMostClusterPriority
   std::uint32_t weight;    ///< among clusters of the priority, 1 to kMostEndpointWeight
   /// Of the backend: requests in flight for each own endpoint above which others go to other clusters; 0: none.
   std::uint32_t most_in_flight;
-  std::uint32_t healthy_percent;  ///< of the backend: runtime/upstream/health/failover.h; 1 to 100
+  std::uint32_t healthy_percent;   ///< of the backend: runtime/upstream/health/failover.h; 1 to 100
   ArrayRef<BackendTlsRecord> tls;  ///< one
 };
 static_assert(sizeof(ClusterRefRecord) == 56);

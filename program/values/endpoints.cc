@@ -67,7 +67,8 @@ class EndpointsReader : public JsonEvents {
     };
     const bool known = (position_ == Level::kRoot && one_of({"backends"})) ||
                        (position_ == Level::kBackend && one_of({"namespace", "name", "endpoints", "names"})) ||
-                       (position_ == Level::kEndpoint && one_of({"address", "port", "ready", "weight", "zones", "cluster", "healthyPercent"})) ||
+                       (position_ == Level::kEndpoint &&
+                        one_of({"address", "port", "ready", "weight", "zones", "cluster", "healthyPercent"})) ||
                        (position_ == Level::kName && one_of({"host", "port", "weight", "zones"}));
     return take_key(name, known);
   }

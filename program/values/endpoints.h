@@ -88,7 +88,8 @@ std::string zones_text(const EndpointZones& zones);
 /// The file form of `edge-agent --endpoints`: JSON
 /// `{"backends":[{"namespace":"shop","name":"api","endpoints":[{"address":"127.0.0.1","port":8080,"ready":true}],
 /// "names":[{"host":"api.example.org","port":443}]}]}`; `weight` where it is not 1, `"zones":["a"]` where there
-/// are any; `cluster`, and `healthyPercent` where it is not 100, of another cluster's gateway. At most 64 MiB, 1,000,000 endpoints and names.
+/// are any; `cluster`, and `healthyPercent` where it is not 100, of another cluster's gateway. At most 64 MiB,
+/// 1,000,000 endpoints and names.
 Result<EndpointSet> read_endpoints(std::string_view json);
 std::string write_endpoints(const EndpointSet& endpoints);
 

@@ -59,8 +59,7 @@ class TlsStoreBuilder {
     for (const program::BindRecord& bind : program_.binds()) store_->sites_.push_back(sites_of(bind, tickets));
     for (const program::BackendRecord& record : program_.backends()) store_->backends_.push_back(backend(record));
     const SectionView& section = program_.backends_section();
-    for (const program::ClusterRefRecord& record :
-         section.array(section.header<program::BackendsHeader>().clusters)) {
+    for (const program::ClusterRefRecord& record : section.array(section.header<program::BackendsHeader>().clusters)) {
       store_->clusters_.push_back(contexts(section, record));
     }
     return store_;
@@ -369,8 +368,8 @@ class TlsStoreBuilder {
     ClientSettings settings;
     settings.server_name = section.string(tls.server_name);
     std::string key;
-    settings.authorities = authorities(section, section.array(tls.authorities),
-                                       (tls.flags & program::kSystemAuthorities) != 0, user, key);
+    settings.authorities =
+        authorities(section, section.array(tls.authorities), (tls.flags & program::kSystemAuthorities) != 0, user, key);
     if (settings.authorities == nullptr) {
       fault(user, "whom to trust is not known; no connection is made");
       return nullptr;

@@ -127,9 +127,7 @@ void take_endpoints(const model::ProxyBackend& backend, LinkedBackend& linked) {
   if (linked.health_check && linked.health_check->host.empty()) linked.health_check->host = linked.host;
 }
 
-std::string port_text(const model::PortRef& port) {
-  return port.number != 0 ? std::to_string(port.number) : port.name;
-}
+std::string port_text(const model::PortRef& port) { return port.number != 0 ? std::to_string(port.number) : port.name; }
 
 void take_clusters(const model::ProxyBackend& backend, LinkedBackend& linked) {
   const std::string space(program::kClusterSecretSpace);
@@ -138,9 +136,8 @@ void take_clusters(const model::ProxyBackend& backend, LinkedBackend& linked) {
     const std::string& cluster = ref.cluster.value;
     LinkedCluster& made = linked.failover.clusters.emplace_back(LinkedCluster{
         .cluster = cluster,
-        .service =
-            program::exported_service_text(ref.name_space.empty() ? backend.metadata.name_space : ref.name_space,
-                                           ref.name.value, port_text(ref.port.value)),
+        .service = program::exported_service_text(ref.name_space.empty() ? backend.metadata.name_space : ref.name_space,
+                                                  ref.name.value, port_text(ref.port.value)),
         .region = value_or(ref.region, {}),
         .priority = static_cast<std::uint32_t>(value_or(ref.priority, std::int64_t{1})),
         .weight = static_cast<std::uint32_t>(value_or(ref.weight, std::int64_t{1}))});
@@ -155,7 +152,8 @@ void take_clusters(const model::ProxyBackend& backend, LinkedBackend& linked) {
   std::ranges::sort(linked.failover.clusters, {}, &LinkedCluster::cluster);
   linked.failover.healthy_percent =
       static_cast<std::uint32_t>(value_or(backend.healthy_percent, std::int64_t{program::kUsualHealthyPercent}));
-  linked.failover.most_in_flight = static_cast<std::uint32_t>(value_or(backend.max_requests_per_endpoint, std::int64_t{0}));
+  linked.failover.most_in_flight =
+      static_cast<std::uint32_t>(value_or(backend.max_requests_per_endpoint, std::int64_t{0}));
 }
 
 }  // namespace

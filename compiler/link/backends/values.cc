@@ -129,11 +129,12 @@ void add_gateways(const std::vector<LinkedCluster>& clusters, const ExportingClu
       // One that has a reference of its own is not meant by `*`; written addresses replace those that are told.
       if (cluster.cluster == "*" ? named(one->name) : !cluster.gateways.empty()) continue;
       for (const auto& [address, port] : one->gateways) {
-        endpoints.push_back({.address = address,
-                             .port = port,
-                             .zones = one->region.empty() ? program::EndpointZones() : program::EndpointZones{one->region},
-                             .cluster = one->name,
-                             .healthy_percent = one->services.at(cluster.service)});
+        endpoints.push_back(
+            {.address = address,
+             .port = port,
+             .zones = one->region.empty() ? program::EndpointZones() : program::EndpointZones{one->region},
+             .cluster = one->name,
+             .healthy_percent = one->services.at(cluster.service)});
       }
     }
   }

@@ -179,7 +179,8 @@ bool BackendState::share_out(net::Time now) {
   bool changed = false;
   for (const auto& endpoint : endpoints_) {
     const std::uint32_t group = endpoint->group_;
-    const bool chosen = group < groups_.size() && groups_[group].share > 0 && (group != 0 || endpoint->priority_ <= last);
+    const bool chosen =
+        group < groups_.size() && groups_[group].share > 0 && (group != 0 || endpoint->priority_ <= last);
     const bool in_use = endpoint->usable_ && chosen;
     changed |= std::exchange(endpoint->in_use_, in_use) != in_use;
     std::uint16_t share = endpoint->weight_;

@@ -40,7 +40,7 @@ struct HealthSettings {
   bool retries = false;  ///< the backend has a retry policy
   /// Other clusters that serve the backend too.
   struct Cluster {
-    std::string name;  ///< `*`: every other that has endpoints here
+    std::string name;      ///< `*`: every other that has endpoints here
     std::string region{};  ///< empty: that of its endpoints
     std::uint32_t priority = 1;
     std::uint32_t weight = 1;
@@ -79,8 +79,8 @@ struct alignas(64) EndpointState {
   bool usable_ = false;  ///< its health allows traffic
   bool in_use_ = false;  ///< and its priority gets traffic
   std::uint8_t healthy_percent_ = 100;
-  std::uint32_t group_ = 0;   ///< position of its cluster among the groups
-  std::uint16_t share_ = 1;   ///< its weight beside the others in use
+  std::uint32_t group_ = 0;  ///< position of its cluster among the groups
+  std::uint16_t share_ = 1;  ///< its weight beside the others in use
   EndpointHealth health_;
   Outlier outlier_;
   net::Time usable_since_{};
@@ -197,7 +197,7 @@ class BackendState {
   HealthSettings settings_;
   Circuit circuit_;
   std::vector<std::shared_ptr<EndpointState>> endpoints_;
-  std::string region_;          ///< the agent's
+  std::string region_;  ///< the agent's
   std::vector<Group> groups_{1};
   double most_of_own_ = 1;
   net::Time until_ = net::kNever;

@@ -30,7 +30,9 @@ const FailoverCase kCases[] = {
      {0.9, 0.1}},
     {"a threshold of 1 keeps all to the last", {{.all = 100, .usable = 1}, kLevelTwo}, {.healthy_percent = 1}, {1, 0}},
     {"the next level takes what the second cannot",
-     {{.all = 10, .usable = 0}, {.level = 2, .all = 2, .usable = 2, .healthy_percent = 35}, {.level = 3, .all = 1, .usable = 1}},
+     {{.all = 10, .usable = 0},
+      {.level = 2, .all = 2, .usable = 2, .healthy_percent = 35},
+      {.level = 3, .all = 1, .usable = 1}},
      {},
      {0, 0.5, 0.5}},
     {"levels are filled in their order, whatever that of the groups",
@@ -49,10 +51,19 @@ const FailoverCase kCases[] = {
      {{.all = 10, .usable = 1}, {.level = 2, .all = 10, .usable = 1}},
      {},
      {0.5, 0.5}},
-    {"no panic: what is known to be bad gets nothing", {{.all = 10, .usable = 0}, {.level = 2, .all = 2, .usable = 0}}, {}, {0, 0}},
-    {"a cluster whose service is not healthy is none", {{.all = 1, .usable = 0}, {.level = 2, .all = 2, .usable = 2, .healthy_percent = 0}}, {}, {0, 0}},
+    {"no panic: what is known to be bad gets nothing",
+     {{.all = 10, .usable = 0}, {.level = 2, .all = 2, .usable = 0}},
+     {},
+     {0, 0}},
+    {"a cluster whose service is not healthy is none",
+     {{.all = 1, .usable = 0}, {.level = 2, .all = 2, .usable = 2, .healthy_percent = 0}},
+     {},
+     {0, 0}},
     {"load moves what is above it", {{.all = 2, .usable = 2}, kLevelTwo}, {.most_of_own = 0.25}, {0.25, 0.75}},
-    {"but not to nobody", {{.all = 2, .usable = 2}, {.level = 2, .all = 2, .usable = 0}}, {.most_of_own = 0.25}, {1, 0}},
+    {"but not to nobody",
+     {{.all = 2, .usable = 2}, {.level = 2, .all = 2, .usable = 0}},
+     {.most_of_own = 0.25},
+     {1, 0}},
     {"nor beyond what the others can",
      {{.all = 2, .usable = 2}, {.level = 2, .all = 100, .usable = 7}},
      {.most_of_own = 0.5},
@@ -65,7 +76,8 @@ TEST(Failover, SharesAreThoseOfTheTable) {
   for (const FailoverCase& one : kCases) {
     const std::vector<double> shares = failover_shares(one.groups, one.settings);
     ASSERT_EQ(shares.size(), one.shares.size()) << one.claim;
-    for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(shares[i], one.shares[i], 1e-9) << one.claim << " " << i;
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      EXPECT_NEAR(shares[i], one.shares[i], 1e-9) << one.claim << " " << i;
   }
 }
 

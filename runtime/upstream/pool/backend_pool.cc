@@ -86,8 +86,8 @@ void BackendPool::set_ways(std::vector<ClusterWay> ways) {
 }
 
 std::shared_ptr<const ClusterWay> BackendPool::way_to(const std::string& cluster) const {
-  const auto found =
-      std::ranges::find(ways_, std::string_view(cluster), [](const auto& way) { return std::string_view(way->cluster); });
+  const auto found = std::ranges::find(ways_, std::string_view(cluster),
+                                       [](const auto& way) { return std::string_view(way->cluster); });
   return found == ways_.end() ? nullptr : *found;
 }
 

@@ -25,9 +25,10 @@ std::vector<ClusterWay> ways_of(std::uint64_t backend_id, const program::Section
 
 }  // namespace
 
-std::vector<std::shared_ptr<BackendPool>> Pools::apply(
-    std::span<const program::BackendRecord> backends, const program::SectionView& section, Contexts tls,
-    ClusterContexts cluster_tls, net::Duration default_idle_timeout) {
+std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::BackendRecord> backends,
+                                                       const program::SectionView& section, Contexts tls,
+                                                       ClusterContexts cluster_tls,
+                                                       net::Duration default_idle_timeout) {
   std::vector<std::shared_ptr<BackendPool>> result;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> next;
   result.reserve(backends.size());

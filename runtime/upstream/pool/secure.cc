@@ -18,8 +18,7 @@ net::Task<AcquireFault> BackendPool::secure(net::Waiter& waiter, UpstreamConnect
   // Whom to trust is not known: nothing is sent rather than sent to a stranger.
   const bool remote = !connection.endpoint().state->cluster.empty();
   const std::shared_ptr<const ClusterWay> way = connection.endpoint().way;
-  const std::shared_ptr<const net::tls::ClientContext> tls =
-      remote ? (way != nullptr ? way->tls : nullptr) : tls_;
+  const std::shared_ptr<const net::tls::ClientContext> tls = remote ? (way != nullptr ? way->tls : nullptr) : tls_;
   if (tls == nullptr) co_return AcquireFault::kTls;
   auto& resumption = connection.endpoint_->resumption;
   if (resumption == nullptr) resumption = std::make_shared<net::tls::Resumption>();
