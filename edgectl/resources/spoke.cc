@@ -45,7 +45,11 @@ kube::Reply reply_of(InspectClient& controller, const std::string& name, const k
 
 }  // namespace
 
-std::string spoke_of(const cli::Arguments& arguments) { return arguments.one("cluster"); }
+std::string spoke_of(const cli::Arguments& arguments) {
+  std::string name = arguments.one("cluster");
+  // The value of a switch.
+  return name == "true" ? std::string() : name;
+}
 
 Result<std::function<kube::Reply(const kube::Request&)>> spoke_api(const cli::Arguments& arguments,
                                                                    const std::string& name) {

@@ -15,11 +15,11 @@ SharedConnection::SharedConnection(BackendPool& pool, std::shared_ptr<UpstreamEn
   if (next_ != nullptr) next_->previous_ = this;
   pool_.shared_ = this;
   endpoint_->shared.push_back(this);
-  way_ = endpoint_->way;
+  cluster_way_ = endpoint_->way;
   channel_.start(std::move(transport), pool_.encrypts(*endpoint_));
-  if (way_ != nullptr) {
+  if (cluster_way_ != nullptr) {
     channel_.label({.name = std::string(program::kClusterServiceField),
-                    .value = way_->service,
+                    .value = cluster_way_->service,
                     .counter = std::string(program::kClusterHopsField),
                     .most = program::kMostClusterHops});
   }
@@ -27,7 +27,7 @@ SharedConnection::SharedConnection(BackendPool& pool, std::shared_ptr<UpstreamEn
 
 bool SharedConnection::used_up() const {
   const std::uint32_t most = pool_.settings_.max_requests_per_connection;
-  return channel_.closing() || endpoint_->gone || endpoint_->way != way_ || (most != 0 && requests_ >= most);
+  return channel_.closing() || endpoint_->gone || endpoint_->way != cluster_way_ || (most != 0 && requests_ >= most);
 }
 
 bool SharedConnection::has_room() const { return !used_up() && channel_.room() > 0; }
@@ -171,7 +171,7 @@ SharedConnection* BackendPool::idle_shared() const {
 void BackendPool::close_shared(bool all) {
   for (SharedConnection* shared = shared_; shared != nullptr;) {
     SharedConnection* next = shared->next_;
-    if (shared->idle() && (all || shared->endpoint_->gone || shared->endpoint_->way != shared->way_)) shared->shut();
+    if (shared->idle() && (all || shared->endpoint_->gone || shared->endpoint_->way != shared->cluster_way_)) shared->shut();
     shared = next;
   }
 }

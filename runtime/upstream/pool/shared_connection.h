@@ -46,7 +46,7 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   net::http2::ClientChannel channel_;
   /// By which it was made.
-  std::shared_ptr<const ClusterWay> way_;
+  std::shared_ptr<const ClusterWay> cluster_way_;
   std::uint32_t requests_ = 0;
   std::uint64_t way_ = 0;  ///< as UpstreamConnection's
   /// Counted among the backend's idle connections.
