@@ -83,7 +83,7 @@ int run_relay(const cli::Arguments& arguments) {
     return daemon::failed(
         log, {ErrorCode::kInvalidArgument, "--group-label takes a label's key, not `" + options.group_label + "`"});
   }
-  read_hub_flags(arguments, options);
+  read_hub_address(arguments, options);
   options.log = lines;
   RelayPages pages;
   auto started = relay::Relay::start(std::move(options));

@@ -143,7 +143,11 @@ Status Relay::Impl::open() {
                                            groups_came.push_back(group);
                                            changed.notify_all();
                                          },
-                                     .own_pages = options.own_pages,
+                                     .own_pages =
+                                         [this](const AgentQuestion& question, const TakeAnswer& take) {
+                                           if (options.own_pages) return take(options.own_pages(question));
+                                           take(Error{ErrorCode::kUnimplemented, "this relay has no pages of its own"});
+                                         },
                                      .fixes_program_key = true});
   if (!started) return started.error();
   distributor = std::move(*started);

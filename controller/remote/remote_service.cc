@@ -2,8 +2,8 @@
 
 #include <chrono>
 #include <deque>
-#include <memory>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>

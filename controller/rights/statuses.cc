@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"};
 constexpr std::string_view kOwnKinds[] = {"ProxyGateway",      "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP",
                                           "EdgeRemoteCluster", "Site",       "WANLink",      "WANPolicy"};
-constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "ListenerSet", "BackendTLSPolicy", "Ingress",
-                                            "ServiceExport"};
+constexpr std::string_view kOtherKinds[] = {"Gateway",          "GatewayClass", "ListenerSet",
+                                            "BackendTLSPolicy", "Ingress",      "ServiceExport"};
 
 template <std::size_t n>
 bool among(const std::string_view (&kinds)[n], std::string_view kind) {

@@ -29,7 +29,7 @@ struct AgentsView {
   std::map<std::string, std::vector<AgentVip>> vips;           ///< by `namespace/name` of the ProxyVIP
   remote::RemoteViews remotes{};                               ///< by `namespace/name` of the EdgeRemoteCluster
   std::map<std::string, federation::PeerStatus> federation{};  ///< likewise
-  WanView wan{};                                      ///< what agents report of the SD-WAN
+  WanView wan{};                                               ///< what agents report of the SD-WAN
 
   /// Whether all agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }

@@ -22,22 +22,11 @@ using Json = nlohmann::json;
 
 /// Of the conditions of a resource, a listener, a parent or an ancestor those that are ours; others are left as they
 /// are.
-constexpr std::string_view kOurs[] = {"Accepted",
-                                      "Announced",
-                                      "ClustersReady",
-                                      "Connected",
-                                      "Conflicted",
-                                      "Degraded",
-                                      "Federated",
-                                      "Healthy",
-                                      "NoEjection",
-                                      "PartiallyInvalid",
-                                      "Programmed",
-                                      "Ready",
-                                      "ResolvedRefs",
-                                      "Shadowed",
-                                      "Valid",
-                                      "InsecureFrontendValidationMode"};
+constexpr std::string_view kOurs[] = {
+    "Accepted",     "Announced",        "ClustersReady", "Connected",
+    "Conflicted",   "Degraded",         "Federated",     "Healthy",
+    "NoEjection",   "PartiallyInvalid", "Programmed",    "Ready",
+    "ResolvedRefs", "Shadowed",         "Valid",         "InsecureFrontendValidationMode"};
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 

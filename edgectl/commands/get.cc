@@ -278,8 +278,9 @@ cli::Command get_command() {
       .name = "get",
       .group = kObjectsGroup,
       .summary = "List objects, or print them in full",
-      .details = "Kinds of edgeproxy.io have the columns of `edgectl schema`; other kinds those of the server. "
-                 "`certificates` are those that are ordered from CAs, by host name.",
+      .details =
+          "Kinds of edgeproxy.io have the columns of `edgectl schema`; other kinds those of the server. "
+          "`certificates` are those that are ordered from CAs, by host name.",
       .flags = joined({all_namespaces_flag(),
                        selector_flag(),
                        {.name = "field-selector", .value = "FIELDS", .help = "Field selector, e.g. `metadata.name=x`"},
@@ -295,7 +296,8 @@ cli::Command get_command() {
       .positional = type_argument(),
       .second = names_argument("Names; all without"),
       .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
-                   "edgectl get route/cart backend/pay", "edgectl get certificates -A", "edgectl get routes -w", "edgectl get routes --cluster berlin",
+                   "edgectl get route/cart backend/pay", "edgectl get certificates -A", "edgectl get routes -w",
+                   "edgectl get routes --cluster berlin",
                    "edgectl get routes -l app=shop --sort-by .metadata.creationTimestamp",
                    "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
       .run = get,

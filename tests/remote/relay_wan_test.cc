@@ -73,7 +73,7 @@ class RelayWanTest : public testing::Test {
     options.further = [this](Authority& authority) {
       authority_ = &authority;
       clusters_.set_authority(authority);
-      return remote::make_remote_service(clusters_, tunnels_, authority);
+      return remote::make_remote_service(clusters_, tunnels_, questions_, authority);
     };
     fs::create_directories(options.data_dir);
     fs::create_directories(directory_ + "/site");
@@ -135,6 +135,7 @@ class RelayWanTest : public testing::Test {
   Result<program::SigningKey> key_ = program::SigningKey::generate();
   remote::RemoteClusters clusters_{{.cluster_uid = std::string(32, 'a'), .version = "1.0.0"}};
   remote::Tunnels tunnels_;
+  remote::SpokeQuestions questions_;
   Authority* authority_ = nullptr;
   std::unique_ptr<Distributor> hub_;
   std::unique_ptr<SlowLine> line_;

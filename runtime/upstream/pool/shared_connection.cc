@@ -171,7 +171,8 @@ SharedConnection* BackendPool::idle_shared() const {
 void BackendPool::close_shared(bool all) {
   for (SharedConnection* shared = shared_; shared != nullptr;) {
     SharedConnection* next = shared->next_;
-    if (shared->idle() && (all || shared->endpoint_->gone || shared->endpoint_->way != shared->cluster_way_)) shared->shut();
+    if (shared->idle() && (all || shared->endpoint_->gone || shared->endpoint_->way != shared->cluster_way_))
+      shared->shut();
     shared = next;
   }
 }
