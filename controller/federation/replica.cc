@@ -102,7 +102,12 @@ Status Replica::retire(const ObjectKey& key, const std::vector<Dot>& gone, std::
     replaced.push_back(rest.front());
   }
   const auto written = write_over(key, replaced, rest, like, std::move(content), now);
-  return written ? Status() : Status(written.error());
+  if (!written) return written.error();
+  // The deletion is dealt with: what stays was not written over what is gone.
+  for (HeldVersion& held : objects_.at(key)) {
+    if (held.version == *written) held.had_before.clear();
+  }
+  return {};
 }
 
 Status Replica::remember_deletion(const ObjectKey& key, std::int64_t now) {
