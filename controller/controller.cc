@@ -343,7 +343,7 @@ class Controller::Impl {
                                                                                .leads = [this] { return leads(); },
                                                                                .changed = [this] { agents_changed(); },
                                                                                .log = options_.log});
-    options_.federation = federation_->view();
+    if (!options_.federation.status) options_.federation = federation_->view();
   }
 
   /// It goes the way of objects, so that values are of one order.

@@ -180,6 +180,11 @@ TEST(FederationMetrics, SayWhatTheViewHas) {
         "edge_federation_sent_bytes_total{peer=\"berlin\"} 5000\n",
         "edge_federation_received_versions_total{peer=\"berlin\"} 12\n",
         "edge_federation_refused_versions_total{peer=\"berlin\",by=\"here\"} 2\n",
+        "edge_federation_deletions{kind=\"ProxyRoute\"} 1\n", "edge_federation_unapplied_objects 0\n",
+        "edge_federation_dropped_versions_total 0\n", "edge_federation_comparisons_total{peer=\"berlin\"} 0\n",
+        "edge_federation_differences_total{peer=\"berlin\"} 0\n",
+        "edge_federation_received_bytes_total{peer=\"berlin\"} 0\n",
+        "edge_federation_sent_versions_total{peer=\"berlin\"} 0\n",
         "edge_federation_peer_quota_ratio{peer=\"berlin\"} 0.0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
@@ -193,7 +198,7 @@ TEST(FederationMetrics, OfWhoDoesNotLeadHaveNoSample) {
   EXPECT_THAT(out.finish(), Not(HasSubstr("edge_federation_objects{")));
   metrics::Exposition none(metrics::Format::kText);
   write_federation(none, {});
-  EXPECT_THAT(none.finish(), Not(HasSubstr("edge_federation_state_bytes ")));
+  EXPECT_THAT(none.finish(), Not(HasSubstr("\nedge_federation_state_bytes ")));
 }
 
 TEST(ClusterMetrics, WithoutAHubHaveNoSample) {

@@ -20,7 +20,6 @@ cli::Program table() {
   std::vector<cli::Command> commands;
   add(commands, {validate_command(), compile_command(), explain_command(), test_command(), assert_command(),
                  diff_command(), cost_command(), sdwan_explain_command(), routes_dump_command()});
-  add(commands, sdwan_commands());
   add(commands, {install_command(), upgrade_command(), uninstall_command()});
   add(commands, cluster_commands());
   add(commands, federation_commands());
@@ -39,6 +38,7 @@ cli::Program table() {
        metrics_query_command(), metrics_dashboard_command(), metrics_top_backends_command(),
        metrics_top_routes_command(), logs_command(), logs_access_command(), log_level_command(), trace_list_command(),
        trace_get_command(), trace_search_command(), trace_services_command(), web_command(), debug_bundle_command()});
+  add(commands, sdwan_commands());
   add(commands, {schema_command(), crds_command(), generate_systemd_unit_command(), generate_static_pod_command(),
                  explain_code_command(), key_generate_command(), key_replace_administrator_command(),
                  config_view_command(), config_get_contexts_command(), config_use_context_command(),

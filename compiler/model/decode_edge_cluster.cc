@@ -155,6 +155,7 @@ EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, R
                                            .conflict_policy = federation.text("conflictPolicy"),
                                            .sync_interval = federation.duration("syncInterval")},
                             .agent_groups = spec.strings("agentGroups"),
+                            .export_namespaces = spec.strings("exportNamespaces"),
                             .suspended = spec.boolean("suspended")};
   check_federation(cluster.federation, federation.span(), report);
   if (cluster.server_name && cluster.server_name->value.wildcard()) {

@@ -135,6 +135,7 @@ struct EdgeRemoteCluster {
   Maybe<std::chrono::nanoseconds> heartbeat_timeout{};
   Federation federation{};
   std::vector<Located<std::string>> agent_groups{};
+  std::vector<Located<std::string>> export_namespaces{};
   Maybe<bool> suspended{};
 };
 

@@ -115,7 +115,10 @@ void ValueIndex::set_endpoints(Backend& backend, const BackendName& name, std::v
                                std::vector<program::EndpointName> names) const {
   backend.own = endpoints;
   compiler::link::add_gateways(backend.clusters, directory_.clusters, endpoints);
-  endpoints = allowed(std::move(endpoints));
+  // Own endpoints come as they may be called; the addresses of gateways are what another cluster says.
+  std::erase_if(endpoints, [this](const program::Endpoint& endpoint) {
+    return !endpoint.cluster.empty() && allowed({endpoint}).empty();
+  });
   const auto& old = backend.endpoints;
   if (old != nullptr && old->endpoints == endpoints && old->names == names) return;
   backend.endpoints = std::make_shared<const program::BackendEndpoints>(

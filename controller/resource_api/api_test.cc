@@ -25,7 +25,7 @@ TEST_F(ApiTest, WhoWritesARoleIsToldThatItDoesNotHold) {
 TEST_F(ApiTest, TheFirstStartBringsNamespacesAndOurKinds) {
   EXPECT_THAT(names(get("/api/v1/namespaces").body), ElementsAre("default", "edge-system", "kube-system"));
   EXPECT_NE(api_->registry().find("edgeproxy.io", "v1alpha1", "proxyroutes"), nullptr);
-  EXPECT_THAT(get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").body["items"], SizeIs(10));
+  EXPECT_THAT(get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").body["items"], SizeIs(11));
   const auto version = api_->resource_version();
   start();
   EXPECT_EQ(api_->resource_version(), version) << "a second start writes nothing";

@@ -29,12 +29,12 @@ TEST(Access, IsWhatTheManifestAllows) {
   expect_kept("edge-controller-priority.yaml", priority_manifest());
 }
 
-TEST(Access, WritesStatusesEventsAndServicesOfGatewaysAlone) {
+TEST(Access, WritesStatusesEventsServicesOfGatewaysAndOrderedCertificatesAlone) {
   for (const AccessRule& rule : cluster_access()) {
     for (const std::string& verb : rule.verbs) {
       if (verb == "get" || verb == "list" || verb == "watch") continue;
       for (const std::string& resource : rule.resources) {
-        const bool made = resource == "services" || resource == "endpointslices";
+        const bool made = resource == "services" || resource == "endpointslices" || resource == "secrets";
         EXPECT_TRUE(resource.ends_with("/status") || resource == "events" || made) << resource << " " << verb;
       }
     }

@@ -39,7 +39,7 @@ TEST(Plan, HasDefinitionsThenTheNamespaceThenTheOperatorThenTheCluster) {
   std::vector<Part> parts;
   for (const Planned& object : *objects) parts.push_back(object.part);
   EXPECT_TRUE(std::ranges::is_sorted(parts));
-  EXPECT_EQ(std::ranges::count(parts, Part::kDefinitions), 10);
+  EXPECT_EQ(std::ranges::count(parts, Part::kDefinitions), 11);
   EXPECT_EQ(std::ranges::count(parts, Part::kNamespace), 1);
   EXPECT_EQ(std::ranges::count(parts, Part::kCluster), 1);
   for (const Planned& object : *objects) {

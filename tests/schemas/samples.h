@@ -20,6 +20,9 @@ struct Sample {
   Json resource;
 };
 
+/// Whether no sample has the field: others exclude it.
+bool is_left_out(const schemas::Kind& kind, std::string_view path);
+
 /// How many resources it takes to use every field: some exclude each other.
 int variants_of(const schemas::Kind& kind);
 /// A resource with every field that goes together with the others of this variant.

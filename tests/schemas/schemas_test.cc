@@ -117,7 +117,7 @@ TEST(Samples, EveryFieldReachesTheModel) {
     each_field(*kind, [&](const Field& field, const std::string& path) {
       if (path.starts_with("status") || field.object != nullptr || field.values.size() == 1) return;
       // Not validated, and in no sample: the model has none of it.
-      if (field.type == schemas::Type::kAny) return;
+      if (field.type == schemas::Type::kAny || is_left_out(*kind, path)) return;
       EXPECT_TRUE(reached.contains(std::string(kind->kind) + " " + path)) << kind->kind << " " << path;
     });
   }

@@ -43,6 +43,8 @@ struct SiteOptions {
   std::function<void(const std::vector<GatewayTurn>&)> gateways{};
 };
 
+void write_metrics(const SiteState& now, metrics::Exposition& out);
+
 /// Threads: any.
 class Site {
  public:
@@ -61,7 +63,7 @@ class Site {
   std::uint64_t version() const;
   /// Another number once something is worth a report at once.
   std::uint64_t changes() const;
-  void write_metrics(metrics::Exposition& out) const;
+  void write_metrics(metrics::Exposition& out) const { wan::write_metrics(state(), out); }
 
  private:
   struct Impl;

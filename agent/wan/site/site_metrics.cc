@@ -5,8 +5,7 @@
 
 namespace edge::agent::wan {
 
-void Site::write_metrics(metrics::Exposition& out) const {
-  const SiteState now = state();
+void write_metrics(const SiteState& now, metrics::Exposition& out) {
   if (now.assignment.node.tunnels.site.empty()) return;
   using metrics::Family;
   using metrics::labels;
