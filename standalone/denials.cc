@@ -110,8 +110,42 @@ std::optional<std::vector<Path>> paths_of(const Json& spec) {
   return paths;
 }
 
+/// Whether its paths may be regular expressions, whatever their type says (docs/ingress.md).
+bool uses_patterns(const Json& ingress) {
+  const Json& annotations = member_in(member_in(ingress, "metadata"), "annotations");
+  if (!annotations.is_object()) return false;
+  return std::ranges::any_of(annotations.items(), [](const auto& one) {
+    return one.key().ends_with("/use-regex") || one.key().starts_with("nginx.ingress.kubernetes.io/rewrite-target");
+  });
+}
+
+Reach reach_of_ingress(const Json& ingress) {
+  const Json& spec = member_in(ingress, "spec");
+  const Json& rules = list_in(spec, "rules");
+  if (rules.empty() || !member_in(spec, "defaultBackend").is_null()) return {};
+  Reach reach{.hosts = std::vector<std::string>(), .paths = std::vector<Path>()};
+  for (const Json& rule : rules) {
+    const std::string& host = text_in(rule, "host");
+    if (reach.hosts && is_host(host)) {
+      reach.hosts->push_back(ascii_lower(host));
+    } else {
+      reach.hosts.reset();
+    }
+    const Json& paths = list_in(member_in(rule, "http"), "paths");
+    if (paths.empty() || uses_patterns(ingress)) reach.paths.reset();
+    for (const Json& path : paths) {
+      const std::string& type = text_in(path, "pathType");
+      const std::string& value = text_in(path, "path");
+      if ((type != "Exact" && type != "Prefix") || !is_plain(value)) reach.paths.reset();
+      if (reach.paths) reach.paths->push_back({type == "Exact", value});
+    }
+  }
+  return reach;
+}
+
 Reach reach_of(const FileObject& route) {
   const Json json = parse_json(route.json);
+  if (route.kind == "Ingress") return reach_of_ingress(json);
   const Json& spec = member_in(json, "spec");
   if (!member_in(spec, "expression").is_null()) return {hosts_of(spec), std::nullopt};
   return {hosts_of(spec), paths_of(spec)};
