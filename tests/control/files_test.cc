@@ -247,14 +247,24 @@ std::string http_route(const std::string& name) {
          "}}], backendRefs: [{name: be, port: 80}]}]}\n";
 }
 
-/// Which no ProxyPolicy can be put on: whoever wrote it meant the route to be protected.
-TEST_F(Files, APolicyForAnHttpRouteDeniesIt) {
+TEST_F(Files, APolicyForAnHttpRouteProtectsIt) {
   dir_.put("config/base.yaml", http_gateway(base_config(backend_.port)));
   dir_.put("config/routes.yaml", http_route("secret") + "---\n" + http_route("open"));
   dir_.put("config/policies.yaml",
            "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: check}\n"
            "spec:\n  targetRef: {kind: HTTPRoute, name: secret}\n" +
                sound());
+  start();
+  EXPECT_THAT(get("/secret"), StartsWith("401")) << proxy_->process.err_text();
+  EXPECT_THAT(get("/open"), StartsWith("200"));
+}
+
+TEST_F(Files, ARefusedPolicyOfAnHttpRouteDeniesIt) {
+  dir_.put("config/base.yaml", http_gateway(base_config(backend_.port)));
+  dir_.put("config/routes.yaml", http_route("secret") + "---\n" + http_route("open"));
+  dir_.put("config/policies.yaml",
+           "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: check}\n"
+           "spec:\n  targetRefs: [{kind: HTTPRoute, name: secret}]\n  type: BasicAuht\n");
   start();
   EXPECT_THAT(get("/secret"), StartsWith("503")) << proxy_->process.err_text();
   EXPECT_THAT(get("/open"), StartsWith("200"));
