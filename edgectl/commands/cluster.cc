@@ -60,6 +60,8 @@ std::optional<std::chrono::seconds> lifetime_of(std::string_view command, const 
 }
 
 int check_name(std::string_view command, const std::string& name) {
+  // `--cluster` without a value reads like it, and the own cluster would answer in its place.
+  if (name == "true") return usage(command, "no cluster can be called `true`");
   if (is_cluster_name(name)) return cli::kExitOk;
   return usage(command,
                "a cluster's name is made of lower-case letters, digits and `-`, at most 63, not `" + shown(name) + "`");
