@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "compiler/model/decode_kinds.h"
+#include "compiler/model/formats.h"
 #include "compiler/model/forms.h"
 
 namespace edge::compiler::model {

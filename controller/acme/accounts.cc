@@ -28,7 +28,7 @@ net::Task<Ca*> Certificates::ca_for(Worker& worker, const Round& round, const st
     fault = "the CA is not among those of the issuer";
     co_return nullptr;
   }
-  const compiler::AcmeAuthority chosen = *authority;
+  const compiler::AcmeAuthority& chosen = *authority;
   const std::string space = round.wanted.name_space;
   const std::string secret = account_secret_of(directory, settings.email, chosen.key_id);
   const std::string key = space + "/" + secret + "/" + chosen.ca_secret + "/" + chosen.key_secret;

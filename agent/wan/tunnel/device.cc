@@ -138,7 +138,7 @@ void TunnelDevice::look(std::chrono::seconds wall, SteadyTime now) {
     fault_ = state.error().text;
     return;
   }
-  state_ = std::move(*state);
+  state_ = *state;
   const bool up = state_.handshake && wall - *state_.handshake < kSessionLife;
   if (up || plan_.endpoints.empty() || now - endpoint_set_ < kNextEndpoint) return;
   endpoint_ = (endpoint_ + 1) % plan_.endpoints.size();

@@ -245,7 +245,7 @@ Result<std::vector<Route>> Rtnetlink::routes() {
     request.add(&head, sizeof head);
     const Status status = ask(request.finish(), [&](const nlmsghdr& header, const char* body, std::size_t size) {
       if (header.nlmsg_type != RTM_NEWROUTE || netlink_value<rtmsg>(body, size).rtm_protocol != kProtocol) return;
-      if (auto route = read_route(body, size)) routes.push_back(std::move(*route));
+      if (auto route = read_route(body, size)) routes.push_back(*route);
     });
     if (!status && status.error().code != ErrorCode::kUnimplemented) return status.error();
   }
