@@ -157,7 +157,7 @@ EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, R
                             .agent_groups = spec.strings("agentGroups"),
                             .export_namespaces = spec.strings("exportNamespaces"),
                             .suspended = spec.boolean("suspended")};
-  check_federation(cluster.federation, federation.span(), report);
+  if (federation) check_federation(cluster.federation, federation.span(), report);
   if (cluster.server_name && cluster.server_name->value.wildcard()) {
     report.fault(DiagnosticCode::kInvalidValue, cluster.server_name->span, "spec.tls.serverName",
                  "a wildcard is no name that a certificate can be checked for");

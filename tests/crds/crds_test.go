@@ -159,7 +159,7 @@ func numbers(value interface{}) interface{} {
 }
 
 func TestServerTakesEveryManifest(t *testing.T) {
-	if count := len(manifests(t)); count != 10 {
+	if count := len(manifests(t)); count != 11 {
 		t.Errorf("%d kinds", count)
 	}
 }
