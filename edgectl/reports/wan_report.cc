@@ -52,20 +52,6 @@ std::string joined_text(const std::vector<std::string>& texts) {
 
 std::string cell(const std::string& text) { return text.empty() ? std::string("<none>") : shown(text); }
 
-std::string_view look_text(TunnelLook look) {
-  switch (look) {
-    case TunnelLook::kNone:
-      return "";
-    case TunnelLook::kDown:
-      return "down";
-    case TunnelLook::kUp:
-      return "up";
-    case TunnelLook::kUnknown:
-      return "unknown";
-  }
-  return "";
-}
-
 std::string link_text(const WanLinkLine& link) {
   std::string text = shown(link.name.substr(link.name.find('/') + 1)) + "  " + shown(link.role);
   for (const std::string& one : {link.provider, link.latency, link.loss.empty() ? "" : link.loss + " lost"}) {
@@ -151,7 +137,23 @@ WanLinkLine link_line(const Json& link) {
           .healthy = healthy == nullptr ? std::string() : text_in(*healthy, "status")};
 }
 
-OrderedJson site_json(const WanSiteLine& site) {
+}  // namespace
+
+std::string_view look_text(TunnelLook look) {
+  switch (look) {
+    case TunnelLook::kNone:
+      return "";
+    case TunnelLook::kDown:
+      return "down";
+    case TunnelLook::kUp:
+      return "up";
+    case TunnelLook::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+OrderedJson wan_site_json(const WanSiteLine& site) {
   OrderedJson links = OrderedJson::array();
   for (const WanLinkLine& link : site.links) {
     links.push_back({{"name", link.name},
@@ -164,8 +166,6 @@ OrderedJson site_json(const WanSiteLine& site) {
   return {{"name", site.name},         {"role", site.role},   {"node", site.node}, {"ready", site.ready},
           {"prefixes", site.prefixes}, {"peers", site.peers}, {"why", site.why},   {"links", std::move(links)}};
 }
-
-}  // namespace
 
 TunnelLook WanPicture::tunnel(std::size_t a, std::size_t b) const {
   const WanSiteLine& one = sites[a];
@@ -196,8 +196,8 @@ WanPicture wan_picture(const std::vector<Json>& sites, const std::vector<Json>& 
   std::ranges::sort(picture.sites, {}, &WanSiteLine::name);
   for (const Json& link : links) {
     const std::string of = referred(link, text_in(member_in(link, "spec"), "siteRef"));
-    const auto site = std::ranges::find(picture.sites, of, &WanSiteLine::name);
-    if (site != picture.sites.end()) site->links.push_back(link_line(link));
+    const auto site = std::ranges::lower_bound(picture.sites, of, {}, &WanSiteLine::name);
+    if (site != picture.sites.end() && site->name == of) site->links.push_back(link_line(link));
   }
   for (WanSiteLine& site : picture.sites) std::ranges::sort(site.links, {}, &WanLinkLine::name);
   return picture;
@@ -236,7 +236,7 @@ std::string wan_status_text(const WanPicture& picture, const std::vector<Json>& 
 
 OrderedJson wan_status_json(const WanPicture& picture, const std::vector<Json>& policies) {
   OrderedJson out = {{"sites", OrderedJson::array()}, {"policies", OrderedJson::array()}};
-  for (const WanSiteLine& site : picture.sites) out["sites"].push_back(site_json(site));
+  for (const WanSiteLine& site : picture.sites) out["sites"].push_back(wan_site_json(site));
   for (const Json& policy : policies) {
     const Json* const ready = condition_in(policy, "Ready");
     out["policies"].push_back({{"name", full_name(policy)},
@@ -283,7 +283,7 @@ std::string wan_topology_dot(const WanPicture& picture) {
 
 OrderedJson wan_topology_json(const WanPicture& picture) {
   OrderedJson out = {{"sites", OrderedJson::array()}, {"tunnels", OrderedJson::array()}};
-  for (const WanSiteLine& site : picture.sites) out["sites"].push_back(site_json(site));
+  for (const WanSiteLine& site : picture.sites) out["sites"].push_back(wan_site_json(site));
   for (std::size_t a = 0; a < picture.sites.size(); ++a) {
     for (std::size_t b = a + 1; b < picture.sites.size(); ++b) {
       const TunnelLook look = picture.tunnel(a, b);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,12 +25,17 @@ struct WanSiteLine {
 };
 
 enum class TunnelLook : std::uint8_t { kNone, kDown, kUp, kUnknown };
+/// `down`, `up`, `unknown`; empty for kNone.
+std::string_view look_text(TunnelLook look);
 
 struct WanPicture {
   std::vector<WanSiteLine> sites;  ///< by name
   /// Of sites `a` and `b`: none, where both are reached through another.
   TunnelLook tunnel(std::size_t a, std::size_t b) const;
 };
+
+/// One site with its links.
+nlohmann::ordered_json wan_site_json(const WanSiteLine& site);
 
 /// From objects as the API has them.
 WanPicture wan_picture(const std::vector<nlohmann::json>& sites, const std::vector<nlohmann::json>& links);

@@ -16,8 +16,10 @@ const [chromium, bin, out] = process.argv.slice(2);
 const folder = mkdtempSync(`${tmpdir()}/edge-pictures-`);
 const shop = await new Shop(bin, folder, 'planted').start();
 const condition = (type) => ({type, status: 'True', reason: type, message: '', lastTransitionTime: new Date(Date.now() - 3_600_000).toISOString().replace(/\..*/, 'Z')});
-shop.report('sites', 'hamburg', {links: {ready: 2, total: 2, summary: '2/2'}, conditions: [condition('Ready')]});
+shop.report('sites', 'hamburg', {peers: ['edge-system/porto'], links: {ready: 2, total: 2, summary: '2/2'}, conditions: [condition('Ready')]});
 shop.report('sites', 'porto', {links: {ready: 1, total: 1, summary: '1/1'}, conditions: [condition('Ready')]});
+shop.report('wanpolicies', 'voice', {paths: [{site: 'edge-system/hamburg', peer: 'edge-system/porto', links: ['edge-system/hamburg-fibre'],
+                                              since: condition('Ready').lastTransitionTime, reason: 'lowest latency'}], conditions: [condition('Ready')]});
 shop.report('wanlinks', 'hamburg-fibre', {latency: '12ms', jitter: '1ms', loss: '0%', conditions: [condition('Healthy')]});
 shop.report('wanlinks', 'hamburg-lte', {latency: '48ms', jitter: '9ms', loss: '0.2%', conditions: [condition('Healthy')]});
 shop.report('wanlinks', 'porto-fibre', {latency: '31ms', jitter: '2ms', loss: '0%', conditions: [condition('Healthy')]});

@@ -267,6 +267,18 @@ const parts = {
     await follow('Clusters and sites');
     await heading('Clusters and sites');
     await page.getByRole('region', {name: 'Sites and links'}).getByRole('row', {name: /hamburg-fibre .*primary Nordnetz/}).waitFor();
+    const ready = {type: 'Ready', status: 'True', reason: 'Ready', message: '', lastTransitionTime: new Date().toISOString().replace(/\..*/, 'Z')};
+    shop.report('sites', 'hamburg', {peers: ['edge-system/porto'], conditions: [ready]});
+    shop.report('wanpolicies', 'voice', {paths: [{site: 'edge-system/hamburg', peer: 'edge-system/porto', links: ['edge-system/hamburg-fibre'],
+                                                  since: ready.lastTransitionTime, reason: 'lowest latency'}]});
+    await page.getByRole('region', {name: 'What policies take'}).getByRole('row', {name: /edge-system\/voice edge-system\/hamburg edge-system\/porto edge-system\/hamburg-fibre .*lowest latency/}).waitFor();
+    // The graph by keyboard: from site to site, then the one that has the focus is opened.
+    const graph = page.getByRole('group', {name: 'Tunnels between 2 sites: arrow keys go from site to site'});
+    await graph.getByRole('link', {name: /^Hub edge-system\/hamburg, .*, 1 of 1 tunnel up, 2 links$/}).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await heading('porto');
+    await page.goBack();
     await page.getByRole('region', {name: 'Remote clusters'}).getByText('There is no EdgeRemoteCluster yet.').waitFor();
     await page.getByRole('region', {name: 'Policies of links'}).getByRole('link', {name: 'edge-system/voice'}).click();
     await heading('voice');

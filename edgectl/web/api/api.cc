@@ -14,6 +14,7 @@
 #include "edgectl/web/api/object_reply.h"
 #include "edgectl/web/api/policy_cover.h"
 #include "edgectl/web/api/replies.h"
+#include "edgectl/web/api/wan_view.h"
 #include "edgectl/web/server/guard.h"
 
 namespace edge::edgectl::web {
@@ -178,6 +179,8 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
       return of_fleet(std::move(viewing), [this] { return fleet_.traffic(); }, visible_traffic);
     case CallId::kTopology:
       return topology(viewing, at[0]);
+    case CallId::kWan:
+      return json_reply(json_line(wan_json(view_of(viewing))));
     case CallId::kPolicyCover:
       return json_reply(json_line(policy_cover_json(view_of(viewing))));
     case CallId::kAddresses:

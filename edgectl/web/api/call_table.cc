@@ -72,6 +72,8 @@ constexpr Call kCalls[] = {
      {},
      false,
      "namespace search"},
+    {CallId::kWan, "GET", "/api/sdwan", "getSdwan", "Sites, the tunnels between them, and the links that policies take",
+     "Sdwan"},
     {CallId::kPolicyCover, "GET", "/api/policies", "listPolicyCover",
      "Policies with their targets, and routes with the policies that apply", "PolicyCover"},
     {CallId::kAddresses, "GET", "/api/addresses", "listAddresses",

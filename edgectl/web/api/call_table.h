@@ -31,6 +31,7 @@ enum class CallId : std::uint8_t {
   kRange,
   kHistory,
   kTopology,
+  kWan,
   kPolicyCover,
   kAddresses,
   kEndpoints,

@@ -72,6 +72,42 @@ export interface Address {
   allocations: {address: string; kind: string; namespace: string; name: string; node: string}[];
   gateways: Use[];
 }
+export interface WanLink {
+  name: string;
+  role: string;
+  provider: string;
+  latency: string;
+  loss: string;
+  healthy: string;
+}
+export interface WanSite {
+  name: string;
+  role: string;
+  node: string;
+  ready: string;
+  prefixes: string[];
+  peers: string[];
+  why: string;
+  links: WanLink[];
+}
+export type TunnelState = 'up' | 'down' | 'unknown';
+export interface WanPath {
+  namespace: string;
+  policy: string;
+  site: string;
+  peer: string;
+  links: string[];
+  since: string;
+  reason: string;
+}
+export interface Sdwan {
+  sites: WanSite[];
+  /// Two indices of sites.
+  tunnels: [number, number, TunnelState][];
+  paths: WanPath[];
+  sitesLeftOut: number;
+  pathsLeftOut: number;
+}
 export interface Addresses {
   items: Address[];
   leftOut: number;

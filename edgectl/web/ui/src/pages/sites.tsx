@@ -1,10 +1,13 @@
 /// Clusters, sites and their links, by the statuses of their objects.
 import {type Kind, type Objects, type Row, useApi} from '../api';
-import {Empty, Fault, HealthMark, Heading, Section, Waiting} from '../parts/basics';
+import {Empty, Fault, HealthMark, Heading, Section, Time, Waiting} from '../parts/basics';
+import {whole} from '../format';
 import {fullName} from '../parts/links';
 import {type Column, Table} from '../parts/table';
+import {WanGraph} from '../parts/wan_graph';
 import {objectPath} from '../router';
 import {texts} from '../texts';
+import type {Sdwan, WanPath} from '../views';
 
 const t = texts.sites;
 const head = (text: string) => text.charAt(0) + text.slice(1).toLowerCase();
@@ -46,6 +49,64 @@ function List({plural, title, hint}: {plural: string; title: string; hint: strin
         )}
       </Waiting>
     </Section>
+  );
+}
+
+function NameLink({plural, name}: {plural: string; name: string}) {
+  const at = name.indexOf('/');
+  return <a href={objectPath(plural, name.slice(0, at), name.slice(at + 1))}>{name}</a>;
+}
+
+const kPathColumns: Column<WanPath>[] = [
+  {id: 'policy', head: t.pathHeads.policy, value: (path) => `${path.namespace}/${path.policy}`,
+   cell: (path) => <NameLink plural="wanpolicies" name={`${path.namespace}/${path.policy}`} />},
+  {id: 'site', head: t.pathHeads.site, value: (path) => path.site, cell: (path) => <NameLink plural="sites" name={path.site} />},
+  {id: 'peer', head: t.pathHeads.peer, value: (path) => path.peer, cell: (path) => <NameLink plural="sites" name={path.peer} />},
+  {id: 'links', head: t.pathHeads.links, value: (path) => path.links.join(' '),
+   cell: (path) => path.links.length === 0 ? t.noLink : path.links.map((link, index) => <>{index > 0 && ', '}<NameLink plural="wanlinks" name={link} /></>)},
+  {id: 'since', head: t.pathHeads.since, value: (path) => path.since, cell: (path) => <Time at={path.since} />},
+  {id: 'reason', head: t.pathHeads.reason, value: (path) => path.reason, cell: (path) => path.reason},
+];
+
+function Down({sdwan}: {sdwan: Sdwan}) {
+  const down = sdwan.tunnels.filter(([, , state]) => state === 'down');
+  if (down.length === 0) return null;
+  return (
+    <>
+      <h3>{t.down}</h3>
+      <ul class="tunnels-down">
+        {down.slice(0, 20).map(([a, b]) => <li key={`${a} ${b}`}><NameLink plural="sites" name={sdwan.sites[a]!.name} /> – <NameLink plural="sites" name={sdwan.sites[b]!.name} /></li>)}
+        {down.length > 20 && <li class="muted">+{down.length - 20}</li>}
+      </ul>
+    </>
+  );
+}
+
+/// The graph of the tunnels, and what policies take of them.
+function Tunnels() {
+  const loaded = useApi<Sdwan>('/api/sdwan', ['sites', 'wanlinks', 'wanpolicies']);
+  const sdwan = loaded.data;
+  if (sdwan && sdwan.sites.length === 0) return null;
+  return (
+    <>
+      <Section title={t.tunnels}>
+        <Waiting loaded={loaded}>
+          {(shown) => (
+            <>
+              <WanGraph sdwan={shown} />
+              {shown.sitesLeftOut > 0 && <p class="muted note">{t.sitesLeftOut(whole(shown.sitesLeftOut))}</p>}
+              <Down sdwan={shown} />
+            </>
+          )}
+        </Waiting>
+      </Section>
+      {sdwan && sdwan.paths.length > 0 && (
+        <Section title={t.paths}>
+          <Table label={t.paths} columns={kPathColumns} rows={sdwan.paths} keyOf={(path) => `${path.namespace}/${path.policy} ${path.site} ${path.peer}`} />
+          {sdwan.pathsLeftOut > 0 && <p class="muted note">{t.pathsLeftOut(whole(sdwan.pathsLeftOut))}</p>}
+        </Section>
+      )}
+    </>
   );
 }
 
@@ -96,6 +157,7 @@ export function SitesPage({kinds}: {kinds: Kind[]}) {
         <>
           {served.has('edgeclusters') && <List plural="edgeclusters" title={t.clusters} hint={t.clusterHint} />}
           {served.has('edgeremoteclusters') && <List plural="edgeremoteclusters" title={t.remotes} hint={t.remoteHint} />}
+          {served.has('sites') && <Tunnels />}
           {served.has('sites') && <Sites />}
           {served.has('wanpolicies') && <List plural="wanpolicies" title={t.policies} hint={t.policyHint} />}
         </>
