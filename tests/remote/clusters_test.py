@@ -6,6 +6,7 @@ killed, stopped, revoked, suspended, or says too much.
 """
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -51,9 +52,14 @@ data: {{planted: {PLANTED}}}
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Below those that connections take (32768 and above): a process that starts later, or again, still finds it free."""
+    while True:
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", random.randrange(12000, 32000)))
+                return listener.getsockname()[1]
+            except OSError:
+                continue
 
 
 class Cluster:
@@ -74,9 +80,10 @@ class Cluster:
                    "--health-listen", "127.0.0.1:0", "--otlp-listen", "off", "--traces-listen",
                    "127.0.0.1:0", "--ephemeral-ports", "--threads", "1"]
         with open(self.log_path, "ab") as log:
+            began = log.tell()
             self.process = subprocess.Popen(command + self.more, stdout=log, stderr=log)
-        self.wait_for(lambda: os.path.exists(os.path.join(self.data, "kubeconfig")) and self.edgectl("get", "gateways",
-                      check=False).returncode == 0, "the resource API of " + self.name)
+        # The API answers before the controller does, and the files of the administrator are the controller's.
+        self.wait_for(lambda: "\nready program=" in "\n" + self.log(began), self.name + " to be ready")
 
     def wait_for(self, condition, what, patience=PATIENCE):
         until = time.monotonic() + patience
@@ -87,9 +94,10 @@ class Cluster:
                 raise AssertionError(f"{what} does not come: {self.log()[-3000:]}")
             time.sleep(0.05)
 
-    def log(self):
-        with open(self.log_path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+    def log(self, began=0):
+        with open(self.log_path, "rb") as file:
+            file.seek(began)
+            return file.read().decode(errors="replace")
 
     def edgectl(self, *words, check=True, text=None):
         environment = dict(os.environ, KUBECONFIG=os.path.join(self.data, "kubeconfig"), HOME=self.data)

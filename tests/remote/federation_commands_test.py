@@ -21,19 +21,6 @@ class FederationCommandsTest(Federated):
     def federation(self, site, *words):
         return json.loads(site.edgectl("federation", *words, "-o", "json").stdout)
 
-    def diverged(self):
-        """A spoke, and an object about which it and the hub disagree; the hub's version wins."""
-        berlin = self.spoke("berlin", conflictPolicy="NewestWins", writes={"kinds": KINDS})
-        self.hub.put(backend("cart", "198.51.100.1:80"))
-        self.await_address([berlin], "cart", "198.51.100.1")
-        self.hub.kill()
-        berlin.wait_for(lambda: not berlin.hub_connected(), "the loss of the hub")
-        berlin.put(backend("cart", "198.51.100.20:80"))
-        self.hub.start()
-        berlin.kill()
-        self.hub.put(backend("cart", "198.51.100.30:80"))
-        return berlin
-
     def test_nothing_is_shared(self):
         done = self.hub.edgectl("federation", "status", check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -81,7 +68,7 @@ class FederationCommandsTest(Federated):
         self.assertIn(("berlin", "later", "Created"), [(item["at"], item["name"], item["change"]) for item in preview])
 
     def test_a_conflict_is_listed_and_resolved_by_hand(self):
-        berlin = self.diverged()
+        berlin = self.diverge("NewestWins")
         berlin.start()
         self.await_address([self.hub, berlin], "cart", "198.51.100.30")
         self.hub.wait_for(lambda: len(self.federation(self.hub, "conflicts")) == 1, "the conflict")

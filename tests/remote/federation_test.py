@@ -114,6 +114,11 @@ class Site(Cluster):
         items = json.loads(done.stdout).get("items", []) if done.returncode == 0 and done.stdout.strip() else []
         return [event for event in items if event.get("reason") == reason]
 
+    def version(self, name):
+        """The version of a backend that the federation has here; None: none, or it does not run yet."""
+        done = self.edgectl("federation", "vector-clock", "ProxyBackend", name, "-o", "json", check=False)
+        return json.loads(done.stdout)["versions"][0]["version"] if done.returncode == 0 else None
+
     def names(self, kind):
         done = self.edgectl("get", kind, "-A", "-o", "json", check=False)
         return {item["metadata"]["name"] for item in json.loads(done.stdout).get("items", [])} if done.returncode == 0 else set()
@@ -220,17 +225,30 @@ class FederationTest(unittest.TestCase):
         self.federate("berlin", reads={"kinds": ["ProxyBackend"]}, writes={"kinds": ["ProxyBackend"]})
         self.await_address([self.hub, paris], "cart", "203.0.113.9")
 
-    def conflict(self, policy, winner, resolved=None):
+    def change(self, site, name, address):
+        """Changes a backend, and waits until the federation of that site has made a version of it: a change counts from
+        then on, and one that its controller did not live to see counts from the next start."""
+        site.wait_for(lambda: site.version(name) is not None, f"a version of {name} at {site.name}")
+        before = site.version(name)
+        site.put(backend(name, address))
+        site.wait_for(lambda: site.version(name) not in (None, before), f"the version of {name} by {site.name}")
+
+    def diverge(self, policy):
+        """A spoke, and an object that it has changed first, and then the hub, without knowing of each other. The spoke
+        is not running."""
         berlin = self.spoke("berlin", conflictPolicy=policy, writes={"kinds": KINDS})
         self.hub.put(backend("cart", "198.51.100.1:80"))
         self.await_address([berlin], "cart", "198.51.100.1")
         self.hub.kill()
         berlin.wait_for(lambda: not berlin.hub_connected(), "the loss of the hub")
-        berlin.put(backend("cart", "198.51.100.20:80"))
-        self.hub.start()
-        # Before the spoke is back: it is stopped meanwhile.
+        self.change(berlin, "cart", "198.51.100.20:80")
         berlin.kill()
-        self.hub.put(backend("cart", "198.51.100.30:80"))
+        self.hub.start()
+        self.change(self.hub, "cart", "198.51.100.30:80")
+        return berlin
+
+    def conflict(self, policy, winner, resolved=None):
+        berlin = self.diverge(policy)
         berlin.start()
         address = {"berlin": "198.51.100.20", "hub": "198.51.100.30"}[winner]
         self.await_address([self.hub, berlin], "cart", address)
@@ -346,10 +364,11 @@ class FederationTest(unittest.TestCase):
         link.cut(True)
         self.hub.await_phase("berlin", "Disconnected")
         # Both go on, and change the same object and others.
-        self.hub.put(backend("cart", "198.51.100.2:80") + "---\n" + backend("of-the-hub"))
+        self.change(self.hub, "cart", "198.51.100.2:80")
+        self.hub.put(backend("of-the-hub"))
         berlin.put(backend("of-berlin"))
         self.hub.edgectl("delete", "ProxyBackend", "of-the-hub")
-        berlin.put(backend("cart", "198.51.100.3:80"))
+        self.change(berlin, "cart", "198.51.100.3:80")
         link.cut(False)
         self.await_address([self.hub, berlin], "of-berlin", "198.51.100.1")
         self.await_address([self.hub, berlin], "cart", "198.51.100.2")
