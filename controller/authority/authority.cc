@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -10,18 +9,16 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-#include "base/os/file.h"
 #include "base/os/operator_files.h"
 #include "base/resource_id.h"
 #include "base/text/base64.h"
 #include "controller/authority/members.h"
+#include "controller/authority/private_files.h"
+#include "controller/authority/succession.h"
 
 namespace edge::controller {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMaxFileBytes = 64 << 10;
 constexpr std::size_t kMaxRevokedBytes = 16 << 20;
 constexpr std::size_t kMaxMembersBytes = 16 << 20;
 constexpr std::size_t kTokenBytes = 32;
@@ -30,11 +27,6 @@ constexpr std::string_view kControllerLine = "controller: ";
 /// base/text/base64.h of the PEM; agent/sync reads it.
 constexpr std::string_view kJoinKeyLine = "program-key: ";
 constexpr std::string_view kAdministrator = "edgectl";
-/// Among the revoked: no agent has such a name.
-constexpr std::string_view kAdministrators = "*administrators";
-
-Validity lasting(WallTime now, std::chrono::seconds lifetime) { return {now - kClockSkew, now + lifetime}; }
-
 /// Two thirds are over, or it was made by a clock that ran ahead.
 bool is_due(const Validity& validity, WallTime now) {
   return now < validity.from || now >= validity.from + (validity.until - validity.from) / 3 * 2;
@@ -76,53 +68,18 @@ Error name_reserved(std::string_view name) {
   return {ErrorCode::kAlreadyExists, "the agent in the controller's process has the name " + std::string(name)};
 }
 
-/// What is not there is empty; everything else that fails is told.
-Result<std::string> read_optional(const std::string& path, std::size_t limit = kMaxFileBytes) {
-  auto text = read_file(path, limit);
-  if (!text && text.error().code == ErrorCode::kNotFound) return std::string();
-  return text;
-}
-
-Status write_private(const std::string& path, std::string_view text) {
-  return write_file(path, text, FileAccess::kOwnerOnly);
-}
-
-/// The same where the file has another text, or others may read it: a start writes nothing that is there, so that it
-/// needs no space.
-Status keep_private(const std::string& path, std::string_view text) {
-  const auto there = read_optional(path);
-  std::error_code error;
-  const fs::perms open = fs::status(path, error).permissions() & (fs::perms::group_all | fs::perms::others_all);
-  if (there && *there == text && !error && open == fs::perms::none) return {};
-  return write_private(path, text);
-}
-
-/// Others could put a root of their own there.
-Status check_private(const std::string& path) {
-  std::error_code error;
-  const fs::perms perms = fs::status(path, error).permissions();
-  if (error) return Error{ErrorCode::kUnavailable, path + ": " + error.message()};
-  if ((perms & (fs::perms::group_write | fs::perms::others_write)) != fs::perms::none) {
-    return Error{ErrorCode::kFailedPrecondition, path + ": others may write there; chmod 700"};
-  }
-  return {};
-}
-
 }  // namespace
 
 struct Authority::Impl {
-  explicit Impl(AuthorityOptions given) : options(std::move(given)) {}
+  explicit Impl(AuthorityOptions given) : options(std::move(given)), succession(options.directory) {}
 
   AuthorityOptions options;
   mutable std::mutex mutex;  ///< guards everything below
-  std::optional<Issuer> current;
-  std::optional<Issuer> next;
-  std::string previous;  ///< certificate
-  std::string roots;
+  Succession succession;
   std::string token;
   Validity server;
   Validity administrator;
-  std::map<std::string, WallTime, std::less<>> revoked;
+  Revocations revoked;
   Names names;
   bool names_changed = false;  ///< not on disk yet
   std::vector<NamedToken> named_tokens;
@@ -140,24 +97,22 @@ struct Authority::Impl {
     return cluster ? remote_name(subject.name) : subject.name;
   }
   bool is_revoked(const CertificateFacts& facts) const {
-    const auto found = revoked.find(revocation_of(facts.subject));
-    return found != revoked.end() && facts.issued <= found->second;
+    const auto since = revoked.since(revocation_of(facts.subject));
+    return since && facts.issued <= *since;
   }
   Status take_remote_name(const CertificateFacts& facts);
   /// When a certificate is issued now that is to hold, whatever was revoked in this moment.
   WallTime after_revocation(std::string_view name) const {
-    const auto since = revoked.find(name);
-    return since == revoked.end() ? now() : std::max(now(), since->second + std::chrono::milliseconds(1));
+    const auto since = revoked.since(name);
+    return since ? std::max(now(), *since + std::chrono::milliseconds(1)) : now();
   }
   bool server_holds() const { return server.from <= now() && now() < server.until; }
   WallTime now() const { return options.clock ? options.clock() : std::chrono::system_clock::now(); }
+  const Issuer& current() const { return succession.current(); }
   std::string path(std::string_view file) const { return options.directory + "/" + std::string(file); }
 
-  Status open_directory() const;
   Status load();
   Status load_own(std::string_view file, Validity& validity) const;
-  Status load_revoked();
-  Status make_current();
   Status write_roots();
   Status write_join() const;
   Status write_server();
@@ -179,82 +134,19 @@ struct Authority::Impl {
   Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request);
   Status revoke(std::string_view name);
   Result<bool> follow();
-  Status begin_next();
 };
-
-Status Authority::Impl::open_directory() const {
-  std::error_code error;
-  if (!fs::is_directory(options.directory, error)) {
-    if (!fs::create_directories(options.directory, error)) {
-      return Error{ErrorCode::kUnavailable,
-                   options.directory + ": " + (error ? error.message() : std::string("is no directory"))};
-    }
-    fs::permissions(options.directory, fs::perms::owner_all, error);
-  }
-  return check_private(options.directory);
-}
-
-Status Authority::Impl::load_revoked() {
-  const auto text = read_optional(path("revoked"), kMaxRevokedBytes);
-  if (!text) return text.error();
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const std::size_t space = line.find(' ');
-    if (space == std::string_view::npos) continue;
-    const auto milliseconds = std::strtoll(std::string(line.substr(space + 1)).c_str(), nullptr, 10);
-    revoked[std::string(line.substr(0, space))] = WallTime(std::chrono::milliseconds(milliseconds));
-  }
-  return {};
-}
-
-Status Authority::Impl::make_current() {
-  auto made = Issuer::create(lasting(now(), kAuthorityLifetime));
-  if (!made) return made.error();
-  current = std::move(*made);
-  return write_private(path("ca.pem"), current->pem());
-}
 
 /// One that an authority before this one issued, of which nobody knows any more, is due at once.
 Status Authority::Impl::load_own(std::string_view file, Validity& validity) const {
   const auto text = read_optional(path(file));
   if (!text) return text.error();
   const auto facts = read_certificate(*text);
-  if (facts && current->has_issued(*text)) validity = facts->validity;
+  if (facts && current().has_issued(*text)) validity = facts->validity;
   return {};
 }
 
 Status Authority::Impl::load() {
-  const auto ca = read_optional(path("ca.pem"));
-  if (!ca) return ca.error();
-  if (ca->empty()) {
-    if (Status status = make_current(); !status) return status;
-  } else {
-    auto read = Issuer::from_pem(*ca);
-    if (!read) return Error{read.error().code, path("ca.pem") + ": " + read.error().text};
-    current = std::move(*read);
-    if (options.replace_early && now() < current->validity().from) {
-      for (const char* file : {"ca-next.pem", "ca-previous.pem"}) {
-        std::error_code error;
-        fs::remove(path(file), error);
-        if (error) return Error{ErrorCode::kUnavailable, path(file) + ": " + error.message()};
-      }
-      if (Status status = make_current(); !status) return status;
-    }
-  }
-  const auto following = read_optional(path("ca-next.pem"));
-  if (!following) return following.error();
-  if (!following->empty()) {
-    auto read = Issuer::from_pem(*following);
-    if (!read) return Error{read.error().code, path("ca-next.pem") + ": " + read.error().text};
-    next = std::move(*read);
-  }
-  const auto before = read_optional(path("ca-previous.pem"));
-  if (!before) return before.error();
-  previous = *before;
-
+  if (Status status = succession.load(now(), options.replace_early); !status) return status;
   const auto join = read_optional(path("join"));
   if (!join) return join.error();
   token = line_of(*join, kTokenLine);
@@ -265,7 +157,9 @@ Status Authority::Impl::load() {
   }
   if (Status status = load_own("server.pem", server); !status) return status;
   if (Status status = load_own("admin.pem", administrator); !status) return status;
-  if (Status status = load_revoked(); !status) return status;
+  const auto revocations = read_optional(path("revoked"), kMaxRevokedBytes);
+  if (!revocations) return revocations.error();
+  revoked = Revocations::read(*revocations);
   return load_members();
 }
 
@@ -287,14 +181,12 @@ Status Authority::Impl::load_members() {
 Status Authority::Impl::replace_administrator_if_asked() {
   std::error_code error;
   const std::string asked = path(kReplaceAdministratorFile);
-  if (!fs::exists(fs::symlink_status(asked, error))) return {};
-  revoked[std::string(kAdministrators)] = now();
+  if (!std::filesystem::exists(std::filesystem::symlink_status(asked, error))) return {};
+  revoked.add(kAdministrators, now());
   Status status = write_revoked();
   if (status) status = write_administrator();
   if (!status) return status;
-  fs::remove(asked, error);
-  if (error) return Error{ErrorCode::kUnavailable, asked + ": " + error.message()};
-  return {};
+  return remove_private(asked);
 }
 
 /// All are looked at, and each in whole.
@@ -323,13 +215,14 @@ Status Authority::Impl::write_named_tokens() const { return write_private(path("
 std::string Authority::Impl::join_text(std::string_view about, std::string_view with) const {
   std::string key;
   if (!options.program_key.empty()) key = std::string(kJoinKeyLine) + to_base64(options.program_key) + "\n";
-  return "# " + std::string(about) + "\n" + std::string(kTokenLine) + std::string(with) + "\n" + key + roots;
+  return "# " + std::string(about) + "\n" + std::string(kTokenLine) + std::string(with) + "\n" + key +
+         succession.roots();
 }
 
 Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request) {
   const WallTime time = now();
   const Validity validity = lasting(time, kAgentLifetime);
-  auto certificate = current->issue({Role::kAgent, std::string(name)}, validity, after_revocation(name), request);
+  auto certificate = current().issue({Role::kAgent, std::string(name)}, validity, after_revocation(name), request);
   if (!certificate) return certificate;
   if (Status status = names.take(name, key, validity.until, time); !status) return status.error();
   names_changed = true;
@@ -337,22 +230,14 @@ Result<std::string> Authority::Impl::issue(std::string_view name, std::string_vi
 }
 
 Status Authority::Impl::revoke(std::string_view name) {
-  const WallTime time = now();
-  // What was issued before that is over by itself.
-  std::erase_if(revoked, [&](const auto& entry) {
-    return entry.second + (entry.first == kAdministrators ? kAdministratorLifetime : kAgentLifetime) < time;
-  });
-  revoked[std::string(name)] = time;
+  revoked.add(name, now());
   names.free(name);
   names_changed = true;
   return write_revoked();
 }
 
 Status Authority::Impl::write_roots() {
-  roots = current->certificate();
-  if (next) roots += next->certificate();
-  if (previous != current->certificate()) roots += previous;
-  if (Status status = keep_private(path("roots.pem"), roots); !status) return status;
+  if (Status status = succession.write_roots(); !status) return status;
   return write_join();
 }
 
@@ -366,7 +251,7 @@ Status Authority::Impl::write_join() const {
 
 Status Authority::Impl::write_server() {
   const Validity validity = lasting(now(), kServerLifetime);
-  const auto pair = current->issue({Role::kController, "edge-controller"}, validity, now());
+  const auto pair = current().issue({Role::kController, "edge-controller"}, validity, now());
   if (!pair) return pair.error();
   // One file, so that nobody reads the key of one and the certificate of another.
   if (Status status = write_private(path("server.pem"), pair->certificate + pair->key); !status) return status;
@@ -377,60 +262,25 @@ Status Authority::Impl::write_server() {
 Status Authority::Impl::write_administrator() {
   const Validity validity = lasting(now(), kAdministratorLifetime);
   const auto pair =
-      current->issue({Role::kAdministrator, std::string(kAdministrator)}, validity, after_revocation(kAdministrators));
+      current().issue({Role::kAdministrator, std::string(kAdministrator)}, validity, after_revocation(kAdministrators));
   if (!pair) return pair.error();
   std::string text = "# Who has this file may ask this controller about its agents: edgectl --agents-credentials.\n";
   if (!options.controller.empty()) text += std::string(kControllerLine) + options.controller + "\n";
   // The first certificate is the administrator's; the authorities stand behind the key.
-  Status status = write_private(path("admin.pem"), text + pair->certificate + pair->key + roots);
+  Status status = write_private(path("admin.pem"), text + pair->certificate + pair->key + succession.roots());
   if (status) administrator = validity;
   return status;
 }
 
-Status Authority::Impl::write_revoked() const {
-  std::string text;
-  for (const auto& [name, since] : revoked) {
-    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(since.time_since_epoch()).count();
-    text += name + " " + std::to_string(count) + "\n";
-  }
-  return write_private(path("revoked"), text);
-}
+Status Authority::Impl::write_revoked() const { return write_private(path("revoked"), revoked.text()); }
 
-Status Authority::Impl::begin_next() {
-  if (next) return {};
-  auto made = Issuer::create(lasting(now(), kAuthorityLifetime));
-  if (!made) return made.error();
-  if (Status status = write_private(path("ca-next.pem"), made->pem()); !status) return status;
-  next = std::move(*made);
-  return write_roots();
-}
-
-/// The steps of a succession, each by how old the younger authority is. They are taken from files and clock alone, so a
-/// controller that ends between two goes on where it was.
 Result<bool> Authority::Impl::follow() {
-  const WallTime time = now();
-  const Validity own = current->validity();
-  Status status;
-  if (!next && time >= own.from + (own.until - own.from) / 5 * 4) {
-    status = begin_next();
-  } else if (next && time >= next->validity().from + kAgentLifetime) {
-    previous = current->certificate();
-    status = write_private(path("ca-previous.pem"), previous);
-    std::error_code error;
-    if (status) fs::rename(path("ca-next.pem"), path("ca.pem"), error);
-    if (error) status = Error{ErrorCode::kUnavailable, path("ca.pem") + ": " + error.message()};
-    if (status) current = std::exchange(next, std::nullopt);
-    if (status) status = write_roots();
-    if (status) status = write_server();
-    if (status) status = write_administrator();
-  } else if (!previous.empty() && time >= own.from + 2 * kAgentLifetime) {
-    std::error_code error;
-    fs::remove(path("ca-previous.pem"), error);
-    previous.clear();
-    status = write_roots();
-  } else {
-    return false;
-  }
+  const auto step = succession.follow(now());
+  if (!step) return step.error();
+  if (*step == Succession::Step::kNone) return false;
+  Status status = write_join();
+  if (status && *step == Succession::Step::kIssuer) status = write_server();
+  if (status && *step == Succession::Step::kIssuer) status = write_administrator();
   if (!status) return status.error();
   return true;
 }
@@ -444,7 +294,7 @@ Authority::~Authority() {
 
 Result<std::unique_ptr<Authority>> Authority::open(AuthorityOptions options) {
   auto impl = std::make_unique<Impl>(std::move(options));
-  Status status = impl->open_directory();
+  Status status = open_private_directory(impl->options.directory);
   if (status) status = impl->load();
   if (status) status = impl->write_roots();
   if (!status) return status.error();
@@ -545,40 +395,38 @@ Result<KeyPair> Authority::invite_remote(std::string_view name, std::chrono::sec
   const std::lock_guard lock(impl_->mutex);
   const std::string kept = remote_name(name);
   if (Status status = impl_->revoke(kept); !status) return status.error();
-  return impl_->current->issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), lifetime),
-                               impl_->after_revocation(kept));
+  return impl_->current().issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), lifetime),
+                                impl_->after_revocation(kept));
 }
 
 Result<std::string> Authority::sign_remote(std::string_view name, std::string_view request) {
   if (!is_cluster_name(name)) return no_cluster();
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current->issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
-                               impl_->after_revocation(remote_name(name)), request);
+  return impl_->current().issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
+                                impl_->after_revocation(remote_name(name)), request);
 }
 
 Result<std::string> Authority::sign_cluster(std::string_view name, std::string_view request) {
   if (!is_cluster_name(name)) return no_cluster();
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current->issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
-                               impl_->after_revocation(remote_name(name)), request);
+  return impl_->current().issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
+                                impl_->after_revocation(remote_name(name)), request);
 }
 
 Result<KeyPair> Authority::own_cluster(std::string_view name) {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current->issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
-                               impl_->now());
+  return impl_->current().issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
+                                impl_->now());
 }
 
 WallTime Authority::remote_revoked_until(std::string_view name) const {
   const std::lock_guard lock(impl_->mutex);
-  const auto found = impl_->revoked.find(remote_name(name));
-  return found == impl_->revoked.end() ? WallTime() : found->second;
+  return impl_->revoked.since(remote_name(name)).value_or(WallTime());
 }
 
 bool Authority::has_issued(std::string_view certificate) const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current->has_issued(certificate) || (impl_->next && impl_->next->has_issued(certificate)) ||
-         is_signed_by(certificate, impl_->previous);
+  return impl_->succession.has_issued(certificate);
 }
 
 Status Authority::revoke_remote(std::string_view name) {
@@ -637,7 +485,7 @@ Status Authority::revoke(std::string_view name) {
 
 std::string Authority::roots() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->roots;
+  return impl_->succession.roots();
 }
 
 Result<bool> Authority::tend() {
@@ -654,7 +502,8 @@ Result<bool> Authority::tend() {
 
 Status Authority::roll_over() {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->begin_next();
+  if (Status status = impl_->succession.begin_next(impl_->now()); !status) return status;
+  return impl_->write_join();
 }
 
 Status Authority::set_controller(const std::string& controller) {

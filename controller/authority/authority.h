@@ -1,7 +1,11 @@
 // The controller's certificate authority: issues certificates for agents and administrators, and decides who may join.
 // Decision 0060.
 //
-// Its directory (mode 0700, files 0600) contains
+//   Succession   the CAs, one after the other
+//   Names, NamedTokens, Revocations (members.h)   who is who, and who was
+//   Authority    issues and identifies by them, with one lock, clock and directory
+//
+// The directory (mode 0700, files 0600) contains
 //
 //   ca.pem            key and certificate of the CA that signs now
 //   ca-next.pem       of the next CA, while agents learn of it
@@ -22,6 +26,7 @@
 
 #include "base/result.h"
 #include "controller/authority/certificates.h"
+#include "controller/authority/lifetimes.h"
 
 namespace edge::controller {
 
@@ -35,18 +40,6 @@ struct AuthorityOptions {
   /// PEM: join files say that programs are signed with this key, which agents then believe alone. Empty: they do not.
   std::string program_key{};
 };
-
-/// Lifetimes of certificates. Each is renewed after two thirds of its lifetime.
-inline constexpr auto kAgentLifetime = std::chrono::hours(24 * 30);
-inline constexpr auto kRemoteLifetime = kAgentLifetime;
-/// Of a first certificate, which a file carries: always shorter, so that every later one lasts longer.
-inline constexpr auto kMostInvitation = std::chrono::hours(24 * 7);
-inline constexpr auto kServerLifetime = std::chrono::hours(24 * 90);
-inline constexpr auto kAdministratorLifetime = std::chrono::hours(24 * 365);
-inline constexpr auto kNamedTokenLifetime = std::chrono::hours(24);
-inline constexpr auto kAuthorityLifetime = std::chrono::hours(24 * 3650);
-/// Allowed clock skew: certificates are valid from a little before they are issued.
-inline constexpr auto kClockSkew = std::chrono::hours(1);
 
 /// Thread-safe.
 class Authority {

@@ -7,6 +7,7 @@
 #include <openssl/sha.h>
 
 #include "base/text/base64.h"
+#include "controller/authority/lifetimes.h"
 
 namespace edge::controller {
 namespace {
@@ -84,6 +85,33 @@ Status Names::take(std::string_view name, std::string_view key, WallTime until, 
 
 void Names::free(std::string_view name) {
   if (const auto found = owners_.find(name); found != owners_.end()) owners_.erase(found);
+}
+
+Revocations Revocations::read(std::string_view text) {
+  Revocations revoked;
+  while (!text.empty()) {
+    const auto [name, since] = next_line<2>(text);
+    if (const auto time = time_of(since)) revoked.since_[std::string(name)] = *time;
+  }
+  return revoked;
+}
+
+std::string Revocations::text() const {
+  std::string text;
+  for (const auto& [name, since] : since_) text += name + " " + std::to_string(milliseconds_of(since)) + "\n";
+  return text;
+}
+
+std::optional<WallTime> Revocations::since(std::string_view name) const {
+  const auto found = since_.find(name);
+  return found == since_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Revocations::add(std::string_view name, WallTime now) {
+  std::erase_if(since_, [&](const auto& entry) {
+    return entry.second + (entry.first == kAdministrators ? kAdministratorLifetime : kAgentLifetime) < now;
+  });
+  since_[std::string(name)] = now;
 }
 
 std::string digest_of_token(std::string_view token) {

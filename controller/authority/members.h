@@ -1,5 +1,5 @@
-// Which key each agent's name belongs to, and the tokens for one name. Part of the authority, which provides locking,
-// files and clock.
+// Which key each agent's name belongs to, the tokens for one name, and whose certificates are revoked. Part of the
+// authority, which provides locking, files and clock.
 #pragma once
 
 #include <chrono>
@@ -41,6 +41,24 @@ class Names {
     WallTime until{};
   };
   std::map<std::string, Owner, std::less<>> owners_;
+};
+
+/// Among the revoked: no agent has such a name.
+inline constexpr std::string_view kAdministrators = "*administrators";
+
+/// Since when certificates of a name do not count: those that were issued until then. What is over by itself is
+/// forgotten when others are added.
+class Revocations {
+ public:
+  /// Parses a file: lines `name milliseconds`. Invalid lines are ignored.
+  static Revocations read(std::string_view text);
+  std::string text() const;
+
+  std::optional<WallTime> since(std::string_view name) const;
+  void add(std::string_view name, WallTime now);
+
+ private:
+  std::map<std::string, WallTime, std::less<>> since_;
 };
 
 /// A token for one name and one key: the first that joins with it. Only its digest is stored.
