@@ -11,13 +11,11 @@
 
 #include "agent/sync/agent_store.h"
 #include "agent/sync/inbox.h"
+#include "agent/sync/membership.h"
 #include "agent/sync/received_addresses.h"
 #include "agent/sync/session.h"
 #include "agent/sync/synced_site.h"
 #include "agent/vip/holder.h"
-#include "base/os/file.h"
-#include "base/text/base64.h"
-#include "net/tls/identity.h"
 #include "program/cpu.h"
 #include "program/region_label.h"
 #include "program/values/endpoints.h"
@@ -41,41 +39,6 @@ constexpr auto kProgramPatience = seconds(1);
 /// Values change with every pod, and programs with every change; while they come the disk need not have each. After a
 /// crash the controller sends what is newer.
 constexpr auto kKeepEvery = seconds(1);
-/// After a renewal that failed, and after one that was of no use; of those each next one waits twice as long.
-constexpr auto kRenewAgain = seconds(60);
-constexpr auto kLongestRenewal = seconds(3600);
-constexpr std::size_t kMaxJoinFile = 64 << 10;
-constexpr std::string_view kTokenLine = "token: ";
-constexpr std::string_view kProgramKeyLine = "program-key: ";
-
-struct JoinFile {
-  std::string token;
-  std::string authorities;
-  std::string program_key;  ///< PEM; empty: the controller says it
-};
-
-/// The rest of the line that begins with `key`, before the certificates.
-std::string line_of(std::string_view text, std::string_view key) {
-  const std::size_t at = text.find(key);
-  if (at == std::string_view::npos) return {};
-  const std::size_t begin = at + key.size();
-  return std::string(text.substr(begin, text.find_first_of("\r\n", begin) - begin));
-}
-
-Result<JoinFile> read_join_file(const std::string& path) {
-  auto text = read_file(path, kMaxJoinFile);
-  if (!text) return text.error();
-  const std::size_t at = text->find(kTokenLine);
-  const std::size_t pem = text->find("-----BEGIN CERTIFICATE");
-  if (at == std::string::npos || pem == std::string::npos || pem < at ||
-      !net::tls::are_certificates(std::string_view(*text).substr(pem))) {
-    return Error{ErrorCode::kInvalidArgument, path + ": is no join file (a line `token: ...`, then certificates)"};
-  }
-  const std::string_view head = std::string_view(*text).substr(0, pem);
-  return JoinFile{line_of(head, kTokenLine), text->substr(pem),
-                  from_base64(line_of(head, kProgramKeyLine)).value_or(std::string())};
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
@@ -106,13 +69,13 @@ struct Sync::Impl {
   SyncedSite site{service, {.lock_file = options.data_dir + "/links.lock", .holds = [this](const std::string& name) {
                               return !holder || holder->holds_site(name);
                             }}};
+  Membership membership{options, store, service, [this](const std::string& text) { tell(text); }};
   SyncInbox inbox;
   ConnectLocally local;  ///< null: the controller is reached by gRPC
   std::thread thread;
 
   // Of the thread.
   const std::string instance = random_word();
-  std::optional<Identity> identity;
   ProgramBytes running;
   program::Hash program{};
   program::EndpointSet endpoints;  ///< at work
@@ -120,12 +83,9 @@ struct Sync::Impl {
   bool values_dirty = false;       ///< not on disk yet
   bool program_dirty = false;      ///< not on disk yet
   Steady::time_point kept_at{};
-  bool unkept = false;                ///< the last try to write failed
-  Steady::time_point next_renewal{};  ///< not before
-  seconds vain_pause = kRenewAgain;   ///< until the renewal after one that was of no use
+  bool unkept = false;  ///< the last try to write failed
   milliseconds pause = kFirstPause;
   bool draining = false;  ///< the service takes nothing any more
-  bool verifies = false;  ///< there is a key that programs must be signed with
   std::string reported;   ///< the last message, so that it is told once
   std::mt19937 random{std::random_device()()};
 
@@ -136,25 +96,10 @@ struct Sync::Impl {
   std::uint64_t values_applied = 0;
   std::optional<program::Hash> refused;
 
-  std::mutex trust_mutex;
-  std::optional<std::pair<std::string, std::string>> trusted;  ///< guarded by trust_mutex
-
-  std::chrono::system_clock::time_point now() const {
-    return options.clock ? options.clock() : std::chrono::system_clock::now();
-  }
-  void begin();
   void run();
   void restore();
   Status session();
   Result<std::unique_ptr<SyncSession>> open_session();
-  Status have_identity();
-  Status join_other_authority();
-  Status first_identity();
-  bool is_old() const;
-  void put_off_vain_renewal();
-  Status renew(SyncSession& session);
-  void take_trust();
-  void trust_key(const std::string& pem);
   Status work(SyncSession& session);
   Status put_to_work(SyncSession& session);
   Status put_program(SyncSession& session);
@@ -174,14 +119,6 @@ void Sync::Impl::tell(const std::string& text, LogLevel level) {
   service.log().write(level, text);
 }
 
-void Sync::Impl::trust_key(const std::string& pem) {
-  if (options.key) return;
-  auto key = program::VerifyKey::from_pem(pem);
-  if (!key) return tell("the controller's key that verifies programs: " + key.error().text);
-  service.trust(std::move(*key));
-  verifies = true;
-}
-
 /// What served last serves again, whether a controller is there or not.
 void Sync::Impl::restore() {
   std::string fault;
@@ -192,7 +129,7 @@ void Sync::Impl::restore() {
   }
   if (!fault.empty()) tell("the stored program has " + fault);
   // Programs are native code: without a key the service would take any.
-  if (!verifies) return tell("the stored program cannot be used: there is no key to verify it");
+  if (!membership.verifies()) return tell("the stored program cannot be used: there is no key to verify it");
   if (Status status = service.restore(kept->program, kept->endpoints, kept->secrets); !status) return;
   running = std::move(kept->program);
   program = hash_of(running);
@@ -200,112 +137,9 @@ void Sync::Impl::restore() {
   secrets = std::move(kept->secrets);
 }
 
-Status Sync::Impl::first_identity() {
-  if (options.token_file.empty()) {
-    return Error{ErrorCode::kFailedPrecondition,
-                 "there is no certificate that holds, and no --token-file to join with"};
-  }
-  const auto file = read_join_file(options.token_file);
-  if (!file) return Error{file.error().code, "--token-file " + file.error().text};
-  // The name is this key's at the controller, as long as the last certificate lasts by its clock.
-  auto key = identity ? Result<std::string>(identity->key) : store.joining_key();
-  if (!key) return key.error();
-  const auto request = net::tls::certificate_request(*key);
-  if (!request) return request.error();
-  auto joined = join(options.controller, file->authorities, file->token, options.name, *request);
-  if (!joined) return Error{joined.error().code, "cannot join: " + joined.error().text};
-  if (!file->program_key.empty() && joined->program_key != file->program_key) {
-    return Error{ErrorCode::kPermissionDenied,
-                 "the controller names another key of programs than " + options.token_file};
-  }
-  joined->key_is_fixed = !file->program_key.empty();
-  joined->key = std::move(*key);
-  auto times = net::tls::certificate_times(joined->certificate, joined->key);
-  if (!times) return times.error();
-  joined->times = std::move(*times);
-  identity = std::move(*joined);
-  service.message("has joined " + options.controller + " as " + options.name);
-  return store.keep(*identity);
-}
-
-/// A controller that our certificate is of no use with may be another one, which a new join file is for.
-/// kNotFound: there is no such file, or its authority is one that we believe already.
-Status Sync::Impl::join_other_authority() {
-  const Error nothing{ErrorCode::kNotFound, "no join file of another authority"};
-  if (options.token_file.empty() || !identity) return nothing;
-  const auto file = read_join_file(options.token_file);
-  if (!file || identity->authorities.find(file->authorities) != std::string::npos) return nothing;
-  if (Status joined = first_identity(); !joined) return joined;
-  trust_key(identity->program_key);
-  service.message("the certificate in " + options.data_dir + " was of another authority, and is replaced");
-  return {};
-}
-
-Status Sync::Impl::have_identity() {
-  if (identity && now() < identity->times.until) return {};
-  if (Status status = first_identity(); !status) return status;
-  trust_key(identity->program_key);
-  return {};
-}
-
-/// At two thirds of its time.
-bool Sync::Impl::is_old() const {
-  const net::tls::CertificateTimes& times = identity->times;
-  return now() >= times.from + (times.until - times.from) / 3 * 2;
-}
-
-/// A new certificate that is old by this machine's clock will not get younger by asking again.
-void Sync::Impl::put_off_vain_renewal() {
-  if (!is_old()) {
-    vain_pause = kRenewAgain;
-    return;
-  }
-  next_renewal = Steady::now() + vain_pause;
-  vain_pause = std::min(vain_pause * 2, kLongestRenewal);
-  tell("the new certificate is due to be renewed already: this machine's clock is ahead of the controller's");
-}
-
-Status Sync::Impl::renew(SyncSession& session) {
-  auto key = net::tls::make_private_key();
-  if (!key) return key.error();
-  const auto request = net::tls::certificate_request(*key);
-  if (!request) return request.error();
-  auto renewed = session.renew(*request);
-  if (!renewed) return renewed.error();
-  auto times = net::tls::certificate_times(renewed->certificate, *key);
-  if (!times) return times.error();
-  renewed->key = std::move(*key);
-  renewed->times = std::move(*times);
-  renewed->key_is_fixed = identity->key_is_fixed;
-  if (identity->key_is_fixed) renewed->program_key = identity->program_key;
-  identity = std::move(*renewed);
-  trust_key(identity->program_key);
-  service.message("has a new certificate");
-  return store.keep(*identity);
-}
-
-/// Whom to believe may change while a session lasts; the next one begins with it.
-void Sync::Impl::take_trust() {
-  std::optional<std::pair<std::string, std::string>> taken;
-  {
-    const std::lock_guard lock(trust_mutex);
-    taken.swap(trusted);
-  }
-  if (!taken || taken->first.empty() || taken->second.empty()) return;
-  if (identity->key_is_fixed && taken->second != identity->program_key) {
-    tell("the controller names another key of programs than the join file did: it is not believed");
-    taken->second = identity->program_key;
-  }
-  if (taken->first == identity->authorities && taken->second == identity->program_key) return;
-  identity->authorities = std::move(taken->first);
-  identity->program_key = std::move(taken->second);
-  trust_key(identity->program_key);
-  if (Status status = store.keep(*identity); !status) tell(status.error().text);
-}
-
 Status Sync::Impl::session() {
   if (!local) {
-    if (Status status = have_identity(); !status) return status;
+    if (Status status = membership.have_identity(); !status) return status;
   }
   inbox.clear();
   next.reset();
@@ -336,10 +170,9 @@ Result<std::unique_ptr<SyncSession>> Sync::Impl::open_session() {
                        .links = [this](const std::string& message) { return take_links(message, true); },
                        .links_report = [this] { return site.report(); }};
   if (local) return open_local_session(local, std::move(words), std::move(reports), inbox);
-  return open_remote_session(options.controller, *identity, std::move(words), std::move(reports), inbox,
+  return open_remote_session(options.controller, *membership.identity(), std::move(words), std::move(reports), inbox,
                              [this](std::string authorities, std::string key) {
-                               const std::lock_guard lock(trust_mutex);
-                               trusted.emplace(std::move(authorities), std::move(key));
+                               membership.hear_trust(std::move(authorities), std::move(key));
                              });
 }
 
@@ -347,7 +180,7 @@ Status Sync::Impl::work(SyncSession& session) {
   for (;;) {
     SyncInbox::Content content = inbox.take(kTick);
     if (content.stopping) return Error{ErrorCode::kCancelled, "stopped"};
-    take_trust();
+    membership.take_trust();
     const bool quiet = !content.program && !content.values;
     if (content.addresses) take_addresses(*content.addresses, true);
     if (content.links) take_links(*content.links, true);
@@ -363,14 +196,8 @@ Status Sync::Impl::work(SyncSession& session) {
     session.tick();
     if (content.ended) return *content.ended;
     if ((quiet && !unkept) || Steady::now() - kept_at >= kKeepEvery) keep();
-    if (local || Steady::now() < next_renewal || !is_old()) continue;
-    if (Status status = renew(session); status) {
-      put_off_vain_renewal();
-      return {};
-    } else {
-      tell("the certificate could not be renewed: " + status.error().text);
-    }
-    next_renewal = Steady::now() + kRenewAgain;
+    if (local || !membership.is_renewal_due()) continue;
+    if (membership.renew(session)) return {};
   }
 }
 
@@ -392,7 +219,7 @@ Status Sync::Impl::put_program(SyncSession& session) {
   program::SecretSet next_secrets =
       own ? values->secrets : united(values->secrets, united(values->skipped_secrets, secrets));
   Status status;
-  if (!verifies) {
+  if (!membership.verifies()) {
     status = Error{ErrorCode::kFailedPrecondition, "there is no key to verify the program by"};
   } else if (!program::runs_on(header.target, program::this_cpu())) {
     status = Error{ErrorCode::kFailedPrecondition,
@@ -529,15 +356,6 @@ bool Sync::Impl::take_links(const std::string& message, bool keeps) {
   return true;
 }
 
-void Sync::Impl::begin() {
-  if (identity) trust_key(identity->program_key);
-  if (options.key) {
-    service.trust(*options.key);
-    verifies = true;
-  }
-  restore();
-}
-
 void Sync::Impl::run() {
   for (;;) {
     const auto began = Steady::now();
@@ -546,7 +364,7 @@ void Sync::Impl::run() {
     if (status) continue;  // renewed: at once, with the new certificate
     if (draining) return;
     std::string fault = "controller " + options.controller + ": " + status.error().text;
-    const Status other = join_other_authority();
+    const Status other = membership.join_other_authority();
     if (other) continue;
     if (other.error().code != ErrorCode::kNotFound) {
       fault += "; " + options.token_file + " is of another authority than the certificate in " + options.data_dir +
@@ -588,8 +406,9 @@ Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) 
   auto identity = options.without_certificate ? Result<Identity>(none) : store->identity();
   if (!identity && identity.error().code != ErrorCode::kNotFound) return identity.error();
   auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
-  if (identity) impl->identity = std::move(*identity);
-  impl->begin();
+  if (identity) impl->membership.restore(std::move(*identity));
+  impl->membership.begin();
+  impl->restore();
   // The rest is served without.
   if (Status status = impl->start_holder(); !status)
     impl->service.log().error("takes no virtual address: " + status.error().text);
@@ -602,7 +421,7 @@ Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) 
 void Sync::leave_site() { impl_->site.end(); }
 
 Status Sync::connect(std::string controller, std::string token_file) {
-  if (!impl_->identity && token_file.empty()) {
+  if (!impl_->membership.identity() && token_file.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "no certificate is in " + impl_->options.data_dir + ": give --token-file to join"};
   }
@@ -615,8 +434,7 @@ Status Sync::connect(std::string controller, std::string token_file) {
 void Sync::connect(ConnectLocally controller, program::VerifyKey key) {
   impl_->options.controller = "of this process";
   impl_->options.key = key;
-  impl_->service.trust(std::move(key));
-  impl_->verifies = true;
+  impl_->membership.trust(std::move(key));
   impl_->local = std::move(controller);
   impl_->thread = std::thread([own = impl_.get()] { own->run(); });
 }
