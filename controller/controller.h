@@ -20,7 +20,6 @@
 #include "controller/cluster.h"
 #include "controller/distribute/agent_answer.h"
 #include "controller/distribute/local_agent.h"
-#include "controller/federation/view.h"
 #include "controller/kube/config.h"
 #include "metrics/exposition.h"
 #include "program/format/format.h"
@@ -81,8 +80,6 @@ struct ControllerOptions {
   std::function<void(const std::vector<ResourceId>& gone)> changed{};
   /// Serves the controller's own admin pages to administrators by the agents' port (DistributorOptions).
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
-  /// What administrators are shown of federation, and metrics count: set by the controller.
-  federation::View federation{};
 };
 
 /// Compiled in addition to the API's objects, without being stored there.

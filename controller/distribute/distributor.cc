@@ -11,7 +11,6 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 
 #include "controller/distribute/hub.h"
-#include "controller/distribute/relays.h"
 #include "controller/distribute/streams.h"
 #include "net/server/acceptor.h"
 #include "net/socket.h"
@@ -84,9 +83,8 @@ struct Distributor::Impl {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;  ///< null: gRPC accepts connections itself
   std::unique_ptr<grpc::Service> agents;
   std::unique_ptr<grpc::Service> inspect;
-  std::unique_ptr<grpc::Service> relays;   ///< null: none are taken
-  std::shared_ptr<grpc::Service> further;  ///< null: none
-  std::unique_ptr<grpc::Server> server;    ///< null: not started yet
+  std::vector<std::shared_ptr<grpc::Service>> further;
+  std::unique_ptr<grpc::Server> server;  ///< null: not started yet
 
   Status listen();
   Status start_server();
@@ -142,8 +140,7 @@ void Distributor::Impl::accept(net::Fd client) {
 Status Distributor::Impl::start_server() {
   agents = make_agent_service(*hub);
   inspect = make_inspect_service(*hub);
-  if (options.relayed_groups) relays = make_relay_service(*hub, options.relayed_groups);
-  if (options.further) further = options.further(hub->authority());
+  if (options.further) further = options.further(*hub);
   grpc::ServerBuilder builder;
   int bound = 0;
   if (acceptor) {
@@ -154,8 +151,7 @@ Status Distributor::Impl::start_server() {
   }
   builder.RegisterService(agents.get());
   builder.RegisterService(inspect.get());
-  if (relays) builder.RegisterService(relays.get());
-  if (further) builder.RegisterService(further.get());
+  for (const auto& service : further) builder.RegisterService(service.get());
   builder.SetMaxReceiveMessageSize(kMaxMessage);
   // Two controllers on one port would share its agents between them.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -35,7 +35,7 @@ class Service;
 
 namespace edge::controller {
 
-class Authority;
+class Hub;
 
 /// What is published to the agents of a group. Unset members stay as published before.
 struct Published {
@@ -78,17 +78,14 @@ struct DistributorOptions {
   /// Limit of memory for outdated programs that are still being sent to slow agents. Beyond it the agents that receive
   /// the oldest are disconnected; they reconnect and get the newest.
   std::size_t most_pinned = std::size_t{256} << 20;
-  /// Makes a further service of the port, for callers with certificates of the authority; null: none. Called once,
-  /// before there are connections.
-  std::function<std::shared_ptr<grpc::Service>(Authority&)> further{};
+  /// Makes further services of the port, for callers with certificates of the hub's authority; null: none. Called once,
+  /// before there are connections; the hub outlives them.
+  std::function<std::vector<std::shared_ptr<grpc::Service>>(Hub&)> further{};
   /// Answers `Ask` for the controller itself, at once or later: its own admin pages. On server threads; null: none.
   std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages{};
   bool replace_early = false;  ///< AuthorityOptions
   /// Join files say `program_key`: agents take none that this controller says later. For a relay.
   bool fixes_program_key = false;
-  /// Says which groups agents behind the relay of another cluster may be in. kUnavailable, kPermissionDenied: there is
-  /// to be no connection of the relay. On server threads, often: must not block. Null: relays are refused.
-  std::function<Result<std::vector<std::string>>(const std::string& cluster)> relayed_groups{};
   /// Accepts connections, as long as the distributor is there; gRPC and its threads start with the first one. null:
   /// gRPC starts at once, and accepts them itself.
   net::Loop* accept_on = nullptr;

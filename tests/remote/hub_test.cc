@@ -1,4 +1,6 @@
 // A hub's port over gRPC against spokes that are real, and such that are hostile.
+#include "controller/distribute/hub.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -99,10 +101,10 @@ class HubTest : public testing::Test {
     DistributorOptions options;
     options.listen = "127.0.0.1:0";
     options.data_dir = directory_;
-    options.further = [this](Authority& authority) {
-      authority_ = &authority;
-      clusters_.set_authority(authority);
-      return make_remote_service(clusters_, tunnels_, questions_, authority);
+    options.further = [this](Hub& hub) -> std::vector<std::shared_ptr<grpc::Service>> {
+      authority_ = &hub.authority();
+      clusters_.set_authority(*authority_);
+      return {make_remote_service(clusters_, tunnels_, questions_, *authority_)};
     };
     auto started = Distributor::start(std::move(options));
     EXPECT_TRUE(started) << started.error().text;

@@ -13,6 +13,8 @@
 #include "base/os/file.h"
 #include "controller/authority/remote_identity.h"
 #include "controller/distribute/distributor.h"
+#include "controller/distribute/hub.h"
+#include "controller/distribute/relay/streams.h"
 #include "controller/relay/relay.h"
 #include "controller/relay/relay_metrics.h"
 #include "controller/remote/remote_clusters.h"
@@ -69,11 +71,12 @@ class RelayWanTest : public testing::Test {
     options.data_dir = directory_ + "/hub";
     options.program_key = key_->public_pem();
     options.group_label = "edgeproxy.io/group";
-    options.relayed_groups = [this](const std::string& cluster) { return clusters_.relayed_groups(cluster); };
-    options.further = [this](Authority& authority) {
-      authority_ = &authority;
-      clusters_.set_authority(authority);
-      return remote::make_remote_service(clusters_, tunnels_, questions_, authority);
+    options.further = [this](Hub& hub) -> std::vector<std::shared_ptr<grpc::Service>> {
+      authority_ = &hub.authority();
+      clusters_.set_authority(*authority_);
+      return {
+          remote::make_remote_service(clusters_, tunnels_, questions_, *authority_),
+          make_relay_service(hub, [this](const std::string& cluster) { return clusters_.relayed_groups(cluster); })};
     };
     fs::create_directories(options.data_dir);
     fs::create_directories(directory_ + "/site");

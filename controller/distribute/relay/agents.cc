@@ -8,7 +8,7 @@
 #include "base/resource_id.h"
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/relays.h"
+#include "controller/distribute/relay/streams.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller {

@@ -5,7 +5,7 @@
 
 #include "controller/distribute/caller.h"
 #include "controller/distribute/conversation.h"
-#include "controller/distribute/relays.h"
+#include "controller/distribute/relay/streams.h"
 #include "schemas/relay.grpc.pb.h"
 
 namespace edge::controller {
@@ -60,8 +60,8 @@ Status may_relay(const RelayedGroups& groups, const std::string& cluster, const 
   return {};
 }
 
-std::unique_ptr<grpc::Service> make_relay_service(Hub& hub, RelayedGroups groups) {
-  return std::make_unique<RelayService>(hub, std::move(groups));
+std::shared_ptr<grpc::Service> make_relay_service(Hub& hub, RelayedGroups groups) {
+  return std::make_shared<RelayService>(hub, std::move(groups));
 }
 
 }  // namespace edge::controller

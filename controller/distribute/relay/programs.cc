@@ -10,7 +10,7 @@
 #include "controller/distribute/conversation.h"
 #include "controller/distribute/program_feed.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/relays.h"
+#include "controller/distribute/relay/streams.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller {

@@ -5,7 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/conversation.h"
-#include "controller/distribute/relays.h"
+#include "controller/distribute/relay/streams.h"
 #include "controller/distribute/values_feed.h"
 #include "schemas/relay.pb.h"
 

@@ -31,7 +31,8 @@ namespace edge::controller {
 
 class Hub;
 
-/// DistributorOptions::relayed_groups.
+/// Says which groups agents behind the relay of another cluster may be in. kUnavailable, kPermissionDenied: there is to
+/// be no connection of the relay. On server threads, often: must not block.
 using RelayedGroups = std::function<Result<std::vector<std::string>>(const std::string& cluster)>;
 
 /// What a stream of a relay is made of.
@@ -54,6 +55,7 @@ RelayProgramReactor* new_relay_programs(RelayCall call);
 RelayValueReactor* new_relay_values(RelayCall call);
 RelayAgentReactor* new_relay_agents(RelayCall call);
 
-std::unique_ptr<grpc::Service> make_relay_service(Hub& hub, RelayedGroups groups);
+/// For DistributorOptions::further. `hub` must outlive it.
+std::shared_ptr<grpc::Service> make_relay_service(Hub& hub, RelayedGroups groups);
 
 }  // namespace edge::controller
