@@ -68,12 +68,6 @@ class Controller::Impl {
     distributor_.reset();
   }
 
-  /// Whether every agent that is connected has the values that were published last.
-  bool all_have_values() const {
-    return std::ranges::all_of(distributor_->agents(),
-                               [](const AgentState& agent) { return !agent.connected || agent.values_current; });
-  }
-
   Status start() {
     groups_ = std::make_unique<Groups>(
         options_.data_dir, [this](Published published) { own_secrets_.publish(std::move(published)); }, options_.log);
@@ -313,9 +307,9 @@ class Controller::Impl {
     };
     events.wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); };
     events.certificates.challenges = [this](std::shared_ptr<const program::NamedSecret> challenges) {
-      own_secrets_.set_challenges(std::move(challenges));
+      return own_secrets_.set_challenges(std::move(challenges));
     };
-    events.certificates.acknowledged = [this] { return all_have_values(); };
+    events.certificates.acknowledged = [this](std::uint64_t version) { return distributor_->have_values(version); };
     return events;
   }
 
@@ -408,7 +402,7 @@ class Controller::Impl {
   // Not called before the distributor is there, to which they lead.
   ConnectedClusters clusters_{clusters_options()};
   Assignments assignments_{assignments_options()};
-  OwnSecrets own_secrets_{key_, [this](Published published) { distributor_->publish(std::move(published)); }};
+  OwnSecrets own_secrets_{key_, [this](Published published) { return distributor_->publish(std::move(published)); }};
   ServedObjects served_;
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
   std::chrono::steady_clock::time_point databases_logged_{};  ///< of the compiler's thread for databases

@@ -40,10 +40,11 @@ struct CertificateCounts {
 
 /// Called on the client's loop.
 struct CertificateEvents {
-  /// All answers to challenges that agents need now, as values of program::kChallengeName; null: none.
-  std::function<void(std::shared_ptr<const program::NamedSecret>)> challenges;
-  /// Whether all connected agents have what was passed last.
-  std::function<bool()> acknowledged;
+  /// Takes all answers to challenges that agents need now, as values of program::kChallengeName; null: none. Returns
+  /// the version of agents' values with them.
+  std::function<std::uint64_t(std::shared_ptr<const program::NamedSecret>)> challenges;
+  /// Whether all connected agents have reported that they run with values of this version or a later one.
+  std::function<bool(std::uint64_t version)> acknowledged;
 };
 
 struct CertificatesOptions {
@@ -100,7 +101,7 @@ class Certificates {
   std::int64_t next_due() const;
   bool is_wanted(const Round& round) const;
   void withdraw(Round& round);
-  void give_challenges();
+  std::uint64_t give_challenges();
   void note(const Round& round, std::string_view state, std::string fault);
   void count();
   void wake();

@@ -16,8 +16,9 @@ namespace {
 
 /// Whoever has begun an order has said so, and has not come to its URL yet.
 constexpr std::int64_t kClaim = 60;
-/// An agent that does not take values keeps no certificate back for ever.
-constexpr auto kAcknowledging = 15s;
+/// Of an agent that takes nothing the connection is ended after a minute (Hub::kPatience), and it does not count any
+/// more; one that takes what it is sent and does not come to run it keeps no certificate back for ever.
+constexpr auto kAcknowledging = 90s;
 constexpr auto kLookAgain = 20ms;
 constexpr auto kOthers = 2s;
 constexpr auto kDnsTime = 60s;
@@ -189,13 +190,13 @@ net::Task<std::string> Certificates::present(Worker& worker, Round& round, Chall
     challenges_[key] = round.answers[key] = *shown;
     round.challenges.push_back(key);
   }
-  give_challenges();
+  const std::uint64_t version = give_challenges();
   const bool saved = co_await save(worker, round);
   if (!saved) co_return "the answer to the CA's challenge cannot be stored";
   // What agents of other controllers have is not known here: the watch of these takes a moment.
   if (options_.several) co_await worker.waiter.wait(client_.loop().now() + kOthers);
   const net::Time until = client_.loop().now() + kAcknowledging;
-  while (!events_.acknowledged()) {
+  while (!events_.acknowledged(version)) {
     if (client_.loop().now() >= until) co_return "not every agent has the answer to the CA's challenge";
     const net::Wake wake = co_await worker.waiter.wait(client_.loop().now() + kLookAgain);
     if (wake == net::Wake::kCancelled) break;
@@ -243,13 +244,14 @@ void Certificates::withdraw(Round& round) {
   if (any) give_challenges();
 }
 
-void Certificates::give_challenges() {
+/// \returns the version of values with them.
+std::uint64_t Certificates::give_challenges() {
   std::map<std::string, std::string> all = challenges_;
   for (const auto& [secret, answers] : seen_challenges_) all.insert(answers.begin(), answers.end());
   if (all.empty()) return events_.challenges(nullptr);
   program::NamedSecret secret{std::string(program::kChallengeSpace), std::string(program::kChallengeName), {}};
   for (const auto& [key, value] : all) secret.values.push_back({key, std::make_shared<const std::string>(value)});
-  events_.challenges(std::make_shared<const program::NamedSecret>(std::move(secret)));
+  return events_.challenges(std::make_shared<const program::NamedSecret>(std::move(secret)));
 }
 
 /// Certificate and key are replaced by one write.

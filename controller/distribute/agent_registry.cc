@@ -225,6 +225,15 @@ void AgentRegistry::published_program(const std::string& group, const std::strin
   given_[group].program = program;
 }
 
+bool AgentRegistry::have_values(std::uint64_t version) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(entries_, [version](const auto& named) {
+    const Entry& entry = named.second;
+    const bool serves = entry.state.connected && !(entry.state.program.empty() && !entry.state.refused.program.empty());
+    return !serves || entry.values >= version;
+  });
+}
+
 AgentState AgentRegistry::state_of(const Entry& entry) const {
   AgentState state = entry.state;
   const auto given = given_.find(state.group);

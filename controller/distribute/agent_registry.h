@@ -67,6 +67,9 @@ class AgentRegistry {
   void published_values(const std::string& group, std::uint64_t version);
   void published_program(const std::string& group, const std::string& program);
 
+  /// Whether every connected agent has said that it runs with values of this version or a later one. An agent that runs
+  /// nothing and has refused what it was sent serves nobody, and does not count.
+  bool have_values(std::uint64_t version) const;
   /// Ascending by name, without backends and VIPs.
   std::vector<AgentState> agents() const;
   std::optional<AgentState> agent(const std::string& name) const;

@@ -227,6 +227,7 @@ void Distributor::set_node_labels(const std::string& node, Labels labels) {
 }
 std::vector<AgentVip> Distributor::vips() const { return impl_->hub->registry().vips(); }
 std::vector<AgentWan> Distributor::wan() const { return impl_->hub->registry().wan(); }
+bool Distributor::have_values(std::uint64_t version) const { return impl_->hub->registry().have_values(version); }
 std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
 std::optional<AgentState> Distributor::agent(const std::string& name) const {
   return impl_->hub->registry().agent(name);

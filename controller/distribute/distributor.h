@@ -115,6 +115,10 @@ class Distributor {
   void set_node_group(const std::string& node, std::string group);
   /// Likewise of the labels that node selectors of virtual addresses and sites name.
   void set_node_labels(const std::string& node, Labels labels);
+  /// Whether every connected agent has reported that it runs with values of this version, as `publish` returned it, or
+  /// of a later one. AgentState::values_current does not say so: until the server's thread has come to what `publish`
+  /// was given, agents are current with what was published before.
+  bool have_values(std::uint64_t version) const;
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
   /// With backends and VIPs; nullopt when no agent of this name ever connected.

@@ -1,6 +1,7 @@
 #include "controller/publish/own_secrets.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +17,7 @@ std::shared_ptr<const program::NamedSecret> session_key_of(const program::Signin
 
 }  // namespace
 
-OwnSecrets::OwnSecrets(const program::SigningKey& key, std::function<void(Published)> publish)
+OwnSecrets::OwnSecrets(const program::SigningKey& key, std::function<std::uint64_t(Published)> publish)
     : session_key_(session_key_of(key)), publish_(std::move(publish)) {}
 
 void OwnSecrets::publish(Published published) {
@@ -28,14 +29,16 @@ void OwnSecrets::publish(Published published) {
   publish_(std::move(published));
 }
 
-void OwnSecrets::set_challenges(std::shared_ptr<const program::NamedSecret> challenges) {
+std::uint64_t OwnSecrets::set_challenges(std::shared_ptr<const program::NamedSecret> challenges) {
   const std::lock_guard lock(mutex_);
   challenges_ = std::move(challenges);
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
   for (const auto& [group, values] : last_values_) {
     Published published{.values = values, .group = group};
     add_to(*published.values);
-    publish_(std::move(published));
+    first = std::min(first, publish_(std::move(published)));
   }
+  return first;
 }
 
 /// Under the lock.

@@ -6,6 +6,7 @@
 //   Cluster (acme) ----------+ challenges
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,20 +23,22 @@ namespace edge::controller {
 class OwnSecrets {
  public:
   /// The key of sessions is derived from `key`, so that it outlives the process and all agents have the same; without
-  /// one that can be derived clients have no sessions. `publish` is called on the callers' threads, one at a time.
-  OwnSecrets(const program::SigningKey& key, std::function<void(Published)> publish);
+  /// one that can be derived clients have no sessions. `publish` is called on the callers' threads, one at a time, and
+  /// returns the version of values that it gave.
+  OwnSecrets(const program::SigningKey& key, std::function<std::uint64_t(Published)> publish);
   OwnSecrets(const OwnSecrets&) = delete;
   OwnSecrets& operator=(const OwnSecrets&) = delete;
 
   void publish(Published published);
-  /// Publishes the last values of every group anew. null: there are no challenges.
-  void set_challenges(std::shared_ptr<const program::NamedSecret> challenges);
+  /// Publishes the last values of every group anew. null: there are no challenges. Returns the first version of values
+  /// that has them: versions ascend over all groups.
+  std::uint64_t set_challenges(std::shared_ptr<const program::NamedSecret> challenges);
 
  private:
   void add_to(program::ValueSet& values) const;
 
   const std::shared_ptr<const program::NamedSecret> session_key_;
-  const std::function<void(Published)> publish_;
+  const std::function<std::uint64_t(Published)> publish_;
   std::mutex mutex_;  ///< guards what follows; held while publishing, so that the order is one
   std::map<std::string, program::ValueSet> last_values_;  ///< by group, as they came
   std::shared_ptr<const program::NamedSecret> challenges_;

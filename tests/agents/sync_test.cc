@@ -1,5 +1,7 @@
 // What agents get from a controller, and what they do without one.
 #include <filesystem>
+#include <future>
+#include <mutex>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -88,6 +90,40 @@ TEST_F(SyncTest, ValuesComeWithoutAProgramAndAProgramWithoutValues) {
     EXPECT_EQ(kept->endpoints, endpoints(3)) << name;
     EXPECT_TRUE(kept->secrets.secrets.empty()) << name;
   }
+}
+
+TEST_F(SyncTest, AnAgentHasValuesOnceItHasReportedThemAndNotWhenTheyArePublished) {
+  start_controller();
+  start_agent("edge-1");
+  start_agent("edge-2");
+  const Bytes first = program_of(1, *key_);
+  const std::uint64_t before = distributor_->publish({first, program::value_set(endpoints(1), {})});
+  ASSERT_TRUE(runs("edge-1", first));
+  ASSERT_TRUE(runs("edge-2", first));
+  EXPECT_TRUE(distributor_->have_values(before));
+
+  // The server's thread is kept from what is published, as a loaded machine does.
+  std::promise<void> kept_promise, released_promise;
+  std::future<void> kept = kept_promise.get_future();
+  std::once_flag once;
+  distributor_->on_change([&] {
+    std::call_once(once, [&] {
+      kept_promise.set_value();
+      released_promise.get_future().wait();
+    });
+  });
+  agents_.pop_back();  // a change
+  ASSERT_EQ(kept.wait_for(kSyncPatience), std::future_status::ready);
+  const std::uint64_t after = distributor_->publish({.values = program::value_set(endpoints(2), {})});
+  EXPECT_TRUE(distributor_->agent("edge-1")->values_current) << "with what was published before";
+  EXPECT_FALSE(distributor_->have_values(after));
+  released_promise.set_value();
+  distributor_->on_change([this] {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  });
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState&) { return distributor_->have_values(after); }));
+  EXPECT_EQ(distributor_->agent("edge-1")->values, after);
 }
 
 TEST_F(SyncTest, AWrongSignatureIsRefusedWithTheReasonAndTheNextProgramIsTaken) {
