@@ -19,7 +19,9 @@
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
 #include "controller/kube/informer.h"
+#include "controller/kube/recorder.h"
 #include "controller/rights/access.h"
+#include "controller/rights/ordering_rights.h"
 #include "controller/rights/statuses.h"
 #include "schemas/schema.h"
 
@@ -138,6 +140,9 @@ class Cluster::Impl {
   }
   void set_certificates(std::vector<compiler::OrderedCertificate> wanted) {
     loop_.post([this, wanted = std::move(wanted)]() mutable {
+      std::set<std::string> namespaces;
+      for (const auto& one : wanted) namespaces.insert(one.name_space);
+      if (ordering_rights_) ordering_rights_->set_namespaces(std::move(namespaces));
       if (certificates_) certificates_->set_wanted(std::move(wanted));
     });
   }
@@ -186,6 +191,14 @@ class Cluster::Impl {
                                       .wrote = events_.wrote};
     writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
     services_ = std::make_unique<ServiceWriter>(*client_, options_.controller_class, options_.log);
+    recorder_ = std::make_unique<kube::Recorder>(*client_);
+    ordering_rights_ = std::make_unique<OrderingRights>(
+        *client_, OrderingRightsOptions{
+                      .log = options_.log, .missing = [this](const std::string& space, const std::string& why) {
+                        const kube::Regarding regarding{
+                            .api_version = "v1", .kind = "Namespace", .name_space = {}, .name = space, .uid = {}};
+                        recorder_->record(regarding, kube::EventLevel::kWarning, "CertificatesNotOrdered", why);
+                      }});
     auto certificates = std::make_unique<acme::Certificates>(*client_,
                                                              acme::CertificatesOptions{.identity = options_.identity,
                                                                                        .several = options_.elect,
@@ -225,6 +238,7 @@ class Cluster::Impl {
   void lead(bool leads) {
     writer_->lead(leads);
     services_->lead(leads);
+    if (ordering_rights_) ordering_rights_->lead(leads);
     certificates_->lead(leads);
     const std::lock_guard lock(mutex_);
     counts_.leads = leads;
@@ -457,6 +471,8 @@ class Cluster::Impl {
     informers_.clear();
     nodes_.reset();
     waiter_.cancel();
+    ordering_rights_.reset();
+    recorder_.reset();
     say_farewell();
     writer_->stop([this] {
       written_ = true;
@@ -522,6 +538,8 @@ class Cluster::Impl {
   std::unique_ptr<kube::Discovery> discovery_;
   std::unique_ptr<StatusWriter> writer_;
   std::unique_ptr<ServiceWriter> services_;
+  std::unique_ptr<kube::Recorder> recorder_;
+  std::unique_ptr<OrderingRights> ordering_rights_;   ///< null: the end has begun
   std::unique_ptr<acme::Certificates> certificates_;  ///< changed under mutex_
   std::unique_ptr<kube::Elector> elector_;
   std::map<std::string, std::unique_ptr<kube::Informer>> informers_;  ///< by kind

@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/access.h"
+#include "controller/rights/access.h"
 #include "schemas/crd.h"
 #include "schemas/openapi.h"
 #include "schemas/schema.h"
@@ -123,6 +124,10 @@ std::string values_yaml() {
          "  imagePullPolicy: IfNotPresent\n"
          "  # Whether it brings the kinds (CRDs) to its version.\n"
          "  upgradeDefinitions: true\n"
+         "# Automatic certificates: the controller may write Secrets, of every namespace or of those that are named.\n"
+         "acme:\n"
+         "  enabled: false\n"
+         "  namespaces: []\n"
          "# The spec of the EdgeCluster: every field of docs/reference/EdgeCluster.md. Empty: none is made.\n"
          "cluster:\n"
          "  version: " EDGE_VERSION
@@ -137,20 +142,30 @@ std::string values_schema() {
   Json cluster = schemas::object_schema(*spec->object, schemas::Dialect::kEditor);
   // Without a member it asks for none.
   const Json none = {{"type", "object"}, {"maxProperties", 0}};
-  const Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
-                       {"type", "object"},
-                       {"additionalProperties", false},
-                       {"properties",
-                        {{"global", {{"type", "object"}}},
-                         {"operator",
-                          {{"type", "object"},
-                           {"additionalProperties", false},
-                           {"required", {"image", "imagePullPolicy"}},
-                           {"properties",
-                            {{"image", {{"type", "string"}, {"minLength", 1}}},
-                             {"upgradeDefinitions", {{"type", "boolean"}}},
-                             {"imagePullPolicy", {{"enum", {"Always", "IfNotPresent", "Never"}}}}}}}},
-                         {"cluster", {{"anyOf", Json::array({std::move(cluster), none})}}}}}};
+  const Json schema = {
+      {"$schema", "http://json-schema.org/draft-07/schema#"},
+      {"type", "object"},
+      {"additionalProperties", false},
+      {"properties",
+       {{"global", {{"type", "object"}}},
+        {"operator",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"image", "imagePullPolicy"}},
+          {"properties",
+           {{"image", {{"type", "string"}, {"minLength", 1}}},
+            {"upgradeDefinitions", {{"type", "boolean"}}},
+            {"imagePullPolicy", {{"enum", {"Always", "IfNotPresent", "Never"}}}}}}}},
+        {"acme",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties",
+           {{"enabled", {{"type", "boolean"}}},
+            {"namespaces",
+             {{"type", "array"},
+              {"uniqueItems", true},
+              {"items", {{"type", "string"}, {"pattern", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}}}}}}}}},
+        {"cluster", {{"anyOf", Json::array({std::move(cluster), none})}}}}}};
   return indented_json(schema);
 }
 
@@ -164,6 +179,17 @@ spec:
 {{ toYaml . | indent 2 }}
 {{- end }}
 )";
+
+/// The right of the controller that the release makes.
+std::string ordering_template() {
+  const std::string space = "{{ $.Release.Namespace }}";
+  const std::string cluster = "{{ $.Release.Name }}";
+  const std::vector<Json> wide = ordering_objects(space, cluster, {});
+  const std::vector<Json> named = ordering_objects(space, cluster, {"{{ . }}"});
+  return std::string(kHead) + "{{- if .Values.acme.enabled }}\n" + documents({wide.front()}) +
+         "{{- range .Values.acme.namespaces }}\n" + documents({named.back()}) + "{{- else }}\n" +
+         documents({wide.back()}) + "{{- end }}\n{{- end }}\n";
+}
 
 constexpr std::string_view kNotes = R"(The operator of {{ .Release.Name }} runs in {{ .Release.Namespace }}.
 {{- if .Values.cluster }}
@@ -181,6 +207,22 @@ The administrator's file for edgectl, and what edgectl says of the installation:
 )";
 
 }  // namespace
+
+std::vector<Json> ordering_objects(const std::string& name_space, const std::string& cluster,
+                                   const std::vector<std::string>& namespaces) {
+  const controller::OrderingPlace place{
+      .role = "edge-acme:" + name_space, .service_account = cluster + "-controller", .name_space = name_space};
+  std::vector<Json> objects = {controller::ordering_role(place)};
+  for (const std::string& one : namespaces) objects.push_back(controller::ordering_binding_in(place, one));
+  if (namespaces.empty()) objects.push_back(controller::ordering_binding(place));
+  for (Json& object : objects) {
+    Json& labels = object["metadata"]["labels"];
+    labels["app.kubernetes.io/component"] = kOrderingComponent;
+    labels["app.kubernetes.io/part-of"] = "edge";
+    labels[std::string(kClusterNamespaceLabel)] = name_space;
+  }
+  return objects;
+}
 
 std::vector<Json> operator_objects(const OperatorPlace& place) {
   const std::string name(kOperatorName);
@@ -223,6 +265,7 @@ std::vector<std::pair<std::string, std::string>> deploy_files() {
       {edge + "values.yaml", values_yaml()},
       {edge + "values.schema.json", values_schema()},
       {edge + "templates/operator.yaml", std::string(kHead) + documents(operator_objects(in_chart))},
+      {edge + "templates/acme.yaml", ordering_template()},
       {edge + "templates/cluster.yaml", std::string(kClusterTemplate)},
       {edge + "templates/NOTES.txt", std::string(kNotes)}};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,15 @@ struct OperatorPlace {
   std::string pull_policy;
   std::string upgrade_definitions = "true";
 };
+
+/// Labels of what gives the right to order certificates.
+inline constexpr std::string_view kOrderingComponent = "acme";
+inline constexpr std::string_view kClusterNamespaceLabel = EDGE_API_GROUP "/cluster-namespace";
+
+/// The right of an EdgeCluster's controller to order certificates: a ClusterRole, and what binds it, in every namespace
+/// or in `namespaces` alone. The operator neither has that right nor gives it: who installs it does. Decision 0411.
+std::vector<nlohmann::ordered_json> ordering_objects(const std::string& name_space, const std::string& cluster,
+                                                     const std::vector<std::string>& namespaces);
 
 /// ServiceAccount, rights and Deployment of the operator, in this order.
 std::vector<nlohmann::ordered_json> operator_objects(const OperatorPlace& place);

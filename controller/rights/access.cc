@@ -19,6 +19,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kName = "edge-controller";
 constexpr const char* kRbac = "rbac.authorization.k8s.io";
+constexpr const char* kRbacVersion = "rbac.authorization.k8s.io/v1";
 
 std::string api_group_of(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -35,13 +36,13 @@ OrderedJson named(const char* kind, const char* api_version, bool namespaced) {
 }
 
 OrderedJson role(const char* kind, bool namespaced, const std::vector<AccessRule>& rules) {
-  OrderedJson object = named(kind, "rbac.authorization.k8s.io/v1", namespaced);
+  OrderedJson object = named(kind, kRbacVersion, namespaced);
   object["rules"] = rules_json(rules);
   return object;
 }
 
 OrderedJson binding(const char* kind, const char* role_kind, bool namespaced) {
-  OrderedJson object = named(kind, "rbac.authorization.k8s.io/v1", namespaced);
+  OrderedJson object = named(kind, kRbacVersion, namespaced);
   object["roleRef"] = {{"apiGroup", kRbac}, {"kind", role_kind}, {"name", kName}};
   object["subjects"] = OrderedJson::array(
       {OrderedJson{{"kind", "ServiceAccount"}, {"name", kName}, {"namespace", kube::ElectorOptions{}.name_space}}});
@@ -110,12 +111,12 @@ std::vector<AccessRule> cluster_access() {
   const std::vector<std::string> made = {"create", "patch", "delete"};
   rules.push_back({"", {"services"}, made});
   rules.push_back({"discovery.k8s.io", {"endpointslices"}, made});
-  // Certificates that are ordered, their orders, and accounts at CAs.
-  rules.push_back({"", {"secrets"}, {"create", "delete", "get", "update"}});
   const kube::Resource& event = kube::event_resource();
   rules.push_back({event.group, {event.plural}, {"create", "patch"}});
   return rules;
 }
+
+std::vector<AccessRule> ordering_access() { return {{"", {"secrets"}, {"create", "delete", "get", "update"}}}; }
 
 std::vector<AccessRule> lease_access() {
   const kube::Resource& lease = kube::lease_resource();
@@ -134,6 +135,42 @@ OrderedJson rules_json(const std::vector<AccessRule>& rules) {
     made.push_back(std::move(entry));
   }
   return made;
+}
+
+OrderedJson ordering_role(const OrderingPlace& place) {
+  OrderedJson object;
+  object["apiVersion"] = kRbacVersion;
+  object["kind"] = "ClusterRole";
+  object["metadata"]["name"] = place.role;
+  object["rules"] = rules_json(ordering_access());
+  return object;
+}
+
+OrderedJson ordering_binding(const OrderingPlace& place) {
+  OrderedJson object;
+  object["apiVersion"] = kRbacVersion;
+  object["kind"] = "ClusterRoleBinding";
+  object["metadata"]["name"] = place.role;
+  object["roleRef"] = {{"apiGroup", kRbac}, {"kind", "ClusterRole"}, {"name", place.role}};
+  object["subjects"] = OrderedJson::array(
+      {OrderedJson{{"kind", "ServiceAccount"}, {"name", place.service_account}, {"namespace", place.name_space}}});
+  return object;
+}
+
+OrderedJson ordering_binding_in(const OrderingPlace& place, const std::string& name_space) {
+  OrderedJson object = ordering_binding(place);
+  object["kind"] = "RoleBinding";
+  object["metadata"]["namespace"] = name_space;
+  return object;
+}
+
+std::string ordering_manifest() {
+  const OrderingPlace place{
+      .role = std::string(kName) + "-acme", .service_account = kName, .name_space = kube::ElectorOptions{}.name_space};
+  return "# For automatic certificates: edge-controller may write Secrets of every namespace. To limit it to some, "
+         "bind\n"
+         "# the role by a RoleBinding in each of them in place of the ClusterRoleBinding.\n---\n" +
+         schemas::yaml_text(ordering_role(place)) + "---\n" + schemas::yaml_text(ordering_binding(place));
 }
 
 std::string access_manifest() {

@@ -29,10 +29,28 @@ bool follows(const schemas::Kind& kind, bool embedded);
 std::vector<AccessRule> cluster_access();
 /// In the namespace of the Lease.
 std::vector<AccessRule> lease_access();
+/// Where certificates are ordered from CAs (controller/acme): they, their orders and accounts are Secrets. Beside
+/// cluster_access(), and only where somebody has chosen it, since it is a right to every Secret of a namespace.
+/// Decision 0411.
+std::vector<AccessRule> ordering_access();
+
+/// Whose right it is to order certificates. In a chart each is an expression that Helm fills in.
+struct OrderingPlace {
+  std::string role;  ///< name of the ClusterRole
+  std::string service_account;
+  std::string name_space;  ///< of the service account
+};
+/// A ClusterRole with ordering_access(), and what binds it: in every namespace, or in `namespaces` alone.
+nlohmann::ordered_json ordering_role(const OrderingPlace& place);
+nlohmann::ordered_json ordering_binding(const OrderingPlace& place);
+nlohmann::ordered_json ordering_binding_in(const OrderingPlace& place, const std::string& name_space);
+
 /// As `rules` of a Role or a ClusterRole.
 nlohmann::ordered_json rules_json(const std::vector<AccessRule>& rules);
 /// Namespace, service account, roles and bindings, in YAML.
 std::string access_manifest();
+/// The right to order certificates in every namespace, in YAML.
+std::string ordering_manifest();
 /// FlowSchemas (API Priority and Fairness) in YAML: what the controller asks waits behind no other workload's calls,
 /// and its Lease behind none of its own.
 std::string priority_manifest();

@@ -70,6 +70,11 @@ int install(const cli::Arguments& arguments) {
   InstallOptions options = options_of(arguments);
   if (!arguments.has("operator-only")) options.cluster = arguments.one("name");
   options.fields = arguments.all("set");
+  options.acme_namespaces = arguments.all("acme-namespace");
+  options.acme = arguments.has("acme") || !options.acme_namespaces.empty();
+  if (options.cluster.empty() && options.acme) {
+    return usage(kInstall, "--acme is of the EdgeCluster's controller; with --operator-only give it by its manifest");
+  }
   if (options.cluster.empty() && !options.fields.empty()) {
     return usage(kInstall, "--set is of the EdgeCluster, which --operator-only leaves out");
   }
@@ -153,6 +158,11 @@ cli::Command install_command() {
           applying_flags(/*needs_registry=*/true),
           {{.name = "name", .value = "NAME", .help = "Name of the EdgeCluster", .fallback = "main"},
            {.name = "set", .value = "FIELD=VALUE", .help = "Field of the EdgeCluster's spec", .repeatable = true},
+           {.name = "acme", .help = "Let the controller write Secrets of every namespace, for automatic certificates"},
+           {.name = "acme-namespace",
+            .value = "NAMESPACE",
+            .help = "The same in this namespace alone",
+            .repeatable = true},
            {.name = "operator-only", .help = "Without an EdgeCluster"}}),
       .examples = {"edgectl install --image-registry registry.example.com/edge --dry-run",
                    "edgectl install --image-registry registry.example.com/edge --wait",

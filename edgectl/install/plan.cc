@@ -128,6 +128,16 @@ Result<std::vector<Planned>> plan(const InstallOptions& options) {
   for (const OrderedJson& object : cluster_operator::operator_objects(place)) {
     all.push_back(planned(Part::kOperator, object));
   }
+  if (options.acme) {
+    for (const std::string& one : options.acme_namespaces) {
+      if (!is_namespace(one)) return Error{ErrorCode::kInvalidArgument, "`--acme-namespace` takes no `" + one + "`"};
+    }
+    const std::string& cluster = options.cluster;
+    for (const OrderedJson& object :
+         cluster_operator::ordering_objects(options.name_space, cluster, options.acme_namespaces)) {
+      all.push_back(planned(Part::kOperator, object));
+    }
+  }
   if (options.cluster.empty()) return all;
   auto cluster = edge_cluster(options);
   if (!cluster) return cluster.error();

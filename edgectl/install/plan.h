@@ -32,7 +32,10 @@ struct InstallOptions {
   /// Of the EdgeCluster; empty: none is made.
   std::string cluster;
   /// `agents.metricsPort=9190`: fields of its spec.
-  std::vector<std::string> fields;
+  std::vector<std::string> fields{};
+  /// Whether the EdgeCluster's controller may order certificates, in every namespace or in those that are named.
+  bool acme = false;
+  std::vector<std::string> acme_namespaces{};
 };
 
 /// Returns all objects, in the order in which they are applied. kInvalidArgument names the flag or field at fault.

@@ -33,6 +33,44 @@ std::string fault_of(InstallOptions with) {
   return objects ? "" : objects.error().text;
 }
 
+/// Nothing but --acme gives a right to write Secrets outside the operator's own namespace.
+TEST(Plan, GivesTheRightToOrderCertificatesWhereItIsChosen) {
+  const auto rights_of = [](const InstallOptions& with) {
+    std::vector<std::string> made;
+    const auto objects = plan(with);
+    EXPECT_TRUE(objects) << (objects ? "" : objects.error().text);
+    if (!objects) return made;
+    for (const Planned& object : *objects) {
+      const json parsed = parse_json(object.text);
+      for (const json& rule : parsed.value("rules", json::array())) {
+        const auto verbs = rule["verbs"].get<std::vector<std::string>>();
+        const auto resources = rule["resources"].get<std::vector<std::string>>();
+        const bool writes = std::ranges::find(verbs, "create") != verbs.end();
+        if (object.kind == "ClusterRole" && writes && std::ranges::find(resources, "secrets") != resources.end()) {
+          made.push_back("rule " + object.name);
+        }
+      }
+      if (object.name.starts_with("edge-acme:")) made.push_back(object.kind + " " + object.name_space);
+    }
+    return made;
+  };
+  InstallOptions with = options();
+  EXPECT_THAT(rights_of(with), testing::IsEmpty());
+  with.acme = true;
+  EXPECT_THAT(rights_of(with), testing::ElementsAre("rule edge-acme:edge", "ClusterRole ", "ClusterRoleBinding "));
+  with.acme_namespaces = {"shop", "blog"};
+  EXPECT_THAT(rights_of(with),
+              testing::ElementsAre("rule edge-acme:edge", "ClusterRole ", "RoleBinding shop", "RoleBinding blog"));
+  const auto objects = plan(with);
+  ASSERT_TRUE(objects);
+  for (const Planned& object : *objects) {
+    if (object.kind != "RoleBinding" || object.name != "edge-acme:edge") continue;
+    EXPECT_EQ(parse_json(object.text)["subjects"][0]["name"], "main-controller");
+  }
+  with.acme_namespaces = {"Shop"};
+  EXPECT_THAT(fault_of(with), HasSubstr("--acme-namespace"));
+}
+
 TEST(Plan, HasDefinitionsThenTheNamespaceThenTheOperatorThenTheCluster) {
   const auto objects = plan(options());
   ASSERT_TRUE(objects) << objects.error().text;

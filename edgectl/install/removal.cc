@@ -7,6 +7,7 @@
 
 #include "base/text/json.h"
 #include "cli/terminal.h"
+#include "controller/operator/install.h"
 #include "controller/operator/installation.h"
 #include "controller/operator/render.h"
 #include "edgectl/install/examine.h"
@@ -25,7 +26,6 @@ using Json = nlohmann::json;
 /// Names of the elections that operator and controller hold.
 constexpr const char* kLeases[] = {"edge-operator", "edge-controller"};
 /// Of what has no namespace: whose it is.
-constexpr std::string_view kClusterNamespace = EDGE_API_GROUP "/cluster-namespace";
 /// What has pods, and ends slowest: agents drain.
 constexpr const char* kWorkloads[] = {"DaemonSet", "Deployment", "Pod"};
 
@@ -140,9 +140,17 @@ int Removal::remove_clusters() {
 /// The operator removes them, if it runs.
 int Removal::remove_cluster_wide() {
   kube::ListOptions own;
-  own.label_selector = managed_by_operator() + "," + std::string(kClusterNamespace) + "=" + settings_.name_space;
+  own.label_selector =
+      managed_by_operator() + "," + std::string(cluster_operator::kClusterNamespaceLabel) + "=" + settings_.name_space;
   for (const char* kind : {"ClusterRoleBinding", "ClusterRole"}) {
     if (const int exit = remove_all(known_resource(kind), own); exit != cli::kExitOk) return exit;
+  }
+  // The right to order certificates, which `install` gave; in whatever namespaces.
+  kube::ListOptions ordering;
+  ordering.label_selector = "app.kubernetes.io/component=" + std::string(cluster_operator::kOrderingComponent) + "," +
+                            std::string(cluster_operator::kClusterNamespaceLabel) + "=" + settings_.name_space;
+  for (const char* kind : {"RoleBinding", "ClusterRoleBinding", "ClusterRole"}) {
+    if (const int exit = remove_all(known_resource(kind), ordering); exit != cli::kExitOk) return exit;
   }
   return cli::kExitOk;
 }
