@@ -1,5 +1,7 @@
 #include "controller/federation/content.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
@@ -15,12 +17,16 @@ Error no_object() { return {ErrorCode::kInvalidArgument, "federation: a document
 }  // namespace
 
 Result<std::string> content_of(std::string_view object, WithStatus with_status) {
-  nlohmann::json value = parse_json(object);
+  return content_of_json(parse_json(object), with_status);
+}
+
+Result<std::string> content_of_json(nlohmann::json&& object, WithStatus with_status) {
+  nlohmann::json value = std::move(object);
   if (!value.is_object() || !member_in(value, "metadata").is_object()) return no_object();
   nlohmann::json metadata = nlohmann::json::object();
   for (const char* name : {"name", "namespace", "labels", "annotations"}) {
-    const nlohmann::json& member = member_in(value["metadata"], name);
-    if (!member.is_null()) metadata[name] = member;
+    const auto member = value["metadata"].find(name);
+    if (member != value["metadata"].end() && !member->is_null()) metadata[name] = std::move(*member);
   }
   if (metadata.contains("labels") && metadata["labels"].is_object()) {
     metadata["labels"].erase(std::string(kOriginLabel));

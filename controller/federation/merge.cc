@@ -20,7 +20,7 @@ void add_proofs(std::map<ReplicaId, Proof>& proofs, const Version& version) {
     if (have.counter < proof.counter) have = proof;
   };
   for (const auto& [replica, proof] : version.proofs) add(replica, proof);
-  add(version.dot.replica, {version.dot.counter, version.proof});
+  add(version.dot.replica, proof_of(version));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "controller/federation/merge.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -176,14 +177,28 @@ TEST_F(Forgery, AnEntryOfAnotherClusterNeedsItsProof) {
   EXPECT_EQ(offered(of_the_spoke(past)), Refusal::kSignature);
   // With the proof that the spoke was given it may replace what it has seen, and nothing later.
   Version seen = of_the_spoke(past);
-  seen.proofs[hub_.replica.id()] = {1, genuine_->proof};
+  seen.proofs[hub_.replica.id()] = proof_of(*genuine_);
   EXPECT_EQ(offered(seen), Refusal::kNone);
   past.add(hub_.replica.id(), {1, 9});
   Version later = of_the_spoke(past);
   later.dot.counter = 2;
   later.past.add(later.dot);
-  later.proofs[hub_.replica.id()] = {9, genuine_->proof};
+  later.proofs[hub_.replica.id()] = proof_of(*genuine_);
+  later.proofs[hub_.replica.id()].counter = 9;
   EXPECT_EQ(offered(later), Refusal::kSignature);
+}
+
+TEST_F(Forgery, AProofIsOfTheVersionThatWasSigned) {
+  Past past;
+  past.add({hub_.replica.id(), 1});
+  for (const auto& forge : std::vector<std::function<void(Proof&)>>{
+           [](Proof& proof) { proof.statement[0] ^= 1; }, [](Proof& proof) { proof.signature[0] ^= 1; },
+           [](Proof& proof) { proof.statement.clear(); }, [](Proof& proof) { proof.counter = 2; }}) {
+    Version version = of_the_spoke(past);
+    version.proofs[hub_.replica.id()] = proof_of(*genuine_);
+    forge(version.proofs[hub_.replica.id()]);
+    EXPECT_EQ(offered(version), Refusal::kSignature);
+  }
 }
 
 TEST_F(Forgery, AnotherAuthorIsNotBelieved) {
@@ -219,7 +234,7 @@ TEST(Versions, FieldsOfALaterSchemaStayAndKeepTheirSignature) {
   // Field 99 of a statement, as an author of a later version would sign it.
   auto later = std::make_shared<Version>(*version);
   later->statement += std::string("\x98\x06\x01", 3);
-  later->signature = *east.key.sign_message("edge federation version", later->statement);
+  later->signature = *east.key.sign_message("edge federation version", signed_text(*later));
   v1::Version bytes;
   write(*later, bytes);
   auto decoded = read(bytes);

@@ -8,17 +8,15 @@
 namespace edge::federation {
 namespace {
 
-constexpr std::string_view kStatementDomain = "edge federation version";
-constexpr std::string_view kProofDomain = "edge federation entry";
+constexpr std::string_view kDomain = "edge federation version";
 
 std::string digest_of(std::string_view content) {
   const program::Hash hash = program::sha256(std::as_bytes(std::span(content)));
   return {hash.begin(), hash.end()};
 }
 
-/// What proves that a replica wrote its version `counter` of an object: lengths precede texts, so that no two differ
-/// only by where one ends.
-std::string proof_text(const ObjectKey& key, const ReplicaId& replica, std::uint64_t counter) {
+/// Lengths precede texts, so that no two differ only by where one ends.
+std::string text_of(const ObjectKey& key, const ReplicaId& replica, std::uint64_t counter, std::string_view statement) {
   std::string text;
   const auto number = [&](std::uint64_t value) {
     for (int i = 0; i < 8; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
@@ -29,6 +27,7 @@ std::string proof_text(const ObjectKey& key, const ReplicaId& replica, std::uint
   }
   number(replica.incarnation);
   number(counter);
+  text += statement;
   return text;
 }
 
@@ -36,27 +35,28 @@ Error unauthenticated(const char* what) { return {ErrorCode::kUnauthenticated, s
 
 }  // namespace
 
+std::string signed_text(const Version& version) {
+  return text_of(version.key, version.dot.replica, version.dot.counter, digest_of(version.statement));
+}
+
+Proof proof_of(const Version& version) {
+  return {version.dot.counter, digest_of(version.statement), version.signature};
+}
+
 Status sign_version(Version& version, const Signatures& signatures) {
   version.digest = digest_of(version.content);
   version.statement = statement_of(version);
-  auto signature = signatures.sign(kStatementDomain, version.statement);
+  auto signature = signatures.sign(kDomain, signed_text(version));
   if (!signature) return signature.error();
-  auto proof = signatures.sign(kProofDomain, proof_text(version.key, version.dot.replica, version.dot.counter));
-  if (!proof) return proof.error();
   version.signature = std::move(*signature);
-  version.proof = std::move(*proof);
   return {};
 }
 
 Status verify_version(const Version& version, const Signatures& signatures) {
   const std::string& author = version.dot.replica.cluster;
   if (version.digest != digest_of(version.content)) return unauthenticated("the content is not what was signed");
-  if (!signatures.verify(author, kStatementDomain, version.statement, version.signature)) {
+  if (!signatures.verify(author, kDomain, signed_text(version), version.signature)) {
     return unauthenticated("the author's signature is wrong");
-  }
-  if (!signatures.verify(author, kProofDomain, proof_text(version.key, version.dot.replica, version.dot.counter),
-                         version.proof)) {
-    return unauthenticated("the author's proof is wrong");
   }
   for (const auto& [replica, ranges] : version.past.entries()) {
     // For its own lives its author vouches by the statement.
@@ -65,8 +65,8 @@ Status verify_version(const Version& version, const Signatures& signatures) {
     if (proof == version.proofs.end() || proof->second.counter < ranges.back().last) {
       return unauthenticated("an entry of the clock has no proof");
     }
-    if (!signatures.verify(replica.cluster, kProofDomain, proof_text(version.key, replica, proof->second.counter),
-                           proof->second.signature)) {
+    const std::string text = text_of(version.key, replica, proof->second.counter, proof->second.statement);
+    if (!signatures.verify(replica.cluster, kDomain, text, proof->second.signature)) {
       return unauthenticated("the proof of an entry of the clock is wrong");
     }
   }
@@ -74,7 +74,7 @@ Status verify_version(const Version& version, const Signatures& signatures) {
 }
 
 std::size_t size_of(const Version& version) {
-  return version.statement.size() + version.content.size() + 160 + version.proofs.size() * 144;
+  return version.statement.size() + version.content.size() + 96 + version.proofs.size() * 176;
 }
 
 }  // namespace edge::federation

@@ -22,9 +22,10 @@ struct ObjectKey {
   friend auto operator<=>(const ObjectKey&, const ObjectKey&) = default;
 };
 
-/// That a replica wrote version `counter` of an object.
+/// That a replica wrote version `counter` of an object: what of that version its signature needs.
 struct Proof {
   std::uint64_t counter = 0;
+  std::string statement{};  ///< SHA-256 of the version's statement, 32 bytes
   std::string signature{};
   friend bool operator==(const Proof&, const Proof&) = default;
 };
@@ -43,9 +44,8 @@ struct Version {
   std::string digest;   ///< SHA-256 of `content`, 32 bytes
   std::string content;  ///< JSON; empty when deleted
 
-  std::string statement;  ///< the signed bytes, as their author encoded them (schemas/federation.proto)
-  std::string signature;
-  std::string proof;                    ///< of `dot`
+  std::string statement;                ///< as its author encoded it (schemas/federation.proto)
+  std::string signature;                ///< of signed_text
   std::map<ReplicaId, Proof> proofs{};  ///< of the last dot of each entry of another cluster
 };
 
@@ -60,7 +60,14 @@ struct Signatures {
       verify;
 };
 
-/// Fills digest, statement, signature and proof of a version whose other fields are set.
+/// Returns what the author of a version signs: object and dot, and the hash of the statement. So the signature proves
+/// the dot without the rest of the statement, too.
+std::string signed_text(const Version& version);
+
+/// Returns the proof of a version's dot, for versions over it.
+Proof proof_of(const Version& version);
+
+/// Fills digest, statement and signature of a version whose other fields are set.
 Status sign_version(Version& version, const Signatures& signatures);
 
 /// Verifies the signature of the author, that the digest is the content's, and each entry of `past`: a cluster cannot

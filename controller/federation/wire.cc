@@ -153,30 +153,30 @@ void write(const Version& version, v1::Version& out) {
   out.set_statement(version.statement);
   out.set_signature(version.signature);
   out.set_content(version.content);
-  out.set_proof(version.proof);
   for (const auto& [replica, proof] : version.proofs) {
     v1::Proof& one = *out.add_proofs();
     write_replica(replica, *one.mutable_replica());
     one.set_counter(proof.counter);
+    one.set_statement(proof.statement);
     one.set_signature(proof.signature);
   }
 }
 
 Result<VersionPtr> read(const v1::Version& in) {
   if (in.content().size() > Version::kMostContent) return malformed("an object larger than 256 KiB");
-  if (in.signature().size() > kSignature || in.proof().size() > kSignature ||
-      static_cast<std::size_t>(in.proofs_size()) > Past::kMostReplicas) {
+  if (in.signature().size() > kSignature || static_cast<std::size_t>(in.proofs_size()) > Past::kMostReplicas) {
     return malformed("signatures that are none");
   }
   auto version = std::make_shared<Version>();
   version->statement = in.statement();
   version->signature = in.signature();
   version->content = in.content();
-  version->proof = in.proof();
   for (const v1::Proof& proof : in.proofs()) {
     const ReplicaId replica = replica_of(proof.replica());
-    if (!is_valid(replica) || proof.signature().size() > kSignature) return malformed("a proof that is none");
-    version->proofs[replica] = {proof.counter(), proof.signature()};
+    if (!is_valid(replica) || proof.signature().size() > kSignature || proof.statement().size() != kDigest) {
+      return malformed("a proof that is none");
+    }
+    version->proofs[replica] = {proof.counter(), proof.statement(), proof.signature()};
   }
   if (const Status status = read_statement(*version); !status) return status.error();
   if (version->deleted && !version->content.empty()) return malformed("a deletion with content");

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <random>
 
 #include "net/clock.h"
 
 namespace edge::kube {
 
-/// Returns numbers in [0, 1), from a generator seeded by the system.
+/// Returns numbers in [0, 1), from a generator seeded by the system at the first one: most calls need none, and the
+/// seed is a system call.
 inline std::function<double()> random_fraction() {
-  return [generator = std::minstd_rand(std::random_device{}())]() mutable {
-    return std::generate_canonical<double, 32>(generator);
+  return [generator = std::optional<std::minstd_rand>()]() mutable {
+    if (!generator) generator.emplace(std::random_device{}());
+    return std::generate_canonical<double, 32>(*generator);
   };
 }
 

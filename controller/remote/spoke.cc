@@ -23,7 +23,7 @@ constexpr std::size_t kMaxFileBytes = 64 << 10;
 constexpr net::Duration kShortestStep = 25ms;
 constexpr net::Duration kLongestStep = 1s;
 constexpr net::Duration kFirstPause = 250ms;
-constexpr net::Duration kLongestPause = 5s;
+constexpr net::Duration kLongestPause = 2s;
 /// A hub that refuses is asked seldom: somebody has to act there.
 constexpr net::Duration kRefusedPause = 15s;
 constexpr auto kLookForLead = 500ms;

@@ -133,10 +133,13 @@ void ApiFollower::keep(const ObjectKey& key, const kube::Object& object) {
 void ApiFollower::take(const std::string& kind, const kube::Object& object) {
   const ObjectKey key{kind, object.name_space, object.name};
   if (const auto written = written_.find(key); written != written_.end()) {
-    const bool older = number_of(object.resource_version) < written->second;
+    const std::uint64_t version = number_of(object.resource_version);
     const auto known = objects_.find(key);
-    if (older && known != objects_.end() && known->second.uid == object.uid) return;
+    const bool same_object = known != objects_.end() && known->second.uid == object.uid;
+    if (version < written->second && same_object) return;
     written_.erase(written);
+    // What the reply to our write said already.
+    if (same_object && known->second.resource_version == object.resource_version) return;
   }
   keep(key, object);
   events_.changed(key);

@@ -43,12 +43,9 @@ Json patch_between(const Json& from, const Json& to) {
 }  // namespace
 
 Result<ApiObject> read_api_object(std::string_view text) {
-  auto content = content_of(text, WithStatus::kNo);
-  if (!content) return content.error();
-  const Json object = parse_json(text);
+  Json object = parse_json(text);
   const Json& metadata = member_in(object, "metadata");
   ApiObject out;
-  out.content = std::move(*content);
   out.uid = text_in(metadata, "uid");
   out.resource_version = text_in(metadata, "resourceVersion");
   out.generation = integer_in(metadata, "generation");
@@ -63,6 +60,9 @@ Result<ApiObject> read_api_object(std::string_view text) {
     kept["annotations"][std::string(kLastApplied)] = applied;
   }
   if (!kept.empty()) out.kept = json_line(kept);
+  auto content = content_of_json(std::move(object), WithStatus::kNo);
+  if (!content) return content.error();
+  out.content = std::move(*content);
   return out;
 }
 
