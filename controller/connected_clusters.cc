@@ -160,7 +160,7 @@ void ConnectedClusters::set_exports(remote::Exports exports) { traffic_.set_own(
 
 bool ConnectedClusters::answer(const AgentQuestion& question, const TakeAnswer& take) {
   if (question.target.starts_with(kFederationPages)) {
-    take(federation_page(federation_view_, question, "an administrator"));
+    take(federation_page(federation_view_, question));
     return true;
   }
   if (question.target.starts_with(remote::kClusterPages)) {

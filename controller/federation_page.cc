@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "controller/distribute/protocol.h"
 #include "controller/federation/view_json.h"
 #include "net/server/target.h"
 
@@ -19,6 +20,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kNone = "this controller takes no part in federation: no EdgeRemoteCluster has spec.federation";
 constexpr std::size_t kMostText = 512;
+constexpr std::size_t kMostResolver = 64;
 
 AgentAnswer json_answer(const OrderedJson& json) { return {200, "application/json", json_line(json) + "\n"}; }
 AgentAnswer refusal(int status, const std::string& text) { return {status, "text/plain", text + "\n"}; }
@@ -118,11 +120,17 @@ AgentAnswer conflicts_page(const federation::View& view, const Parameters& param
                                  .after = parameters.text("after")}));
 }
 
-AgentAnswer resolve_page(const federation::View& view, const Parameters& parameters, const std::string& by) {
+/// Whom a log and an event name: the certificate is known, and says for whom it asks.
+std::string resolver(const Parameters& parameters, const std::string& asker) {
+  const std::string named = printable(parameters.text("by"), kMostResolver);
+  return named.empty() ? asker : named + " (" + asker + ")";
+}
+
+AgentAnswer resolve_page(const federation::View& view, const Parameters& parameters, const std::string& asker) {
   const auto key = parameters.key();
   const auto chosen = dot_of(parameters.text("keep"));
   if (!key || !chosen) return refusal(400, "kind, name and keep say which version of which object stays");
-  const Status status = view.resolve(*key, *chosen, by);
+  const Status status = view.resolve(*key, *chosen, resolver(parameters, asker));
   return status ? json_answer({{"resolved", true}}) : refusal(status.error());
 }
 
@@ -141,7 +149,7 @@ AgentAnswer read_page(const federation::View& view, std::string_view page, const
 
 }  // namespace
 
-AgentAnswer federation_page(const federation::View& view, const AgentQuestion& question, const std::string& by) {
+AgentAnswer federation_page(const federation::View& view, const AgentQuestion& question) {
   std::string_view target = question.target;
   target.remove_prefix(std::min(kFederationPages.size(), target.size()));
   const std::size_t mark = std::min(target.find('?'), target.size());
@@ -152,7 +160,7 @@ AgentAnswer federation_page(const federation::View& view, const AgentQuestion& q
   const bool changes = page == "sync" || page == "resolve";
   if (question.method != (changes ? "POST" : "GET")) return refusal(405, changes ? "only POST" : "only GET");
   if (page == "sync") return page_of(view.sync(parameters->text("peer")));
-  if (page == "resolve") return resolve_page(view, *parameters, by);
+  if (page == "resolve") return resolve_page(view, *parameters, question.asker);
   return read_page(view, page, *parameters);
 }
 

@@ -13,7 +13,7 @@ namespace edge::controller {
 inline constexpr std::string_view kFederationPages = "/federation/";
 
 /// Answers a request whose target begins with kFederationPages; a refusal is one line of text, by the status of HTTP.
-/// `by`: who asks, for the log. Contents of Secrets are left out, whatever the view has. Any thread.
-AgentAnswer federation_page(const federation::View& view, const AgentQuestion& question, const std::string& by);
+/// Contents of Secrets are left out, whatever the view has. Any thread.
+AgentAnswer federation_page(const federation::View& view, const AgentQuestion& question);
 
 }  // namespace edge::controller

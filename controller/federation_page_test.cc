@@ -15,7 +15,7 @@ using testing::HasSubstr;
 class FederationPage : public testing::Test {
  protected:
   AgentAnswer ask(const std::string& target, const std::string& method = "GET") {
-    return federation_page(sample_.view(), {method, "/federation/" + target}, "somebody");
+    return federation_page(sample_.view(), {method, "/federation/" + target, "administrator ops at 192.0.2.7:5000"});
   }
   Json json(const std::string& target) {
     const AgentAnswer answer = ask(target);
@@ -46,7 +46,7 @@ TEST_F(FederationPage, ContentsOfSecretsAreLeftOut) {
     const federation::VersionView version{.author = "berlin", .dot = {{"b", 1}, 1}, .content = R"({"data":"planted"})"};
     return federation::ConflictsView{{{{"Secret", "shop", "key"}, version, {version}}}, ""};
   };
-  const AgentAnswer answer = federation_page(view, {"GET", "/federation/conflicts?contents=1"}, "somebody");
+  const AgentAnswer answer = federation_page(view, {"GET", "/federation/conflicts?contents=1"});
   EXPECT_EQ(answer.status, 200);
   EXPECT_THAT(answer.body, testing::Not(HasSubstr("planted")));
 }
@@ -58,6 +58,11 @@ TEST_F(FederationPage, ResolvesTheNamedVersionByPostAlone) {
   EXPECT_EQ(ask(target, "POST").status, 200);
   ASSERT_EQ(sample_.resolved.size(), 1u);
   EXPECT_EQ(sample_.resolved[0].counter, 9u);
+  EXPECT_EQ(sample_.resolvers, std::vector<std::string>{"administrator ops at 192.0.2.7:5000"});
+  // The one for whom it is asked is named besides, and cannot hide who asks.
+  EXPECT_EQ(ask(target + "&by=alice%0a", "POST").status, 200);
+  ASSERT_EQ(sample_.resolvers.size(), 2u);
+  EXPECT_THAT(sample_.resolvers[1], testing::MatchesRegex("alice[^\n]* \\(administrator ops at 192.0.2.7:5000\\)"));
   EXPECT_EQ(json("conflicts")["items"].size(), 0u);
 }
 
@@ -77,7 +82,7 @@ TEST_F(FederationPage, SaysWhoLeadsAndThatThereIsNone) {
   sample_.leads = false;
   EXPECT_EQ(ask("status").status, 409);
   EXPECT_THAT(ask("status").body, HasSubstr("edge-controller-1"));
-  EXPECT_EQ(federation_page({}, {"GET", "/federation/status"}, "somebody").status, 501);
+  EXPECT_EQ(federation_page({}, {"GET", "/federation/status"}).status, 501);
 }
 
 }  // namespace

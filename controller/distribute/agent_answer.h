@@ -8,6 +8,8 @@ namespace edge::controller {
 struct AgentQuestion {
   std::string method = "GET";  ///< `GET`, `POST` or `PUT`
   std::string target;          ///< `/debug/access-log?tail=10`
+  /// Of the controller's own pages: whose certificate asks, and from where; for logs and events.
+  std::string asker{};
 };
 
 struct AgentAnswer {

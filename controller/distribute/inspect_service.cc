@@ -128,14 +128,16 @@ class InspectService final : public Inspect::CallbackService {
     const auto reactor = std::make_shared<AskAnswer>(*reply);
     reactor->keep(reactor);
     const TakeAnswer take = AskAnswer::taker(reactor);
-    if (Status status = check(*context); !status) {
-      take(status.error());
+    const auto who = administrator(*context);
+    if (!who) {
+      take(who.error());
     } else if (request->target().size() > Questions::kMostTarget || !request->target().starts_with('/')) {
       take(Error{ErrorCode::kInvalidArgument, "the target is no path, or too long"});
     } else if (!request->agent().empty()) {
       hub_.questions().ask(request->agent(), {request->method(), request->target()}, take);
     } else if (hub_.own_pages()) {
-      hub_.own_pages()({request->method(), request->target()}, take);
+      hub_.own_pages()(
+          {request->method(), request->target(), "administrator " + *who + " at " + peer_address(*context)}, take);
     } else {
       take(Error{ErrorCode::kUnimplemented, "this controller has no pages of its own"});
     }
@@ -234,12 +236,16 @@ class InspectService final : public Inspect::CallbackService {
   }
   static Error no_history() { return {ErrorCode::kUnimplemented, "this controller keeps no history"}; }
 
-  /// Refuses who is no administrator, before anything else.
-  Status check(const grpc::CallbackServerContext& context) {
-    const auto who = caller(context, hub_.authority(), Role::kAdministrator);
-    if (who) return {};
+  /// The name in the certificate. Refuses who is no administrator, before anything else.
+  Result<std::string> administrator(const grpc::CallbackServerContext& context) {
+    auto who = caller(context, hub_.authority(), Role::kAdministrator);
+    if (who) return std::move(who->subject.name);
     hub_.log_refusal(peer_address(context), who.error().text);
     return who.error();
+  }
+  Status check(const grpc::CallbackServerContext& context) {
+    const auto who = administrator(context);
+    return who ? Status() : Status(who.error());
   }
 
   template <typename Work>

@@ -39,12 +39,15 @@ class SampleFederation {
     view.clock = [](const ObjectKey& key) { return clock(key); };
     view.preview = [](const PreviewQuestion& question) { return preview(question); };
     view.sync = [this](const std::string& peer) { return sync(peer); };
-    view.resolve = [this](const ObjectKey& key, const Dot& dot, const std::string&) { return resolve(key, dot); };
+    view.resolve = [this](const ObjectKey& key, const Dot& dot, const std::string& by) {
+      return resolve(key, dot, by);
+    };
     return view;
   }
 
   bool leads = true;
   std::vector<Dot> resolved{};
+  std::vector<std::string> resolvers{};  ///< of each
 
  private:
   static Error not_leading() {
@@ -142,12 +145,13 @@ class SampleFederation {
     return std::vector<SyncStarted>{{"berlin", kBerlin, true, comparisons_}};
   }
 
-  Status resolve(const ObjectKey& key, const Dot& dot) {
+  Status resolve(const ObjectKey& key, const Dot& dot, const std::string& by) {
     if (key != cart() || (dot != own_dot() && dot != berlin_dot())) {
       return Error{ErrorCode::kNotFound, "the version is not among them any more"};
     }
     const std::lock_guard lock(mutex_);
     resolved.push_back(dot);
+    resolvers.push_back(by);
     return {};
   }
 

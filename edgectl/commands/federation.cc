@@ -1,6 +1,7 @@
 // edgectl federation: how clusters that share objects are alike, what they disagree about, and who knows what; from the
 // controller's pages (docs/federation.md).
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <iostream>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "base/text/ascii.h"
@@ -123,6 +125,15 @@ std::string version_named(const std::vector<Json>& versions, const std::string& 
   return found.size() == 1 ? found.front() : std::string();
 }
 
+/// Of whoever runs this, for the controller's log and the event; empty: the system has none.
+std::string login_name() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
+  return found->pw_name;
+}
+
 /// Asks at the terminal; empty: nothing was chosen.
 std::string ask_which(const std::vector<Json>& versions) {
   cli::write_text(stderr, "\nWhich one stays? 1 to " + std::to_string(versions.size()) + ", or nothing: ");
@@ -163,6 +174,7 @@ int resolve(const cli::Arguments& arguments) {
     if (kept.empty()) return failed(kConflicts, "nothing was chosen; the conflict stays");
   }
   object->emplace_back("keep", kept);
+  object->emplace_back("by", login_name());
   const auto done = ask_federation(*controller, "POST", "resolve", *object);
   if (!done) return tell(kConflicts, done.error());
   return print("resolved: " + shown(kept) + " is written over the others\n");

@@ -22,7 +22,7 @@ class FederationCommands : public testing::Test {
     options.listen = "127.0.0.1:0";
     options.data_dir = dir_ / "data";
     options.own_pages = [this](const controller::AgentQuestion& question, const controller::TakeAnswer& take) {
-      take(controller::federation_page(sample_.view(), question, "a test"));
+      take(controller::federation_page(sample_.view(), question));
     };
     auto started = controller::Distributor::start(std::move(options));
     ASSERT_TRUE(started.ok()) << started.error().text;
@@ -80,6 +80,7 @@ TEST_F(FederationCommands, ResolveWhatIsNamedAndNothingElse) {
   EXPECT_EQ(done.out, "resolved: bbbb.5.9 is written over the others\n");
   ASSERT_EQ(sample_.resolved.size(), 1u);
   EXPECT_EQ(sample_.resolved[0].replica.cluster, "bbbb");
+  EXPECT_THAT(sample_.resolvers[0], testing::MatchesRegex("[^ ]+ \\(administrator [^ ]+ at .+\\)"));
   EXPECT_EQ(edgectl({"conflicts"}).err, "edgectl: there are no conflicts\n");
 }
 

@@ -24,7 +24,7 @@ class WebFederation : public testing::Test {
     options.listen = "127.0.0.1:0";
     options.data_dir = world_.dir() / "other";
     options.own_pages = [this](const controller::AgentQuestion& question, const controller::TakeAnswer& take) {
-      take(controller::federation_page(sample_.view(), question, "a test"));
+      take(controller::federation_page(sample_.view(), question));
     };
     auto started = controller::Distributor::start(std::move(options));
     ASSERT_TRUE(started.ok()) << started.error().text;

@@ -82,11 +82,12 @@ Result<std::string> Federation::conflict(const FederatedObject& object) {
   return json_line(json{{"items", std::move(items)}});
 }
 
-Result<std::string> Federation::resolve(const FederatedObject& object, const std::string& keep) {
+Result<std::string> Federation::resolve(const FederatedObject& object, const std::string& keep, const std::string& by) {
   const auto asked = controller();
   if (!asked) return asked.error();
   PageParameters parameters = parameters_of(object);
   parameters.emplace_back("keep", keep);
+  parameters.emplace_back("by", by);
   const auto done = ask_federation(**asked, "POST", "resolve", parameters);
   if (!done) return forgotten(done.error());
   return json_line(*done);
@@ -125,7 +126,8 @@ net::Task<net::server::Reply> Api::resolve(Viewing viewing, std::string body) {
   if (!reviewed.allowed) {
     co_return error_reply(403, "you may not update " + object.kind + " " + object.name_space + "/" + object.name);
   }
-  std::function<Result<std::string>()> ask = [this, object, keep] { return federation_.resolve(object, keep); };
+  const std::string by = viewing.viewer->identity().user;
+  std::function<Result<std::string>()> ask = [this, object, keep, by] { return federation_.resolve(object, keep, by); };
   Reply reply = co_await of_fleet(std::move(viewing), std::move(ask), nullptr);
   co_return reply;
 }

@@ -27,8 +27,8 @@ class Federation {
   Result<std::string> overview();
   /// The versions of one object with their contents, redacted. kNotFound: there is no conflict about it.
   Result<std::string> conflict(const FederatedObject& object);
-  /// `keep`: the name of the version that stays.
-  Result<std::string> resolve(const FederatedObject& object, const std::string& keep);
+  /// `keep`: the name of the version that stays; `by`: who is logged in.
+  Result<std::string> resolve(const FederatedObject& object, const std::string& keep, const std::string& by);
 
  private:
   Result<controller::InspectClient*> controller();
