@@ -62,7 +62,7 @@ std::optional<Change> Choice::step(std::span<const PathState> paths, Time now) {
   // Until something is known of the paths there is nothing to report.
   const bool known = std::ranges::any_of(paths, &PathState::measured);
   if (!chosen_ && !known && !next.dropped) return std::nullopt;
-  Change change{.before = selection_, .now = next, .cause = cause(next)};
+  Change change{.before = selection_, .now = next, .cause = cause(next, paths)};
   for (const std::size_t path : selection_.paths) {
     if (paths[path].fault != Fault::kNone) change.fault = paths[path].fault;
   }
@@ -89,17 +89,36 @@ void Choice::update(Member& member, const PathState& path, Time now) {
   member.changed = now;
 }
 
-/// Eligible candidates of the best kind that has some.
-std::vector<std::size_t> Choice::best_tier() const {
+std::vector<std::size_t> Choice::eligible_paths() const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].eligible) found.push_back(i);
+  }
+  return found;
+}
+
+/// Those that nothing is wrong with now; what is in use stays as long as it is one of them.
+std::vector<std::size_t> Choice::fit_paths(std::span<const PathState> paths) const {
+  std::vector<std::size_t> found;
+  std::vector<std::size_t> used;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i].fault != Fault::kNone || !paths[i].measured) continue;
+    found.push_back(i);
+    if (std::ranges::find(selection_.paths, i) != selection_.paths.end()) used.push_back(i);
+  }
+  return used.empty() || settings_.strategy == Strategy::kLoadBalance ? found : used;
+}
+
+/// Of `among` those of the best kind.
+std::vector<std::size_t> Choice::best_tier(const std::vector<std::size_t>& among) const {
   std::vector<std::size_t> tier;
   std::pair<bool, bool> best{true, true};
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (!members_[i].eligible) continue;
-    const std::pair kind(members_[i].candidate.metered, members_[i].candidate.backup);
+  for (const std::size_t path : among) {
+    const std::pair kind(members_[path].candidate.metered, members_[path].candidate.backup);
     if (kind < best) tier.clear();
     if (kind <= best || tier.empty()) {
       best = kind;
-      tier.push_back(i);
+      tier.push_back(path);
     }
   }
   return tier;
@@ -121,7 +140,8 @@ std::size_t Choice::choose(const std::vector<std::size_t>& among, std::span<cons
 }
 
 Selection Choice::decide(std::span<const PathState> paths) const {
-  const std::vector<std::size_t> among = best_tier();
+  std::vector<std::size_t> among = best_tier(eligible_paths());
+  if (among.empty()) among = best_tier(fit_paths(paths));
   if (among.empty()) return best_effort(paths);
   if (settings_.strategy == Strategy::kLoadBalance) return {.paths = among};
   return {.paths = {choose(among, paths)}};
@@ -151,11 +171,11 @@ Selection Choice::best_effort(std::span<const PathState> paths) const {
   return {.paths = selection_.paths, .best_effort = true};
 }
 
-Cause Choice::cause(const Selection& now) const {
+Cause Choice::cause(const Selection& now, std::span<const PathState> paths) const {
   if (!chosen_) return Cause::kStart;
   if (now.best_effort || now.dropped) return Cause::kNoneFit;
   for (const std::size_t path : selection_.paths) {
-    if (!members_[path].eligible) return Cause::kFault;
+    if (!members_[path].eligible && paths[path].fault != Fault::kNone) return Cause::kFault;
   }
   const bool by_quality = settings_.strategy == Strategy::kLowestLatency || settings_.strategy == Strategy::kLowestLoss;
   if (!by_quality || now.paths.empty() || selection_.paths.empty()) return Cause::kReturned;

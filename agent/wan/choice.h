@@ -3,7 +3,8 @@
 //
 // A path is eligible from the first time that it is fit. It stops being eligible when a fault has lasted `after`, and
 // is again when it has been fit for `back_after`: twice as long each time that it fails soon after it came back. The
-// strategy chooses among eligible paths, so that a path at its limit cannot move traffic back and forth.
+// strategy chooses among eligible paths, so that a path at its limit cannot move traffic back and forth. Without one,
+// paths that are fit are used before their wait is over: to stay away from them would help nobody.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +57,7 @@ enum class Cause : std::uint8_t {
   kFault,     ///< the path before is not eligible any more
   kReturned,  ///< a path that is preferred became eligible
   kBetter,    ///< by latency or loss
-  kNoneFit,   ///< no path is eligible: the best that lives, or none
+  kNoneFit,   ///< no path is fit: the best that lives, or none
 };
 std::string_view to_string(Cause cause);
 
@@ -99,11 +100,13 @@ class Choice {
   };
 
   void update(Member& member, const PathState& path, Time now);
-  std::vector<std::size_t> best_tier() const;
+  std::vector<std::size_t> best_tier(const std::vector<std::size_t>& among) const;
+  std::vector<std::size_t> eligible_paths() const;
+  std::vector<std::size_t> fit_paths(std::span<const PathState> paths) const;
   std::size_t choose(const std::vector<std::size_t>& among, std::span<const PathState> paths) const;
   Selection decide(std::span<const PathState> paths) const;
   Selection best_effort(std::span<const PathState> paths) const;
-  Cause cause(const Selection& now) const;
+  Cause cause(const Selection& now, std::span<const PathState> paths) const;
 
   ChoiceSettings settings_;
   std::vector<Member> members_;

@@ -179,6 +179,29 @@ TEST(Choice, DropNeverUsesAPathThatIsNotFit) {
   EXPECT_TRUE(world.choice.selection().dropped);
 }
 
+TEST(Choice, AFitPathIsTakenBeforeItsWaitIsOverWhenNoOtherIs) {
+  for (const Fallback fallback : {Fallback::kBestEffort, Fallback::kDrop}) {
+    World world({.fallback = fallback}, {{}, {}});
+    world.run(seconds(1));
+    // The second one recovers, and has long to wait when the first one fails.
+    world.set(1, Fault::kDead);
+    world.run(seconds(5));
+    world.set(1, Fault::kNone);
+    world.run(seconds(1));
+    ASSERT_FALSE(world.choice.eligible(1));
+    world.set(0, Fault::kDead);
+    world.run(seconds(5));
+    EXPECT_EQ(world.choice.selection(), (Selection{.paths = {1}}));
+    // It is not left for a preferred one that has to wait, too.
+    world.set(0, Fault::kNone);
+    world.run(seconds(5));
+    EXPECT_EQ(world.choice.selection(), (Selection{.paths = {1}}));
+    world.run(seconds(600));
+    EXPECT_EQ(world.choice.selection(), (Selection{.paths = {0}}));
+    EXPECT_EQ(world.changes.back().cause, Cause::kReturned);
+  }
+}
+
 TEST(Choice, ADisabledLinkLeavesAtOnce) {
   World world({}, {{}, {}});
   world.set(0, Fault::kDisabled);

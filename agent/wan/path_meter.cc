@@ -23,7 +23,7 @@ double ratio(std::uint32_t part, std::uint32_t of) { return of == 0 ? 0 : static
 
 PathMeter::PathMeter(const ProbeSettings& settings)
     : settings_(settings),
-      probes_(settings.window + static_cast<std::size_t>(settings.timeout / settings.interval) + kInARow + 1) {}
+      probes_(settings.window + static_cast<std::size_t>(settings.timeout / settings.interval) + kFewestMissed + 1) {}
 
 std::uint32_t PathMeter::first() const {
   return next_ > probes_.size() ? next_ - static_cast<std::uint32_t>(probes_.size()) : 0;
@@ -53,7 +53,7 @@ bool PathMeter::answered(const Answer& answer) {
   const Time error = distance(found.latency, smoothed_);
   deviation_ = smoothed_ == Time::zero() ? found.latency / 2 : (3 * deviation_ + error) / 4;
   smoothed_ = smoothed_ == Time::zero() ? found.latency : (7 * smoothed_ + found.latency) / 8;
-  note_life(true, found.sent);
+  liveness_.answered(found.sent);
   decide();
   return true;
 }
@@ -64,7 +64,7 @@ void PathMeter::advance(Time now) {
     const Probe& oldest = probe(unheard_);
     if (oldest.state == State::kAnswered) continue;
     if (oldest.state == State::kAwaited && now - oldest.sent < wait) break;
-    note_life(false, oldest.sent);
+    liveness_.missed(oldest.sent);
   }
   for (std::uint32_t number = undecided_; number < next_; ++number) {
     Probe& late = probe(number);
@@ -83,18 +83,6 @@ void PathMeter::decide() {
     last_latency_ = outcome.lost ? std::nullopt : std::optional(decided.latency);
     outcomes_.push_back(outcome);
   }
-}
-
-void PathMeter::note_life(bool answered, Time sent) {
-  if (answered == alive_) {
-    in_a_row_ = 0;
-    return;
-  }
-  if (in_a_row_++ == 0) row_began_ = sent;
-  if (in_a_row_ < kInARow) return;
-  alive_ = answered;
-  alive_since_ = row_began_;
-  in_a_row_ = 0;
 }
 
 /// Liveness waits less than `timeout`, which a slow answer is given: as long as TCP would before it sends again.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/wan/change_detector.h"
+#include "agent/wan/liveness.h"
 
 namespace edge::agent::wan {
 
@@ -15,9 +16,6 @@ struct ProbeSettings {
   Time timeout = std::chrono::milliseconds(500);  ///< a probe that is not answered by then is lost
   std::uint32_t window = 1000;                    ///< probes that `quality` is of; within [2, 10,000]
 };
-
-/// So many probes in a row make a path dead when they are missed, and alive when they are answered.
-inline constexpr unsigned kInARow = 3;
 
 /// The times of an answered probe.
 struct Answer {
@@ -70,10 +68,10 @@ class PathMeter {
   std::vector<Outcome> take_outcomes();
 
   /// Returns whether enough probes were decided to know whether it lives.
-  bool measured() const { return undecided_ >= kInARow; }
-  bool alive() const { return alive_; }
-  /// When the last change of `alive` began: the sending of the first of the probes that decided it.
-  Time alive_since() const { return alive_since_; }
+  bool measured() const { return undecided_ >= kFewestMissed; }
+  bool alive() const { return liveness_.alive(); }
+  /// Liveness::since.
+  Time alive_since() const { return liveness_.since(); }
   /// Cost: a sort of the window.
   Quality quality() const;
 
@@ -94,7 +92,6 @@ class PathMeter {
   /// The oldest that is kept.
   std::uint32_t first() const;
   void decide();
-  void note_life(bool answered, Time sent);
   Time patience() const;
 
   ProbeSettings settings_;
@@ -107,10 +104,7 @@ class PathMeter {
   /// Latency and its deviation, smoothed as TCP does (RFC 6298), for how long liveness waits.
   Time smoothed_{};
   Time deviation_{};
-  bool alive_ = false;
-  Time alive_since_{};
-  unsigned in_a_row_ = 0;  ///< against `alive_`
-  Time row_began_{};
+  Liveness liveness_;
 };
 
 }  // namespace edge::agent::wan

@@ -153,6 +153,34 @@ TEST(WanSimulation, TrafficIsBackFromAMeteredLinkSoonAfterBackAfter) {
   }
 }
 
+TEST(WanSimulation, ALinkWithABrownOutLivesAndIsAtFaultForItsLoss) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    // A fifth of the packets is lost each way: of round trips more than a third.
+    Network network(seed, kLimits, {.fallback = Fallback::kDrop}, {{}, {}});
+    network.run(minutes(5));
+    network.links[0].loss = 0.36;
+    EXPECT_LE(network.until_on(1, seconds(20)), seconds(15)) << "seed " << seed;
+    EXPECT_EQ(network.changes.back().fault, Fault::kLoss) << "seed " << seed;
+    network.run(minutes(10));
+    // Dropped before anything was known, the start, and this.
+    EXPECT_EQ(network.changes.size(), 3U) << "seed " << seed;
+  }
+}
+
+TEST(WanSimulation, NothingIsDroppedThoughTheOnlyLinkHasABrownOut) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    // No limit of loss: what lives is fit.
+    Network network(seed, {}, {.fallback = Fallback::kDrop}, {{}});
+    network.run(minutes(1));
+    const std::size_t before = network.changes.size();
+    network.links[0].loss = 0.2;
+    network.run(minutes(1));
+    network.links[0].loss = 0.36;
+    network.run(hours(1));
+    EXPECT_EQ(network.changes.size(), before) << "seed " << seed;
+  }
+}
+
 TEST(WanSimulation, NothingMovesForSomeLostProbes) {
   Network network(1, kLimits, {}, {{}, {}});
   network.links[0].loss = 0.003;

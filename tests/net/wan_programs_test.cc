@@ -56,8 +56,10 @@ class WanPrograms : public WanNet {
     for (const char* const site : {"a", "b"}) {
       run("mkdir -p " + directory_ + "/web-" + site);
       std::ofstream(directory_ + "/web-" + site + "/index.html") << site;
-      web_.push_back(start(site, {"python3", "-m", "http.server", "--bind", lan(site), "--directory",
-                                  directory_ + "/web-" + site, "8000"}));
+      // Its log is read by nobody.
+      web_.push_back(start(site, {"sh", "-c",
+                                  "exec python3 -m http.server --bind " + lan(site) + " --directory " + directory_ +
+                                      "/web-" + site + " 8000 2>/dev/null"}));
       agents_[site] = agent(site);
     }
     for (const char* const site : {"a", "b"}) {
@@ -129,7 +131,7 @@ class WanPrograms : public WanNet {
     }
     text += version + "kind: WANPolicy\nmetadata: {name: proxy}\nspec: {siteRefs: [a-" + unique +
             "], priority: 10, matches: [{gatewayRefs: [web]}], path: {strategy: Preferred, linkRefs: [a-mobile, "
-            "a-fibre], fallback: Drop}, failover: {after: 200ms, backAfter: 60s}}\n---\n";
+            "a-fibre], fallback: Drop}, sla: {maxLoss: 1%}, failover: {after: 200ms, backAfter: 60s}}\n---\n";
     text += version +
             "kind: ProxyGateway\nmetadata: {name: web}\nspec: {listeners: [{name: http, port: 8080, protocol: "
             "HTTP}]}\n---\n";
@@ -141,6 +143,8 @@ class WanPrograms : public WanNet {
     files_.put("sites.yaml", text);
   }
 
+  /// Octets that the relay forwarded towards `a` over one of its links.
+  std::uint64_t arrived_by(const std::string& link) { return relay().figures("a/" + link, Way::kDown).bytes; }
   /// From `a` itself, and by its proxy.
   std::string direct(int seconds = 5) const {
     return output(inside("a") + "curl -s --max-time " + std::to_string(seconds) + " http://10.30.0.1:8000/");
@@ -148,9 +152,17 @@ class WanPrograms : public WanNet {
   std::string proxied(int seconds = 5) const {
     return output(inside("a") + "curl -s --max-time " + std::to_string(seconds) + " http://127.0.0.1:8080/");
   }
+  /// Of the policy of `a`'s proxy, as its agent counts them.
+  static unsigned long moves() {
+    return std::stoul("0" + output(inside("a") + "curl -s http://127.0.0.1:9090/metrics | grep "
+                                                 "'edge_wan_moves_total{policy=\"default/proxy\"' | sed 's/.* //'"));
+  }
   std::string trouble() const {
     std::string text;
-    for (const auto& [site, process] : agents_) text += site + ":\n" + process->err_text();
+    for (const auto& [site, process] : agents_) {
+      text += site + ":\n" + process->err_text();
+      text += output(inside(site) + "curl -s http://127.0.0.1:9090/metrics | grep '^edge_wan'");
+    }
     return text + control_->err_text();
   }
 
@@ -172,6 +184,63 @@ TEST_F(WanPrograms, CarryTrafficAndLeaveALinkThatDies) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(direct(), "b");
   for (int i = 0; i < 5; ++i) EXPECT_EQ(proxied(), "b");
   EXPECT_FALSE(has(output(inside(kInternet) + "nft list table ip watch"), "counter packets 1"));
+}
+
+TEST_F(WanPrograms, TheProxysOwnConnectionsTakeTheLinkOfTheirPolicy) {
+  EXPECT_TRUE(await([&] { return direct(1) == "b"; })) << trouble();
+  EXPECT_TRUE(await([&] { return proxied(1) == "b"; })) << trouble();
+  constexpr std::uint64_t kFile = 4 << 20;
+  ASSERT_TRUE(run("truncate -s " + std::to_string(kFile) + " " + directory_ + "/web-b/file"));
+  const auto fetched = [&](const std::string& url) {
+    return output(inside("a") + "curl -s --max-time 60 -o /dev/null -w '%{size_download}' " + url);
+  };
+  // Probes and keepalives are far less than the file.
+  const std::uint64_t mobile = arrived_by("mobile");
+  EXPECT_EQ(fetched("http://127.0.0.1:8080/file"), std::to_string(kFile)) << trouble();
+  EXPECT_GT(arrived_by("mobile"), mobile + kFile);
+  const std::uint64_t fibre = arrived_by("fibre");
+  EXPECT_EQ(fetched("http://10.30.0.1:8000/file"), std::to_string(kFile));
+  EXPECT_GT(arrived_by("fibre"), fibre + kFile);
+}
+
+TEST_F(WanPrograms, LoseNoRequestInABrownOut) {
+  EXPECT_TRUE(await([&] { return direct(1) == "b"; })) << trouble();
+  EXPECT_TRUE(await([&] { return proxied(1) == "b"; })) << trouble();
+  ASSERT_TRUE(run("truncate -s 100000 " + directory_ + "/web-b/file"));
+  // Four clients, whose requests are in flight all the time, and what did not end well of them.
+  const std::string failed = directory_ + "/failed";
+  const std::string done = directory_ + "/done";
+  ASSERT_TRUE(run("touch " + failed + " " + done));
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&] {
+      run(inside("a") + "bash -c 'while [ ! -e " + directory_ +
+          "/over ]; do curl -sf --max-time 60 -o /dev/null -w \"%{http_code} %{size_download}\\n\" "
+          "http://127.0.0.1:8080/file >> " +
+          done + " || echo failed >> " + failed + "; done'");
+    });
+  }
+  const auto requests = [&] { return std::stoul("0" + output("cat " + done + " | wc -l")); };
+  const auto more = [&](std::size_t count) {
+    const std::size_t before = requests();
+    return await([&] { return requests() >= before + count; });
+  };
+  EXPECT_TRUE(more(20));
+  // The other link was away a moment ago, and has not waited long enough to be trusted again.
+  relay().set("a/fibre", {.blackhole = true});
+  EXPECT_TRUE(await([&] { return direct(1) == "b"; })) << trouble();
+  relay().set("a/fibre", {});
+  // A fifth of the packets is lost each way: requests in flight end where they are, new ones take the other link.
+  const unsigned long before = moves();
+  relay().set("a/mobile", {.loss = 0.2});
+  EXPECT_TRUE(await([&] { return moves() > before; })) << trouble();
+  EXPECT_TRUE(more(40)) << trouble();
+  relay().set("a/mobile", {});
+  EXPECT_TRUE(more(20)) << trouble();
+  run("touch " + directory_ + "/over");
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(output("cat " + failed), "") << trouble();
+  EXPECT_EQ(output("grep -v '^200 100000$' " + done), "") << trouble();
 }
 
 TEST_F(WanPrograms, GiveTheirSiteToTheNextProcessAndLeaveNothing) {

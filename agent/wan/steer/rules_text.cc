@@ -126,6 +126,9 @@ class Text {
           reply += (reply.empty() ? "" : ", ") + hex(link_mark(slot)) + end;
         }
         if (original.empty()) return;
+        // A connection that nobody has answered yet is no flow: when its first packet is sent again, it takes what is
+        // chosen by then.
+        line("meta l4proto tcp ct direction original ct status & seen-reply == 0 return");
         line("ct direction original ct mark & " + hex(kSlotMask) + " vmap { " + original + " }");
         line("ct direction reply ct mark & " + hex(kLinkMask) + " vmap { " + reply + " }");
       });
