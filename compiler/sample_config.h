@@ -115,7 +115,8 @@ inline void add_settings(Config& config, LinkedRoute& route) {
     return static_cast<std::uint32_t>(config.policies.size() - 1);
   };
   const SecretKey secret{"shop", "keys", "value"};
-  const auto limit = policy("limit", PolicyType::kRateLimit, RateLimitSettings{100, 200, RateKey::kHeader, "x-user"});
+  const auto limit =
+      policy("limit", PolicyType::kRateLimit, RateLimitSettings{{{100, 1s, 200, {{RateKey::kHeader, "x-user"}}}}});
   const auto basic = policy("basic", PolicyType::kBasicAuth, BasicAuthSettings{"Shop", secret, true});
   const auto jwt = policy(
       "jwt", PolicyType::kJwt,

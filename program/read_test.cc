@@ -272,8 +272,9 @@ TEST(Read, PoliciesNameSettingsOfTheirTypeAndStayInside) {
     SectionBuilder builder(sizeof(PoliciesHeader));
     PoliciesHeader header{};
     header.policies = builder.array(std::vector{policy});
-    header.rate_limits =
-        builder.array(std::vector<RateLimitRecord>(limits, RateLimitRecord{1, 1, RateKey::kSourceIp, 0, {}}));
+    const auto keys = builder.array(std::vector{RateKeyRecord{RateKey::kSourceIp, {}}});
+    const auto rates = builder.array(std::vector{RateRecord{1, 1'000'000'000, 1, keys}});
+    header.rate_limits = builder.array(std::vector<RateLimitRecord>(limits, RateLimitRecord{rates}));
     return program_of({{SectionKind::kPolicies, 0, make_blob(std::move(builder).finish(header))}});
   };
   const PolicyRecord sound{7, {}, {}, PolicyType::kRateLimit, 0};

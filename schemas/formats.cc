@@ -31,7 +31,7 @@ constexpr FormatRow kFormats[] = {
     {Format::kHeaderName, "^" EDGE_TOKEN "$"},
     {Format::kHeaderValue, "^([^\\x00-\\x20\\x7f]([^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?)?$"},
     {Format::kMethod, "^" EDGE_TOKEN "$"},
-    {Format::kRateLimitKey, "^(source-ip|host|path|(header|cookie):" EDGE_TOKEN "|(query|jwt):[^\\n]+)$"},
+    {Format::kRateLimitKey, "^(source-ip|host|path|identity|(header|cookie):" EDGE_TOKEN "|(query|jwt):[^\\n]+)$"},
     {Format::kPercent, "^(100(\\.0{1,3})?|[0-9]{1,2}(\\.[0-9]{1,3})?)%$"},
     {Format::kCountOrPercent, "^(100|[0-9]{1,2})%$"},
     {Format::kHostPort, "^(\\[" EDGE_IPV6 "\\]|" EDGE_HOST "\\.?):[0-9]{1,5}$"},
@@ -91,7 +91,8 @@ std::string_view format_text(Format format) {
     case Format::kMethod:
       return "a method";
     case Format::kRateLimitKey:
-      return "`source-ip`, `header:NAME`, `cookie:NAME`, `query:NAME`, `jwt:CLAIM`, `host` or `path`";
+      return "`source-ip`, `header:NAME`, `cookie:NAME`, `query:NAME`, `jwt:CLAIM`, `identity`, `host` or "
+             "`path`";
     case Format::kPercent:
       return "a percentage such as `0.5%`";
     case Format::kCountOrPercent:

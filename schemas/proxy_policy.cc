@@ -90,15 +90,34 @@ constexpr Field kJwtFields[] = {
 };
 constexpr Object kJwt{kJwtFields};
 
+constexpr std::string_view kPeriods[] = {"Second", "Minute", "Hour", "Day"};
+constexpr Field kRateLimitFields[] = {
+    integer("requests", "Sustained rate: requests per `per`.").within(1, 1'000'000'000).needed(),
+    string("per", "Unit of time of `requests`.").one_of(kPeriods).needed(),
+    integer("burst", "Requests at once; `requests` without it.").within(1, 1'000'000'000),
+    strings("keys",
+            "What requests are counted by: each combination of values has a limit of its own. `key` without it.")
+        .as(Format::kRateLimitKey)
+        .at_most(4),
+};
+constexpr Object kRateLimit{kRateLimitFields};
 constexpr Field kRateFields[] = {
-    integer("requestsPerSecond", "Sustained rate.").within(1, 1'000'000'000).needed(),
+    integer("requestsPerSecond", "Sustained rate. This or `limits` is required.").within(1, 1'000'000'000),
     integer("burst", "Requests at once; requestsPerSecond without it.").within(1, 1'000'000'000),
     string("key",
-           "What requests are counted by: source-ip, header:NAME, cookie:NAME, query:NAME, jwt:CLAIM, host, path.")
+           "What requests are counted by: source-ip, header:NAME, cookie:NAME, query:NAME, jwt:CLAIM, identity, host, "
+           "path.")
         .as(Format::kRateLimitKey)
         .defaults_to("source-ip"),
+    objects("limits", kRateLimit, "Several limits in place of requestsPerSecond: a request has to be within all.")
+        .at_most(8),
 };
-constexpr Object kRate{kRateFields};
+constexpr Rule kRateRules[] = {
+    {"has(self.requestsPerSecond) != (has(self.limits) && size(self.limits) > 0)",
+     "one of requestsPerSecond and limits is required"},
+    {"!has(self.burst) || has(self.requestsPerSecond)", "burst goes with requestsPerSecond"},
+};
+constexpr Object kRate{.fields = kRateFields, .rules = kRateRules};
 
 constexpr Field kCorsFields[] = {
     strings("allowOrigins", "Origins that may read answers."),

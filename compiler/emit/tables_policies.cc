@@ -24,6 +24,8 @@ program::RateKey rate_key(RateKey key) {
       return program::RateKey::kJwtClaim;
     case RateKey::kHost:
       return program::RateKey::kHost;
+    case RateKey::kIdentity:
+      return program::RateKey::kIdentity;
     case RateKey::kPath:
       break;
   }
@@ -76,8 +78,13 @@ class PolicyEmitter {
   std::uint32_t put(std::monostate /*unreadable*/) { return program::kNone; }
   std::uint32_t put(const IpAccessSettings& from) { return push(ip_accesses_, {cidrs(from.allow), cidrs(from.deny)}); }
   std::uint32_t put(const RateLimitSettings& from) {
-    return push(rate_limits_,
-                {from.requests_per_second, from.burst, rate_key(from.key), 0, builder_.string(from.key_name)});
+    std::vector<program::RateRecord> limits;
+    for (const RateLimitRule& limit : from.limits) {
+      std::vector<program::RateKeyRecord> keys;
+      for (const RateKeyPart& part : limit.keys) keys.push_back({rate_key(part.key), builder_.string(part.name)});
+      limits.push_back({limit.requests, nanoseconds(limit.period), limit.burst, builder_.array(keys)});
+    }
+    return push(rate_limits_, {builder_.array(limits)});
   }
   std::uint32_t put(const BasicAuthSettings& from) {
     return push(basic_auths_,

@@ -305,7 +305,7 @@ TEST(Tables, CarriesEverySettingAndTheNamesOfSecrets) {
         "    openTime 30s\n",
         "    serverName api.internal\n",
         "mirror 10% to shop/api, host api.example.com\n",
-        "policy shop/limit RateLimit\n  requestsPerSecond 100\n  burst 200\n  key header:x-user\n",
+        "policy shop/limit RateLimit\n  limits 100 per 1s burst 200 by header:x-user\n",
         "policy shop/basic BasicAuth\n  realm Shop\n  users shop/keys value\n  stripAuth true\n",
         "policy shop/jwt JWT\n",
         "  algorithms RS256\n",
@@ -337,7 +337,7 @@ TEST(Tables, ASettingTouchesItsOwnSectionAlone) {
   };
   const auto before = read(tables_only(one_of_everything()));
   Config policy = one_of_everything();
-  std::get<RateLimitSettings>(policy.policies[1].settings).burst = 300;
+  std::get<RateLimitSettings>(policy.policies[1].settings).limits[0].burst = 300;
   EXPECT_THAT(sections_changed(before, read(tables_only(policy))), ElementsAre(program::SectionKind::kPolicies));
   Config backend = one_of_everything();
   backend.backends[0].health_check->interval *= 2;

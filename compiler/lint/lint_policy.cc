@@ -13,7 +13,7 @@ using model::ProxyPolicy;
 
 /// A burst below the rate makes the rate unreachable: the bucket is full before a second's worth is in it.
 void check(const ProxyPolicy& policy, const model::RateLimit& limit, Diagnostics& diagnostics) {
-  if (!limit.burst || limit.burst->value >= limit.requests_per_second) return;
+  if (!limit.burst || !limit.limits.empty() || limit.burst->value >= limit.requests_per_second) return;
   diagnostics.add(warning(policy.metadata,
                           {.code = DiagnosticCode::kBurstBelowRate,
                            .span = limit.burst->span,

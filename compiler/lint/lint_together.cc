@@ -299,10 +299,28 @@ class TogetherLinter {
     });
   }
 
+  /// The first key of a limit by a claim, with its field; null: there is none.
+  static const Located<std::string>* claim_key(const model::RateLimit& limit, std::string& field) {
+    const auto by_claim = [](const Located<std::string>& key) { return key.value.starts_with("jwt:"); };
+    field = "spec.rateLimit.key";
+    bool inherited = limit.limits.empty();
+    for (std::size_t i = 0; i < limit.limits.size(); ++i) {
+      const model::Strings& keys = limit.limits[i].keys;
+      inherited = inherited || keys.empty();
+      const auto found = std::ranges::find_if(keys, by_claim);
+      if (found == keys.end()) continue;
+      field = "spec.rateLimit.limits[" + std::to_string(i) + "].keys[" + std::to_string(found - keys.begin()) + "]";
+      return &*found;
+    }
+    return inherited && limit.key && by_claim(*limit.key) ? &*limit.key : nullptr;
+  }
+
   /// A limit by `jwt:CLAIM` counts by what a JWT policy has verified; without one it has a single bucket.
   void claims(const ProxyPolicy& policy) {
     const auto* limit = std::get_if<model::RateLimit>(&policy.settings);
-    if (limit == nullptr || !limit->key || !limit->key->value.starts_with("jwt:")) return;
+    std::string field;
+    const Located<std::string>* const key = limit == nullptr ? nullptr : claim_key(*limit, field);
+    if (key == nullptr) return;
     const std::string target = key_of_target(policy);
     const ProxyRoute* open = nullptr;
     if (policy.target_kind == PolicyTarget::kRoute) {
@@ -314,13 +332,13 @@ class TogetherLinter {
       if (found != served->second.end()) open = *found;
     }
     if (open == nullptr) return;
-    Diagnostic found = warning(
-        policy.metadata, {.code = DiagnosticCode::kUnverifiedClaim,
-                          .span = limit->key->span,
-                          .field = policy.metadata.kind == "Ingress" ? "metadata.annotations" : "spec.rateLimit.key",
-                          .message = "no JWT policy verifies the tokens of " + open->metadata.text() +
-                                     ": all of its requests count as one client",
-                          .fix = "add a policy of type JWT for the route, or count by something else"});
+    Diagnostic found =
+        warning(policy.metadata, {.code = DiagnosticCode::kUnverifiedClaim,
+                                  .span = key->span,
+                                  .field = policy.metadata.kind == "Ingress" ? "metadata.annotations" : field,
+                                  .message = "no JWT policy verifies the tokens of " + open->metadata.text() +
+                                             ": all of its requests count as one client",
+                                  .fix = "add a policy of type JWT for the route, or count by something else"});
     found.notes.emplace_back("a token that nobody has verified says what whoever sends it likes");
     diagnostics_.add(std::move(found));
   }

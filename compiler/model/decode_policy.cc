@@ -53,6 +53,18 @@ Jwt decode_jwt(const Fields& own) {
   return jwt;
 }
 
+RateLimit decode_rate_limit(const Fields& own) {
+  const auto rate = own.integer("requestsPerSecond");
+  RateLimit limit{.requests_per_second = rate ? rate->value : 0, .burst = own.integer("burst"), .key = own.text("key")};
+  own.entries("limits", [&](const Fields& entry) {
+    limit.limits.push_back({.requests = entry.needed_integer("requests"),
+                            .per = entry.needed_text("per").value,
+                            .burst = entry.integer("burst"),
+                            .keys = entry.strings("keys")});
+  });
+  return limit;
+}
+
 std::optional<Reference> backend_of(const Fields& own) {
   const Fields backend = own.object("backendRef");
   return backend ? std::optional(backend.reference()) : std::nullopt;
@@ -83,9 +95,7 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
       policy.settings = decode_jwt(own);
       return;
     case PolicyType::kRateLimit:
-      policy.settings = RateLimit{.requests_per_second = own.needed_integer("requestsPerSecond").value,
-                                  .burst = own.integer("burst"),
-                                  .key = own.text("key")};
+      policy.settings = decode_rate_limit(own);
       return;
     case PolicyType::kCors:
       policy.settings = Cors{.allow_origins = own.strings("allowOrigins"),
@@ -183,6 +193,44 @@ void check_access(const Fields& own, Span span, Report& report) {
   report.fault(DiagnosticCode::kMissingField, span, "spec.ipAccess", "one of `allow` and `deny` is required");
 }
 
+/// Seconds in which a bucket has to be full again: what the runtime's clock can hold with room to spare.
+constexpr std::int64_t kLongestFill = 31'536'000;
+
+std::int64_t seconds_of(std::string_view per) {
+  if (per == "Day") return 86'400;
+  if (per == "Hour") return 3'600;
+  return per == "Minute" ? 60 : 1;
+}
+
+/// A request counts by one way of writing the limits.
+void check_rate_limit(const Fields& own, Span span, Report& report) {
+  const bool rate = static_cast<bool>(own.node("requestsPerSecond"));
+  const bool limits = own.node("limits") && own.node("limits").size() > 0;
+  if (rate && limits) {
+    report.fault(DiagnosticCode::kExclusiveFields, own.node("limits").key_span(), "spec.rateLimit.limits",
+                 "`requestsPerSecond` and `limits` exclude each other");
+  } else if (!rate && !limits) {
+    report.fault(DiagnosticCode::kMissingField, span, "spec.rateLimit",
+                 "one of `requestsPerSecond` and `limits` is required");
+  }
+  if (own.node("burst") && !rate) {
+    report.fault(DiagnosticCode::kExclusiveFields, own.node("burst").key_span(), "spec.rateLimit.burst",
+                 "`burst` goes with `requestsPerSecond`", "write it in each of `limits`");
+  }
+  std::size_t index = 0;
+  own.entries("limits", [&](const Fields& entry) {
+    const std::string field = "spec.rateLimit.limits[" + std::to_string(index++) + "].burst";
+    const auto burst = entry.integer("burst");
+    const auto requests = entry.integer("requests");
+    if (!burst || !requests || requests->value <= 0) return;
+    const std::int64_t seconds = seconds_of(entry.needed_text("per").value);
+    if (burst->value / requests->value < kLongestFill / seconds) return;
+    report.fault(DiagnosticCode::kInvalidValue, burst->span, field,
+                 "it takes a year or more until a burst of " + std::to_string(burst->value) + " can be had again",
+                 "lower `burst`, or raise `requests`");
+  });
+}
+
 }  // namespace
 
 std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report) {
@@ -196,6 +244,7 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
       if (own) {
         if (row.value == PolicyType::kCors) check_cors(own, report);
         if (row.value == PolicyType::kIpAccess) check_access(own, type.span, report);
+        if (row.value == PolicyType::kRateLimit) check_rate_limit(own, type.span, report);
         if (row.value == PolicyType::kForwardAuth) check_forward(own, type.span, report);
         check_written(own, row.value, report);
         decode_settings(own, policy);

@@ -69,7 +69,7 @@ bool is_url(std::string_view text) {
 }
 
 bool is_rate_limit_key(std::string_view text) {
-  if (text == "source-ip" || text == "host" || text == "path") return true;
+  if (text == "source-ip" || text == "host" || text == "path" || text == "identity") return true;
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) return false;
   const std::string_view kind = text.substr(0, colon);

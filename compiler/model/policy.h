@@ -86,10 +86,19 @@ struct Jwt {
   std::vector<ClaimHeader> claim_headers{};
 };
 
+/// One of several limits of a policy.
+struct RateLimitRule {
+  Located<std::int64_t> requests{};
+  std::string per{};  ///< `Second`, `Minute`, `Hour`, `Day`
+  Maybe<std::int64_t> burst{};
+  Strings keys{};
+};
+
 struct RateLimit {
   std::int64_t requests_per_second = 0;
   Maybe<std::int64_t> burst{};
   Maybe<std::string> key{};
+  std::vector<RateLimitRule> limits{};  ///< replace the rate and the burst where there are any
 };
 
 struct Cors {

@@ -53,8 +53,14 @@ bool each(Checker& check, ArrayRef<T> ref, const char* field, Sound sound) {
 }
 
 bool check_settings(Checker& check, const PoliciesHeader& header) {
-  const auto rate = [&](const RateLimitRecord& record) {
-    return record.key >= RateKey::kSourceIp && record.key <= RateKey::kPath && check.text(record.key_name);
+  const auto key = [&](const RateKeyRecord& record) {
+    return record.key >= RateKey::kSourceIp && record.key <= RateKey::kIdentity && check.text(record.name);
+  };
+  const auto rate = [&](const RateRecord& record) {
+    return record.period_ns != 0 && record.keys.count != 0 && each(check, record.keys, "rate_limits.keys", key);
+  };
+  const auto rates = [&](const RateLimitRecord& record) {
+    return record.limits.count != 0 && each(check, record.limits, "rate_limits.limits", rate);
   };
   const auto basic = [&](const BasicAuthRecord& record) {
     return check.text(record.realm) && check.secret(record.users) && record.strip_auth <= 1;
@@ -94,7 +100,7 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
     return check_cidrs(check, record.allow, "ip_accesses.allow") && check_cidrs(check, record.deny, "ip_accesses.deny");
   };
   return each(check, header.ip_accesses, "ip_accesses", access) &&
-         each(check, header.rate_limits, "rate_limits", rate) &&
+         each(check, header.rate_limits, "rate_limits", rates) &&
          each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
          each(check, header.oidcs, "oidcs", oidc) && each(check, header.forward_auths, "forward_auths", forward) &&
          each(check, header.cors, "cors", cors) && each(check, header.security_headers, "security_headers", security);

@@ -252,6 +252,14 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const BackendR
 
 // ---- Policies -------------------------------------------------------------------------------------------------------
 
+std::string rate_text(const SectionView& section, const RateRecord& limit) {
+  const auto period = std::chrono::nanoseconds(static_cast<std::int64_t>(limit.period_ns));
+  std::string text = std::to_string(limit.requests) + " per " + duration_text(period) + " burst " +
+                     std::to_string(limit.burst) + " by";
+  for (const RateKeyRecord& part : section.array(limit.keys)) text += " " + rate_key_text(section, part);
+  return text;
+}
+
 /// Writes the settings of a policy, by its type.
 class PolicySettings {
  public:
@@ -292,13 +300,9 @@ class PolicySettings {
     return Block(section_, "ipAccess").cidrs("allow", record.allow).cidrs("deny", record.deny).take();
   }
   TreeSettings of(const RateLimitRecord& record) const {
-    static constexpr std::array<const char*, 8> kKeys = {
-        "", "source-ip", "header:", "cookie:", "query:", "jwt:", "host", "path"};
-    return Block(section_, "rateLimit")
-        .number("requestsPerSecond", record.requests_per_second)
-        .number("burst", record.burst)
-        .word("key", kKeys[static_cast<std::size_t>(record.key)] + std::string(section_.string(record.key_name)))
-        .take();
+    std::vector<std::string> limits;
+    for (const RateRecord& limit : section_.array(record.limits)) limits.push_back(rate_text(section_, limit));
+    return Block(section_, "rateLimit").list("limits", std::move(limits)).take();
   }
   TreeSettings of(const BasicAuthRecord& record) const {
     return Block(section_, "basicAuth")
@@ -377,6 +381,12 @@ class PolicySettings {
 };
 
 }  // namespace
+
+std::string rate_key_text(const SectionView& section, const RateKeyRecord& part) {
+  static constexpr std::array<const char*, 9> kKeys = {
+      "", "source-ip", "header:", "cookie:", "query:", "jwt:", "host", "path", "identity"};
+  return kKeys[static_cast<std::size_t>(part.key)] + std::string(section.string(part.name));
+}
 
 std::string type_name(PolicyType type) {
   static constexpr std::array<const char*, 9> kNames = {"?",    "IPAccess",    "RateLimit", "BasicAuth",      "JWT",

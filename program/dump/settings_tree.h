@@ -38,6 +38,8 @@ struct TreePolicy {
 };
 
 std::string type_name(PolicyType type);
+/// As in `spec.rateLimit.key`: `source-ip`, `header:x-user`.
+std::string rate_key_text(const SectionView& policies, const RateKeyRecord& part);
 std::vector<TreeSettings> settings_of(const SectionView& section, const ListenerRecord& listener);
 /// Ordered by name.
 std::vector<TreeGateway> gateways_of(const ProgramView& program);

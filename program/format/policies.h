@@ -47,16 +47,28 @@ enum class RateKey : std::uint32_t {
   kJwtClaim = 5,
   kHost = 6,
   kPath = 7,
+  kIdentity = 8,  ///< whom an authentication policy has found
 };
 
-struct RateLimitRecord {
-  std::uint64_t requests_per_second;
-  std::uint64_t burst;
+struct RateKeyRecord {
   RateKey key;
-  std::uint32_t reserved;
-  StringRef key_name;  ///< header (lower case), cookie, query key or claim; requests without it share one bucket
+  StringRef name;  ///< header (lower case), cookie, query key or claim; requests without it share one value
 };
-static_assert(sizeof(RateLimitRecord) == 32);
+static_assert(sizeof(RateKeyRecord) == 12);
+
+struct RateRecord {
+  std::uint64_t requests;  ///< in a period
+  std::uint64_t period_ns;
+  std::uint64_t burst;
+  ArrayRef<RateKeyRecord> keys;  ///< at least one; each combination of values has its own bucket
+};
+static_assert(sizeof(RateRecord) == 32);
+
+/// Limits that a request must all be within; at least one.
+struct RateLimitRecord {
+  ArrayRef<RateRecord> limits;
+};
+static_assert(sizeof(RateLimitRecord) == 8);
 
 struct BasicAuthRecord {
   StringRef realm;

@@ -6,7 +6,6 @@
 #include "program/format/records.h"
 #include "runtime/policy/cors.h"
 #include "runtime/policy/ip_access.h"
-#include "runtime/policy/rate_limit.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/security_headers.h"
 
@@ -24,9 +23,18 @@ constexpr bool authenticates(PolicyType type) {
 
 }  // namespace
 
+namespace {
+
+struct RateLimitPolicy {
+  std::vector<RateLimit> limits;
+  std::shared_ptr<RateLimitTally> tally;
+};
+
+}  // namespace
+
 struct Policies::Settings {
   /// One an entry of the section's arrays.
-  std::vector<RateLimit> rate_limits;
+  std::vector<RateLimitPolicy> rate_limits;
   std::vector<Cors> cors;
   std::vector<SecurityHeaders> security_headers;
   std::vector<IpAccess> ip_accesses;
@@ -42,10 +50,14 @@ struct Policies::Settings {
     const auto limits = section.array(header.rate_limits);
     static constexpr PolicyRecord kNobodys{};
     for (std::size_t i = 0; i < limits.size(); ++i) {
-      rate_limits.emplace_back(section, owners[i] == nullptr ? kNobodys : *owners[i], limits[i]);
+      const PolicyRecord& owner = owners[i] == nullptr ? kNobodys : *owners[i];
+      RateLimitPolicy& policy = rate_limits.emplace_back();
+      for (const program::RateRecord& limit : section.array(limits[i].limits)) {
+        policy.limits.emplace_back(section, owner, limit);
+      }
       if (counts == nullptr || owners[i] == nullptr) continue;
-      rate_limits.back().tell(counts->of(std::string(section.string(owners[i]->name_space)) + "/" +
-                                         std::string(section.string(owners[i]->name))));
+      policy.tally =
+          counts->of(std::string(section.string(owner.name_space)) + "/" + std::string(section.string(owner.name)));
     }
     cors.reserve(header.cors.count);
     for (const program::CorsRecord& record : section.array(header.cors)) cors.emplace_back(section, record);
@@ -85,6 +97,32 @@ Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chai
 
 Policies::~Policies() = default;
 
+namespace {
+
+/// Limits that count by what authentication finds out are applied behind it: behind the token for a claim, and behind
+/// all for who the client is. Where nobody finds it out they stay, each with one bucket.
+void defer_limits(PolicyChain& chain) {
+  const auto verifies = [](const AuthStep& step) { return step.type == PolicyType::kJwt; };
+  const auto token = std::ranges::find_if(chain.authentication, verifies);
+  const bool verified = token != chain.authentication.end();
+  const auto stays = [&](const RateLimit* limit) {
+    return !(verified && limit->by_claim()) && !(!chain.authentication.empty() && limit->by_identity());
+  };
+  std::vector<const RateLimit*>& limits = chain.limits.limits;
+  const auto later = std::ranges::stable_partition(limits, stays);
+  if (later.empty()) return;
+  chain.late_limits = {{later.begin(), later.end()}, chain.limits.tally};
+  limits.erase(later.begin(), later.end());
+  const bool by_identity = std::ranges::any_of(chain.late_limits.limits, &RateLimit::by_identity);
+  chain.late_after =
+      by_identity ? chain.authentication.size() : static_cast<std::size_t>(token - chain.authentication.begin()) + 1;
+  if (limits.empty()) {
+    std::erase_if(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kRateLimit; });
+  }
+}
+
+}  // namespace
+
 PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const {
   PolicyChain chain;
   for (const std::uint64_t id : ids) {
@@ -100,9 +138,12 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
       case PolicyType::kIpAccess:
         step.ip_access = &settings_->ip_accesses[policy->settings];
         break;
-      case PolicyType::kRateLimit:
-        step.rate_limit = &settings_->rate_limits[policy->settings];
+      case PolicyType::kRateLimit: {
+        const RateLimitPolicy& limit = settings_->rate_limits[policy->settings];
+        for (const RateLimit& each : limit.limits) chain.limits.limits.push_back(&each);
+        chain.limits.tally = limit.tally.get();
         break;
+      }
       case PolicyType::kCors:
         step.cors = &settings_->cors[policy->settings];
         break;
@@ -118,13 +159,7 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
     }
     chain.steps.push_back(step);
   }
-  const auto verifies = [](const AuthStep& step) { return step.type == PolicyType::kJwt; };
-  if (std::ranges::any_of(chain.authentication, verifies)) {
-    const auto later = std::ranges::stable_partition(
-        chain.steps, [](const PolicyStep& step) { return step.rate_limit == nullptr || !step.rate_limit->by_claim(); });
-    for (const PolicyStep& step : later) chain.claim_limits.push_back(step.rate_limit);
-    chain.steps.erase(later.begin(), later.end());
-  }
+  defer_limits(chain);
   return chain;
 }
 
@@ -141,7 +176,7 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
   for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
     if (step.ip_access != nullptr) answer = step.ip_access->pass(policy_request);
-    if (step.rate_limit != nullptr) answer = step.rate_limit->pass(policy_request, table);
+    if (step.type == PolicyType::kRateLimit) answer = chain.limits.pass(policy_request, nullptr, table);
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;
   }

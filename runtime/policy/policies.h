@@ -13,21 +13,20 @@
 #include "runtime/match/load.h"
 #include "runtime/policy/added_fields.h"
 #include "runtime/policy/policy_request.h"
+#include "runtime/policy/rate_limit.h"
 #include "runtime/policy/rate_limit_table.h"
 
 namespace edge::runtime {
 
 class Cors;
 class IpAccess;
-class RateLimit;
 class RateLimitCounts;
 class SecurityHeaders;
 
-/// One policy in a chain. Of the pointers only the one of its type is set.
+/// One policy in a chain. Of the pointers only the one of its type is set; a rate limit's is PolicyChain::limits.
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
   const IpAccess* ip_access = nullptr;
-  const RateLimit* rate_limit = nullptr;
   const Cors* cors = nullptr;
   const SecurityHeaders* security_headers = nullptr;
 };
@@ -43,8 +42,11 @@ struct AuthStep {
 struct PolicyChain {
   std::vector<PolicyStep> steps;
   std::vector<AuthStep> authentication;
-  /// Limits that count by a claim, where JWT is among the authentication: applied once a token is verified.
-  std::vector<const RateLimit*> claim_limits;
+  /// Of the policy of type RateLimit: those applied before authentication, in the step of its type.
+  RateLimitGroup limits;
+  /// Those that count by what authentication finds out: applied once `late_after` of its steps have passed.
+  RateLimitGroup late_limits;
+  std::size_t late_after = 0;
   bool empty() const { return steps.empty() && authentication.empty(); }
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/policy/rate_limit.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/hash.h"
@@ -62,65 +63,102 @@ std::string seconds(net::Duration duration) {
   return std::to_string(whole);
 }
 
+const std::string* find_claim(const VerifiedClient* client, const std::string& wanted) {
+  if (client == nullptr) return nullptr;
+  for (const auto& [name, text] : client->claims) {
+    if (name == wanted) return &text;
+  }
+  return nullptr;
+}
+
+PolicyAnswer refusal(const Rate& rate, const RateLimitTable::TakeResult& taken) {
+  PolicyAnswer answer{429, "rate-limited", "Too many requests.", {}};
+  answer.fields = "Retry-After: " + seconds(taken.retry_after) +
+                  "\r\nRateLimit-Limit: " + std::to_string(rate.burst()) +
+                  "\r\nRateLimit-Remaining: " + std::to_string(taken.remaining) +
+                  "\r\nRateLimit-Reset: " + seconds(taken.full_after) + "\r\n";
+  return answer;
+}
+
 }  // namespace
 
 RateLimit::RateLimit(const program::SectionView& policies, const program::PolicyRecord& policy,
-                     const program::RateLimitRecord& settings)
-    : rate_(settings.requests_per_second, settings.burst),
-      key_(settings.key),
-      name_(policies.string(settings.key_name)) {
-  const std::array<std::uint64_t, 3> numbers = {settings.requests_per_second, settings.burst,
-                                                static_cast<std::uint64_t>(key_)};
+                     const program::RateRecord& settings)
+    : rate_(settings.requests, settings.burst, net::Duration(static_cast<std::int64_t>(settings.period_ns)),
+            static_cast<std::uint16_t>(policy.id)) {
+  const std::array<std::uint64_t, 3> numbers = {settings.requests, settings.period_ns, settings.burst};
   const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), sizeof(numbers));
-  identity_ = hash_bytes(hash_bytes(policy.id, bytes), name_);
+  identity_ = hash_bytes(policy.id, bytes);
+  for (const program::RateKeyRecord& part : policies.array(settings.keys)) {
+    parts_.push_back({part.key, std::string(policies.string(part.name))});
+    identity_ = hash_bytes(identity_ + static_cast<std::uint64_t>(part.key), parts_.back().name);
+  }
 }
 
-std::uint64_t RateLimit::begin_hash(std::uint64_t seed) const {
-  return hash_bytes(seed, {reinterpret_cast<const char*>(&identity_), sizeof(identity_)});
-}
+bool RateLimit::counts_by(RateKey key) const { return std::ranges::find(parts_, key, &Part::key) != parts_.end(); }
+bool RateLimit::by_claim() const { return counts_by(RateKey::kJwtClaim); }
+bool RateLimit::by_identity() const { return counts_by(RateKey::kIdentity); }
 
-std::uint64_t RateLimit::bucket_of(const PolicyRequest& policy_request, std::uint64_t seed) const {
-  const std::uint64_t hash = begin_hash(seed);
-  switch (key_) {
+std::uint64_t RateLimit::hash_part(const Part& part, const PolicyRequest& policy_request, const VerifiedClient* client,
+                                   std::uint64_t hash) {
+  switch (part.key) {
     case RateKey::kSourceIp:
       return hash_source(hash, policy_request.source);
     case RateKey::kHeader:
-      return hash_header(hash, policy_request.head.fields, name_);
+      return hash_header(hash, policy_request.head.fields, part.name);
     case RateKey::kCookie:
-      return hash_cookie(hash, policy_request.head.fields, name_);
+      return hash_cookie(hash, policy_request.head.fields, part.name);
     case RateKey::kQuery:
-      return hash_query(hash, policy_request.head.query, name_);
+      return hash_query(hash, policy_request.head.query, part.name);
     case RateKey::kHost:
       return hash_bytes(hash, policy_request.host);
     case RateKey::kPath:
       return hash_bytes(hash, policy_request.path);
-    case RateKey::kJwtClaim:
+    case RateKey::kJwtClaim: {
+      const std::string* const value = find_claim(client, part.name);
+      return value == nullptr ? hash_absent(hash) : hash_bytes(hash, *value);
+    }
+    case RateKey::kIdentity:
       break;
   }
-  // Nobody verifies a token here, and what is not verified anybody may write: all share a bucket (fails closed).
-  return hash_absent(hash);
+  return client == nullptr || client->subject.empty() ? hash_absent(hash) : hash_bytes(hash, client->subject);
 }
 
-std::optional<PolicyAnswer> RateLimit::pass(const PolicyRequest& policy_request, RateLimitTable& table) const {
-  return take(bucket_of(policy_request, table.seed()), policy_request.now, table);
+std::uint64_t RateLimit::bucket(const PolicyRequest& policy_request, const VerifiedClient* client,
+                                std::uint64_t seed) const {
+  std::uint64_t hash = hash_bytes(seed, {reinterpret_cast<const char*>(&identity_), sizeof(identity_)});
+  for (const Part& part : parts_) hash = hash_part(part, policy_request, client, hash);
+  return hash;
 }
 
-std::optional<PolicyAnswer> RateLimit::pass_claim(const std::string* value, net::Time now,
-                                                  RateLimitTable& table) const {
-  const std::uint64_t hash = begin_hash(table.seed());
-  return take(value == nullptr ? hash_absent(hash) : hash_bytes(hash, *value), now, table);
-}
-
-std::optional<PolicyAnswer> RateLimit::take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const {
-  const RateLimitTable::TakeResult taken = table.take(rate_, bucket, now);
-  if (tally_ != nullptr) tally_->count(bucket, taken.passes);
-  if (taken.passes) return std::nullopt;
-  PolicyAnswer answer{429, "rate-limited", "Too many requests.", {}};
-  answer.fields = "Retry-After: " + seconds(taken.retry_after) +
-                  "\r\nRateLimit-Limit: " + std::to_string(rate_.burst()) +
-                  "\r\nRateLimit-Remaining: " + std::to_string(taken.remaining) +
-                  "\r\nRateLimit-Reset: " + seconds(taken.full_after) + "\r\n";
-  return answer;
+std::optional<PolicyAnswer> RateLimitGroup::pass(const PolicyRequest& policy_request, const VerifiedClient* client,
+                                                 RateLimitTable& table) const {
+  std::array<std::uint64_t, kMost> buckets;
+  const std::size_t count = std::min(limits.size(), kMost);
+  for (std::size_t i = 0; i < count; ++i) buckets[i] = limits[i]->bucket(policy_request, client, table.seed());
+  const net::Time now = policy_request.now;
+  const Rate* refusing = nullptr;
+  RateLimitTable::TakeResult strictest;
+  const auto refuse = [&](const Rate& rate, const RateLimitTable::TakeResult& taken) {
+    if (refusing != nullptr && taken.retry_after <= strictest.retry_after) return;
+    refusing = &rate;
+    strictest = taken;
+  };
+  // One limit needs no look before: it takes nothing where it refuses.
+  for (std::size_t i = 0; count > 1 && i < count; ++i) {
+    const auto found = table.look(limits[i]->rate(), buckets[i], now);
+    if (!found.passes) refuse(limits[i]->rate(), found);
+  }
+  for (std::size_t i = 0; refusing == nullptr && i < count; ++i) {
+    const auto taken = table.take(limits[i]->rate(), buckets[i], now);
+    if (taken.passes) continue;
+    // Another thread was faster.
+    for (std::size_t before = 0; before < i; ++before) table.give_back(limits[before]->rate(), buckets[before]);
+    refuse(limits[i]->rate(), taken);
+  }
+  if (tally != nullptr) tally->count(buckets[0], refusing == nullptr);
+  if (refusing == nullptr) return std::nullopt;
+  return refusal(*refusing, strictest);
 }
 
 }  // namespace edge::runtime

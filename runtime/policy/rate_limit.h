@@ -1,12 +1,15 @@
-// RateLimit: a number of requests per second for each value of a key; further ones are answered 429.
+// RateLimit: a number of requests in a time for each value of a key; further ones are answered 429.
 // docs/rate-limiting.md.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "program/read.h"
 #include "runtime/policy/policy_request.h"
@@ -15,33 +18,53 @@
 
 namespace edge::runtime {
 
+/// What authentication has found out about the client.
+struct VerifiedClient {
+  std::span<const std::pair<std::string, std::string>> claims{};  ///< of its token; missing claims are omitted
+  std::string subject{};                                          ///< who it is; empty: nobody was named
+};
+
+/// One limit of a policy. Immutable; threads: any.
 class RateLimit {
  public:
-  /// A policy that is the same in the next program, by name and settings, keeps its buckets.
+  /// A limit that is the same in the next program, by the name of its policy and its settings, keeps its buckets.
   RateLimit(const program::SectionView& policies, const program::PolicyRecord& policy,
-            const program::RateLimitRecord& settings);
+            const program::RateRecord& settings);
 
-  /// Sets the counters of its decisions.
-  void tell(std::shared_ptr<RateLimitTally> tally) { tally_ = std::move(tally); }
+  /// Returns whether it counts by a claim of a verified token, or by who the client is.
+  bool by_claim() const;
+  bool by_identity() const;
 
-  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request, RateLimitTable& table) const;
-
-  /// Returns whether it counts by a claim of a verified token.
-  bool by_claim() const { return key_ == program::RateKey::kJwtClaim; }
-  const std::string& claim() const { return name_; }
-  /// Applies the limit. `value`: of the claim, in a verified token; null: the token does not have it.
-  std::optional<PolicyAnswer> pass_claim(const std::string* value, net::Time now, RateLimitTable& table) const;
+  const Rate& rate() const { return rate_; }
+  /// Returns the key of the request's bucket in a table of that seed. `client`: null where nobody is verified; all
+  /// requests have one claim and one identity then (fails closed: what is not verified anybody may write).
+  std::uint64_t bucket(const PolicyRequest& policy_request, const VerifiedClient* client, std::uint64_t seed) const;
 
  private:
-  std::optional<PolicyAnswer> take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const;
-  std::uint64_t begin_hash(std::uint64_t seed) const;
-  std::uint64_t bucket_of(const PolicyRequest& policy_request, std::uint64_t seed) const;
+  struct Part {
+    program::RateKey key;
+    std::string name;
+  };
+  static std::uint64_t hash_part(const Part& part, const PolicyRequest& policy_request, const VerifiedClient* client,
+                                 std::uint64_t hash);
+  bool counts_by(program::RateKey key) const;
 
   std::uint64_t identity_;
   Rate rate_;
-  program::RateKey key_;
-  std::string name_;
-  std::shared_ptr<RateLimitTally> tally_;
+  std::vector<Part> parts_;
+};
+
+/// The limits of one policy, or those of them that are applied at one point of a request.
+struct RateLimitGroup {
+  static constexpr std::size_t kMost = 8;
+
+  std::vector<const RateLimit*> limits;
+  RateLimitTally* tally = nullptr;  ///< null: not counted
+
+  /// Takes a token from the bucket of every limit, or from none: a request that one limit refuses is not charged to the
+  /// others. Of several limits that refuse, the one that lasts longest answers.
+  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request, const VerifiedClient* client,
+                                   RateLimitTable& table) const;
 };
 
 }  // namespace edge::runtime

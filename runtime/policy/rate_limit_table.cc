@@ -12,7 +12,6 @@ namespace edge::runtime {
 namespace {
 
 constexpr std::uint64_t kUnitsPerNanosecond = 16;
-constexpr std::uint64_t kUnitsPerSecond = kUnitsPerNanosecond * 1'000'000'000;
 /// Nine years. Keeps sums of times within 64 bits.
 constexpr std::uint64_t kLongest = std::uint64_t{1} << 62;
 
@@ -26,6 +25,16 @@ net::Duration duration(std::uint64_t units) {
   return net::Duration((units + kUnitsPerNanosecond - 1) / kUnitsPerNanosecond);
 }
 
+/// The bits of a tag that say whose bucket it is, and the one that says that it is one.
+constexpr std::uint64_t kOwnerMask = 0x1fffe;
+
+std::uint64_t tag_of(std::uint64_t key, std::uint64_t owner) { return (std::rotr(key, 32) & ~kOwnerMask) | owner | 1; }
+
+/// Of a bucket that is full at `before`, after a request of that cost.
+std::uint64_t after_request(std::uint64_t before, std::uint64_t now, std::uint64_t cost) {
+  return std::max(before, now) + cost;
+}
+
 std::uint64_t random_seed() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
@@ -33,9 +42,12 @@ std::uint64_t random_seed() {
 
 }  // namespace
 
-Rate::Rate(std::uint64_t requests_per_second, std::uint64_t burst) : burst_(burst) {
-  const std::uint64_t rate = std::min(requests_per_second, kUnitsPerSecond);
-  cost_ = rate == 0 ? kLongest : (kUnitsPerSecond + rate - 1) / rate;
+Rate::Rate(std::uint64_t requests, std::uint64_t burst, net::Duration period, std::uint16_t owner)
+    : burst_(burst), owner_(std::uint64_t{owner} << 1) {
+  const std::uint64_t units =
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(period.count()) * kUnitsPerNanosecond, kLongest);
+  const std::uint64_t rate = std::min(requests, units);
+  cost_ = rate == 0 ? kLongest : (units + rate - 1) / rate;
   const auto whole = rate == 0 ? 0 : static_cast<unsigned __int128>(cost_) * burst;
   depth_ = whole > kLongest ? kLongest : static_cast<std::uint64_t>(whole);
 }
@@ -53,8 +65,8 @@ RateLimitTable::RateLimitTable(std::size_t keys)
 
 RateLimitTable::TakeResult RateLimitTable::take(const Rate& rate, std::uint64_t key, net::Time time) {
   const std::uint64_t now = units(time);
-  Set& set = sets_[(key >> 8) & mask_];
-  const std::uint64_t tag = std::rotr(key, 32) | 1;
+  Set& set = set_of(key);
+  const std::uint64_t tag = tag_of(key, rate.owner_);
   TakeResult taken;
   if (take_known(set, tag, rate, now, taken)) return taken;
   const std::lock_guard lock(inserting_[(key >> 8) % kLocks]);
@@ -73,7 +85,7 @@ bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, s
       // Another key may have been given the place meanwhile. take_new leaves another number then, so that an exchange
       // with the one read before this line fails.
       if (slot.load(std::memory_order_acquire) != tag) break;
-      const std::uint64_t after = std::max(before, now) + rate.cost_;
+      const std::uint64_t after = after_request(before, now, rate.cost_);
       if (after > now + rate.depth_) {
         taken = {false, 0, duration(after - rate.depth_ - now), duration(std::max(before, now) - now)};
         return true;
@@ -87,20 +99,74 @@ bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, s
   return false;
 }
 
+/// The way that a new key of the owner gets: a free one; where there is none, the one that was idle longest among its
+/// own, if those are many, else among those of whoever has too many, else among all.
+std::size_t RateLimitTable::victim(const Set& set, std::uint64_t owner) {
+  std::array<std::uint64_t, kWays> tags;
+  for (std::size_t way = 0; way < kWays; ++way) {
+    tags[way] = Word(const_cast<std::uint64_t&>(set.tags[way])).load(std::memory_order_relaxed);
+    if (tags[way] == 0) return way;
+  }
+  const auto count = [&](std::uint64_t of) {
+    return std::ranges::count_if(tags, [&](std::uint64_t tag) { return (tag & kOwnerMask) == of; });
+  };
+  const bool own_only = count(owner) >= kMostWays;
+  const auto crowds = [&](std::uint64_t tag) { return count(tag & kOwnerMask) > kMostWays; };
+  const bool crowded = !own_only && std::ranges::any_of(tags, crowds);
+  std::size_t oldest = 0;
+  std::uint64_t oldest_time = ~std::uint64_t{0};
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (own_only && (tags[way] & kOwnerMask) != owner) continue;
+    if (crowded && !crowds(tags[way])) continue;
+    const std::uint64_t time = Word(const_cast<std::uint64_t&>(set.full_at[way])).load(std::memory_order_relaxed);
+    if (time >= oldest_time) continue;
+    oldest = way;
+    oldest_time = time;
+  }
+  return oldest;
+}
+
+RateLimitTable::TakeResult RateLimitTable::look(const Rate& rate, std::uint64_t key, net::Time time) {
+  const std::uint64_t now = units(time);
+  Set& set = set_of(key);
+  const std::uint64_t tag = tag_of(key, rate.owner_);
+  std::uint64_t before = now;
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (Word(set.tags[way]).load(std::memory_order_acquire) != tag) continue;
+    before = std::max(now, Word(set.full_at[way]).load(std::memory_order_acquire));
+    break;
+  }
+  const std::uint64_t after = before + rate.cost_;
+  if (after > now + rate.depth_) {
+    return {false, 0, duration(after - std::min(after, now + rate.depth_)), duration(before - now)};
+  }
+  return {true, (now + rate.depth_ - after) / rate.cost_, net::Duration(0), duration(after - now)};
+}
+
+void RateLimitTable::give_back(const Rate& rate, std::uint64_t key) {
+  Set& set = set_of(key);
+  const std::uint64_t tag = tag_of(key, rate.owner_);
+  for (std::size_t way = 0; way < kWays; ++way) {
+    const Word slot(set.tags[way]);
+    if (slot.load(std::memory_order_acquire) != tag) continue;
+    const Word full_at(set.full_at[way]);
+    std::uint64_t before = full_at.load(std::memory_order_acquire);
+    while (slot.load(std::memory_order_acquire) == tag && before > rate.cost_) {
+      if (full_at.compare_exchange_weak(before, before - rate.cost_, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+        return;
+      }
+    }
+    return;
+  }
+}
+
 void RateLimitTable::take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken) {
   if (rate.cost_ > rate.depth_) {
     taken = {false, 0, duration(rate.cost_), net::Duration(0)};
     return;
   }
-  std::size_t oldest = 0;
-  std::uint64_t oldest_time = ~std::uint64_t{0};
-  for (std::size_t way = 0; way < kWays; ++way) {
-    const bool free = Word(set.tags[way]).load(std::memory_order_relaxed) == 0;
-    const std::uint64_t time = free ? 0 : Word(set.full_at[way]).load(std::memory_order_relaxed);
-    if (time >= oldest_time) continue;
-    oldest = way;
-    oldest_time = time;
-  }
+  const std::size_t oldest = victim(set, rate.owner_);
   const Word full_at(set.full_at[oldest]);
   const Word slot(set.tags[oldest]);
   slot.store(0, std::memory_order_release);

@@ -16,10 +16,13 @@
 namespace edge::runtime {
 
 /// A rate in the units of buckets, sixteenths of a nanosecond. Costs are rounded up: no rate is exceeded, and one of r
-/// requests per second falls short by less than one request in 16'000'000'000 / r.
+/// requests per second falls short by less than one request in 16'000'000'000 / r. The error does not grow: each
+/// request costs the same number of units, and no time is added up.
 class Rate {
  public:
-  Rate(std::uint64_t requests_per_second, std::uint64_t burst);
+  /// `requests` in a `period`, which is positive. `owner`: the policy; a policy with many keys displaces its own first.
+  Rate(std::uint64_t requests, std::uint64_t burst, net::Duration period = std::chrono::seconds(1),
+       std::uint16_t owner = 0);
 
   std::uint64_t burst() const { return burst_; }
 
@@ -28,6 +31,7 @@ class Rate {
   std::uint64_t cost_;   ///< of one request
   std::uint64_t depth_;  ///< of a full bucket
   std::uint64_t burst_;
+  std::uint64_t owner_;  ///< in the bits of kOwnerMask
 };
 
 class RateLimitTable {
@@ -48,8 +52,15 @@ class RateLimitTable {
   };
   /// Takes one token from the bucket of `key`; the bucket of a new key is full. `key` is a hash of everything that
   /// distinguishes buckets, including the rate; it must not be guessable (see seed()). Threads: any; locks only for a
-  /// new key. Without room the bucket that has been idle longest is replaced: nearly always a full one.
+  /// new key. Without room the bucket that has been idle longest is replaced: nearly always a full one. An owner that
+  /// has half of the places where a key may be replaces its own: no policy's keys displace all others.
+  ///
+  /// `now` is of a clock that is never set. Should it go back nonetheless, buckets refill later, and none is fuller.
   TakeResult take(const Rate& rate, std::uint64_t key, net::Time now);
+  /// Returns what take would, and takes nothing.
+  TakeResult look(const Rate& rate, std::uint64_t key, net::Time now);
+  /// Takes back a take that passed, unless the bucket has been replaced since.
+  void give_back(const Rate& rate, std::uint64_t key);
 
   /// Returns the seed for hashing keys: random, so that no client can find keys that collide or evict another.
   std::uint64_t seed() const { return seed_; }
@@ -57,7 +68,9 @@ class RateLimitTable {
  private:
   static constexpr std::size_t kWays = 8;
   static constexpr std::size_t kLocks = 64;
-  /// Buckets whose keys hash to the same set. A tag of 0 is a free slot.
+  /// Of the ways of a set: as many as one owner has before it replaces its own.
+  static constexpr std::ptrdiff_t kMostWays = kWays / 2;
+  /// Buckets whose keys hash to the same set. A tag of 0 is a free slot; the owner is in bits 1 to 16.
   struct alignas(128) Set {
     std::uint64_t tags[kWays];
     std::uint64_t full_at[kWays];
@@ -67,6 +80,8 @@ class RateLimitTable {
     void operator()(Set* sets) const;
   };
 
+  Set& set_of(std::uint64_t key) { return sets_[(key >> 8) & mask_]; }
+  static std::size_t victim(const Set& set, std::uint64_t owner);
   bool take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken);
   void take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken);
 

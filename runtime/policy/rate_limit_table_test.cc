@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -150,6 +151,69 @@ TEST(RateLimitTable, SurvivesCrowding) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(odd, 0U);
+}
+
+TEST(RateLimitTable, ADayIsExact) {
+  for (const auto [requests, period, burst] : std::initializer_list<std::tuple<std::uint64_t, hours, std::uint64_t>>{
+           {1, hours(24), 1}, {7, hours(24), 3}, {1'000, hours(24), 1'000}, {3'600, hours(1), 10}, {7, hours(1), 7}}) {
+    RateLimitTable table(64);
+    const Rate rate(requests, burst, period);
+    const auto seconds_per_period = std::chrono::duration_cast<seconds>(period).count();
+    std::uint64_t passed = 0;
+    constexpr int kPeriods = 30;
+    const nanoseconds step = nanoseconds(period) / static_cast<std::int64_t>(requests * 16);
+    for (net::Time now = kFirst; now < kFirst + period * kPeriods; now += step) {
+      passed += table.take(rate, 1, now).passes ? 1 : 0;
+    }
+    const std::uint64_t most = requests * kPeriods + burst;
+    EXPECT_LE(passed, most) << requests << " in " << seconds_per_period;
+    // The last of a step short of the end is not here yet; rounding costs less than one.
+    EXPECT_GE(passed + 2, most) << requests << " in " << seconds_per_period;
+  }
+}
+
+TEST(RateLimitTable, AClockThatGoesBackGivesNothingAway) {
+  RateLimitTable table(64);
+  const Rate rate(1, 3);
+  const net::Time later = kFirst + hours(1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table.take(rate, 1, later).passes);
+  EXPECT_FALSE(table.take(rate, 1, kFirst).passes);
+  EXPECT_FALSE(table.look(rate, 1, kFirst).passes);
+  EXPECT_FALSE(table.take(rate, 1, later).passes);
+  EXPECT_TRUE(table.take(rate, 1, later + seconds(1)).passes) << "what was taken at the later time is not lost";
+}
+
+TEST(RateLimitTable, ALookTakesNothingAndATakeCanBeGivenBack) {
+  RateLimitTable table(64);
+  const Rate rate(1, 2);
+  EXPECT_EQ(table.look(rate, 1, kFirst).remaining, 1U);
+  EXPECT_EQ(table.take(rate, 1, kFirst).remaining, 1U);
+  EXPECT_EQ(table.look(rate, 1, kFirst).remaining, 0U);
+  EXPECT_EQ(table.take(rate, 1, kFirst).remaining, 0U);
+  const auto refused = table.take(rate, 1, kFirst);
+  const auto looked = table.look(rate, 1, kFirst);
+  EXPECT_FALSE(looked.passes);
+  EXPECT_EQ(looked.retry_after, refused.retry_after);
+  EXPECT_EQ(looked.full_after, refused.full_after);
+  table.give_back(rate, 1);
+  EXPECT_TRUE(table.take(rate, 1, kFirst).passes);
+  EXPECT_FALSE(table.take(rate, 1, kFirst).passes);
+  table.give_back(rate, 2);
+  EXPECT_EQ(table.look(rate, 2, kFirst).remaining, 1U) << "never taken";
+}
+
+// A client that makes up keys of one policy must not make others forget what it has used of them.
+TEST(RateLimitTable, AFloodOfKeysOfOnePolicyLeavesTheOthers) {
+  RateLimitTable table(1024);
+  const Rate flooded(1, 1, hours(24), 1);
+  const Rate other(1, 1, seconds(1), 2);
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t i = 0; i < 200; ++i) keys.push_back(hash_bytes(i, "other"));
+  for (const std::uint64_t key : keys) EXPECT_TRUE(table.take(other, key, kFirst).passes);
+  for (std::uint64_t i = 0; i < 100'000; ++i) table.take(flooded, hash_bytes(i, "flood"), kFirst);
+  int remembered = 0;
+  for (const std::uint64_t key : keys) remembered += table.take(other, key, kFirst).passes ? 0 : 1;
+  EXPECT_EQ(remembered, 200);
 }
 
 TEST(RateLimitTable, TakesExtremeSettings) {

@@ -44,6 +44,10 @@ class TestSection {
     for (const std::string& text : texts) refs.push_back(builder_.string(text));
     return builder_.array(refs);
   }
+  template <typename Record>
+  program::ArrayRef<Record> array(const std::vector<Record>& records) {
+    return builder_.array(records);
+  }
   program::SectionView view() {
     bytes_ = std::move(builder_).finish(program::PoliciesHeader{});
     return program::SectionView(bytes_);

@@ -261,8 +261,11 @@ void add_policies(Chance& chance, LinkedConfig& config) {
   using compiler::PolicyType;
   add(PolicyType::kUnknown, {});
   add(PolicyType::kIpAccess, compiler::IpAccessSettings{.allow = {*parse_cidr("10.0.0.0/8")}});
-  add(PolicyType::kRateLimit, compiler::RateLimitSettings{.requests_per_second = 5, .burst = 5});
-  add(PolicyType::kRateLimit, compiler::RateLimitSettings{.requests_per_second = 9, .burst = 9});
+  const auto limit = [](std::uint64_t requests) {
+    return compiler::RateLimitSettings{{{.requests = requests, .burst = requests, .keys = {{}}}}};
+  };
+  add(PolicyType::kRateLimit, limit(5));
+  add(PolicyType::kRateLimit, limit(9));
   add(PolicyType::kBasicAuth, compiler::BasicAuthSettings{.realm = "a"});
   add(PolicyType::kOidc, compiler::OidcSettings{.issuer = "https://id.test", .redirect_url = "https://a.test/back"});
   add(PolicyType::kForwardAuth, compiler::ForwardAuthSettings{.address = "http://auth.test"});

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 
+#include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/route_tree.h"
 #include "program/format/records.h"
@@ -22,9 +24,9 @@ bool begins_with_scheme(std::string_view value, std::string_view scheme) {
          });
 }
 
-std::string key_words(const program::SectionView& view, const program::RateLimitRecord& limit) {
-  const std::string name(view.string(limit.key_name));
-  switch (limit.key) {
+std::string key_words(const program::SectionView& view, const program::RateKeyRecord& part) {
+  const std::string name(view.string(part.name));
+  switch (part.key) {
     case program::RateKey::kSourceIp:
       return "the client's address";
     case program::RateKey::kHeader:
@@ -39,8 +41,43 @@ std::string key_words(const program::SectionView& view, const program::RateLimit
       return "host";
     case program::RateKey::kPath:
       return "path";
+    case program::RateKey::kIdentity:
+      return "who is logged in";
   }
   return "?";
+}
+
+/// `a second`, `an hour`
+std::string period_words(std::uint64_t nanoseconds) {
+  switch (nanoseconds / 1'000'000'000) {
+    case 1:
+      return "a second";
+    case 60:
+      return "a minute";
+    case 3'600:
+      return "an hour";
+    case 86'400:
+      return "a day";
+    default:
+      return "in " + duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
+  }
+}
+
+std::string limit_words(const program::SectionView& view, const program::RateLimitRecord& record) {
+  std::string text = "at most ";
+  bool first = true;
+  for (const program::RateRecord& limit : view.array(record.limits)) {
+    if (!first) text += ", ";
+    first = false;
+    text += std::to_string(limit.requests) + " " + period_words(limit.period_ns) + " by ";
+    bool more = false;
+    for (const program::RateKeyRecord& part : view.array(limit.keys)) {
+      if (more) text += " and ";
+      more = true;
+      text += key_words(view, part);
+    }
+  }
+  return text + ", else 429";
 }
 
 std::string access_words(const program::SectionView& view, const program::IpAccessRecord& access,
@@ -80,11 +117,8 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
   switch (policy.type) {
     case PolicyType::kIpAccess:
       return access_words(view, view.array(header.ip_accesses)[policy.settings], request);
-    case PolicyType::kRateLimit: {
-      const program::RateLimitRecord& limit = view.array(header.rate_limits)[policy.settings];
-      return "at most " + std::to_string(limit.requests_per_second) + " a second by " + key_words(view, limit) +
-             ", else 429";
-    }
+    case PolicyType::kRateLimit:
+      return limit_words(view, view.array(header.rate_limits)[policy.settings]);
     case PolicyType::kBasicAuth:
       return basic_words(request);
     case PolicyType::kJwt:

@@ -22,10 +22,14 @@ std::string secret_text(const SecretKey& secret) {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-std::string rate_key_text(const RateLimitSettings& settings) {
-  constexpr std::string_view kWords[] = {"source-ip", "header", "cookie", "query", "jwt", "host", "path"};
-  std::string text(kWords[static_cast<std::size_t>(settings.key)]);
-  if (!settings.key_name.empty()) text += " " + quote(settings.key_name);
+std::string rate_keys_text(const std::vector<RateKeyPart>& keys) {
+  constexpr std::string_view kWords[] = {"source-ip", "header", "cookie", "query", "jwt", "host", "path", "identity"};
+  std::string text;
+  for (const RateKeyPart& part : keys) {
+    if (!text.empty()) text += " and ";
+    text += kWords[static_cast<std::size_t>(part.key)];
+    if (!part.name.empty()) text += " " + quote(part.name);
+  }
   return text;
 }
 
@@ -43,8 +47,12 @@ struct PolicyLines {
   }
 
   Lines operator()(const RateLimitSettings& settings) const {
-    return {"requests-per-second " + number(settings.requests_per_second) + " burst " + number(settings.burst) +
-            " by " + rate_key_text(settings)};
+    Lines lines;
+    for (const RateLimitRule& limit : settings.limits) {
+      lines.push_back("requests " + number(limit.requests) + " per " + duration_text(limit.period) + " burst " +
+                      number(limit.burst) + " by " + rate_keys_text(limit.keys));
+    }
+    return lines;
   }
 
   Lines operator()(const BasicAuthSettings& settings) const {

@@ -48,14 +48,24 @@ struct IpAccessSettings {
 };
 
 /// The key that requests are counted by.
-enum class RateKey : std::uint8_t { kSourceIp, kHeader, kCookie, kQuery, kJwtClaim, kHost, kPath };
+enum class RateKey : std::uint8_t { kSourceIp, kHeader, kCookie, kQuery, kJwtClaim, kHost, kPath, kIdentity };
 
-struct RateLimitSettings {
-  std::uint64_t requests_per_second = 0;
-  std::uint64_t burst = 0;
+/// One part of what requests are counted by.
+struct RateKeyPart {
   RateKey key = RateKey::kSourceIp;
-  std::string key_name{};  ///< header (lower case), cookie, query parameter or claim; requests without it share one
-                           ///< bucket
+  std::string name{};  ///< header (lower case), cookie, query parameter or claim; requests without it share one value
+};
+
+struct RateLimitRule {
+  std::uint64_t requests = 0;
+  std::chrono::nanoseconds period{std::chrono::seconds(1)};
+  std::uint64_t burst = 0;
+  std::vector<RateKeyPart> keys{};  ///< at least one
+};
+
+/// A request has to be within all limits.
+struct RateLimitSettings {
+  std::vector<RateLimitRule> limits{};
 };
 
 struct BasicAuthSettings {

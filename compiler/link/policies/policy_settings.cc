@@ -14,10 +14,34 @@ namespace edge::compiler::link {
 namespace {
 
 constexpr std::pair<std::string_view, RateKey> kRateKeys[] = {
-    {"source-ip", RateKey::kSourceIp}, {"host", RateKey::kHost},      {"path", RateKey::kPath},
-    {"header:", RateKey::kHeader},     {"cookie:", RateKey::kCookie}, {"query:", RateKey::kQuery},
-    {"jwt:", RateKey::kJwtClaim},
+    {"source-ip", RateKey::kSourceIp}, {"host", RateKey::kHost},         {"path", RateKey::kPath},
+    {"header:", RateKey::kHeader},     {"cookie:", RateKey::kCookie},    {"query:", RateKey::kQuery},
+    {"jwt:", RateKey::kJwtClaim},      {"identity", RateKey::kIdentity},
 };
+
+RateKeyPart rate_key(std::string_view written) {
+  RateKeyPart part;
+  for (const auto& [word, source] : kRateKeys) {
+    if (!written.starts_with(word)) continue;
+    part = {source, std::string(written.substr(word.size()))};
+    if (source == RateKey::kHeader) part.name = ascii_lower(part.name);
+    break;
+  }
+  return part;
+}
+
+bool same(const RateLimitRule& a, const RateLimitRule& b) {
+  return a.requests == b.requests && a.period == b.period && a.burst == b.burst &&
+         std::ranges::equal(a.keys, b.keys, [](const RateKeyPart& one, const RateKeyPart& other) {
+           return one.key == other.key && one.name == other.name;
+         });
+}
+
+std::chrono::nanoseconds period(std::string_view word) {
+  if (word == "Day") return std::chrono::days(1);
+  if (word == "Hour") return std::chrono::hours(1);
+  return word == "Minute" ? std::chrono::minutes(1) : std::chrono::seconds(1);
+}
 
 /// Of a backend the path alone: who resolves its name puts it before (link_policies.cc).
 std::string address_of(const model::ForwardAuth& written) {
@@ -63,16 +87,23 @@ struct Settings {
   }
 
   PolicySettings operator()(const model::RateLimit& written) const {
-    RateLimitSettings settings{.requests_per_second = static_cast<std::uint64_t>(written.requests_per_second)};
-    settings.burst =
-        static_cast<std::uint64_t>(value_or(written.burst, static_cast<std::int64_t>(written.requests_per_second)));
     const std::string key = value_or(written.key, std::string(kRateKeys[0].first));
-    for (const auto& [word, source] : kRateKeys) {
-      if (!key.starts_with(word)) continue;
-      settings.key = source;
-      settings.key_name = key.substr(word.size());
-      if (source == RateKey::kHeader) settings.key_name = ascii_lower(settings.key_name);
-      break;
+    RateLimitSettings settings;
+    if (written.limits.empty()) {
+      settings.limits.push_back(
+          {.requests = static_cast<std::uint64_t>(written.requests_per_second),
+           .burst = static_cast<std::uint64_t>(value_or(written.burst, written.requests_per_second)),
+           .keys = {rate_key(key)}});
+    }
+    for (const model::RateLimitRule& each : written.limits) {
+      RateLimitRule limit{.requests = static_cast<std::uint64_t>(each.requests.value),
+                          .period = period(each.per),
+                          .burst = static_cast<std::uint64_t>(value_or(each.burst, each.requests.value))};
+      for (const Located<std::string>& part : each.keys) limit.keys.push_back(rate_key(part.value));
+      if (limit.keys.empty()) limit.keys.push_back(rate_key(key));
+      // One that is written twice would be charged twice.
+      const auto is_same = [&](const RateLimitRule& other) { return same(limit, other); };
+      if (std::ranges::none_of(settings.limits, is_same)) settings.limits.push_back(std::move(limit));
     }
     return settings;
   }

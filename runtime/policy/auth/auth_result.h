@@ -38,6 +38,9 @@ struct AuthResult {
   std::string response_fields{};
   /// If a JWT passes; null where no rate limit counts by claims.
   std::shared_ptr<const VerifiedClaims> claims{};
+  /// If it passes: whom the policy has found, by the name that it has for them (a user, a key's name, the subject of a
+  /// token); empty: it names nobody. Rate limits by `identity` count by it.
+  std::string subject{};
   /// Of a login whose settings say `tells_identity`: who passes, or has logged out; else null.
   std::shared_ptr<const OidcIdentity> identity{};
 

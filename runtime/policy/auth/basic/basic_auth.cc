@@ -105,6 +105,7 @@ AuthResult BasicAuth::conclude(Answer answer, std::string_view user) const {
   }
   AuthResult auth_result = AuthResult::pass();
   auth_result.request.set(kUserField, user);
+  auth_result.subject = user;
   if (strip_) auth_result.request.remove("Authorization");
   return auth_result;
 }

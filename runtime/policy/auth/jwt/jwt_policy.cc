@@ -55,11 +55,25 @@ void append(std::string& identity, std::string_view part) {
   identity.append(":").append(part);
 }
 
+constexpr std::string_view kSubjectClaim = "sub";
+
+/// Empty where no limit counts by it, or the token has none.
+std::string subject_of(const VerifiedClaims* claims) {
+  if (claims == nullptr) return {};
+  const auto found = std::ranges::find(*claims, kSubjectClaim, &VerifiedClaims::value_type::first);
+  return found == claims->end() ? std::string{} : found->second;
+}
+
 /// Each once, in order: policies alike know one token by one name.
 std::vector<std::string> counted_claims(const program::SectionView& section) {
   std::set<std::string> names;
-  for (const program::RateLimitRecord& limit : section.array(section.header<program::PoliciesHeader>().rate_limits)) {
-    if (limit.key == program::RateKey::kJwtClaim) names.emplace(section.string(limit.key_name));
+  for (const program::RateLimitRecord& record : section.array(section.header<program::PoliciesHeader>().rate_limits)) {
+    for (const program::RateRecord& limit : section.array(record.limits)) {
+      for (const program::RateKeyRecord& part : section.array(limit.keys)) {
+        if (part.key == program::RateKey::kJwtClaim) names.emplace(section.string(part.name));
+        if (part.key == program::RateKey::kIdentity) names.emplace(kSubjectClaim);
+      }
+    }
   }
   return {names.begin(), names.end()};
 }
@@ -176,6 +190,7 @@ std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const K
     AuthResult auth_result = AuthResult::pass();
     auth_result.request = (*known)->request;
     auth_result.claims = (*known)->claims;
+    auth_result.subject = subject_of(auth_result.claims.get());
     return auth_result;
   }
   const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, rules_, context.unix_now);
@@ -198,6 +213,7 @@ AuthResult JwtPolicy::pass(const Digest& digest, const Token& token, Stores& sto
     auth_result.request.set(each.header, text);
   }
   auth_result.claims = counted(token, kept);
+  auth_result.subject = subject_of(auth_result.claims.get());
   if (kept <= TokenCache::kMostKept) {
     stores.tokens.tokens.put(digest,
                              std::make_shared<const PassedToken>(auth_result.request, token.until, auth_result.claims));

@@ -185,6 +185,7 @@ AuthResult Oidc::pass(const OidcIdentity& identity, std::string_view other_cooki
   AuthResult auth_result = AuthResult::pass();
   forward_claims(identity, forwarded_, auth_result.request);
   auth_result.request.set("Cookie", other_cookies);
+  auth_result.subject = identity.claim("sub");
   if (tells_identity_) auth_result.identity = std::make_shared<const OidcIdentity>(identity);
   return auth_result;
 }
