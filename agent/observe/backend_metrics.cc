@@ -88,11 +88,19 @@ constexpr Row kRows[] = {
     {Family::kBackendRetriesRefused, retried, [](B b) { return b.retries_refused; }, kUnlessZero},
 };
 
+/// By RequestResult.
+constexpr std::string_view kOutcomes[runtime::kRequestResults] = {"unknown", "success", "server_error", "no_answer"};
+
+std::size_t samples_of_clusters(B backend) {
+  const std::size_t count = backend.clusters.size();
+  return count == 0 ? 0 : count + (count - 1) * runtime::kRequestResults;
+}
+
 /// As many from the first on as find room.
 std::size_t how_many_fit(std::span<const BackendStatus> backends, Extent extent, std::size_t room) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    used += backends[i].endpoints.size();
+    used += backends[i].endpoints.size() + samples_of_clusters(backends[i]);
     for (const Row& row : kRows) used += row.tells(backends[i], extent) ? 1 : 0;
     if (used > room) return i;
   }
@@ -113,12 +121,36 @@ void write_endpoints(Exposition& out, std::span<const BackendStatus> backends) {
   }
 }
 
+/// A backend has at most program::kMostClusterRefs other clusters.
+void write_clusters(Exposition& out, std::span<const BackendStatus> backends) {
+  out.begin(Family::kClusterTries);
+  for (B backend : backends) {
+    for (const runtime::ClusterStatus& cluster : backend.clusters) {
+      if (cluster.cluster.empty()) continue;
+      for (std::size_t i = 0; i < runtime::kRequestResults; ++i) {
+        out.sample(
+            cluster.tries[i],
+            metrics::labels({{"backend", name_of(backend)}, {"cluster", cluster.cluster}, {"outcome", kOutcomes[i]}}));
+      }
+    }
+  }
+  out.begin(Family::kClusterShare);
+  for (B backend : backends) {
+    for (const runtime::ClusterStatus& cluster : backend.clusters) {
+      out.sample(cluster.share, cluster.cluster.empty()
+                                    ? metrics::labels({{"backend", name_of(backend)}})
+                                    : metrics::labels({{"backend", name_of(backend)}, {"cluster", cluster.cluster}}));
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t write_backend_metrics(Exposition& out, std::span<const BackendStatus> all, std::size_t room) {
   const Extent extent = how_many_fit(all, Extent::kWhole, room) == all.size() ? Extent::kWhole : Extent::kCompact;
   const std::span<const BackendStatus> backends = all.first(how_many_fit(all, extent, room));
   write_endpoints(out, backends);
+  write_clusters(out, backends);
   std::vector<std::string> labels;
   labels.reserve(backends.size());
   for (B backend : backends) labels.push_back(metrics::labels({{"backend", name_of(backend)}}));

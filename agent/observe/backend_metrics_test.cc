@@ -58,6 +58,20 @@ TEST(BackendMetrics, HaveTheNamesOfTheSpecification) {
   EXPECT_THAT(text, HasSubstr("edge_backend_overflows_total{backend=\"shop/cart\"} 0\n"));
 }
 
+TEST(BackendMetrics, AreByClusterWhereABackendNamesOthers) {
+  runtime::BackendStatus backend = sample("cart");
+  backend.clusters = {{.cluster = "", .share = 0.75}, {.cluster = "berlin", .share = 0.25, .tries = {1, 20, 3, 4}}};
+  const std::string text = text_of({backend});
+  EXPECT_THAT(text, HasSubstr("edge_cluster_share{backend=\"shop/cart\"} 0.75\n"));
+  EXPECT_THAT(text, HasSubstr("edge_cluster_share{backend=\"shop/cart\",cluster=\"berlin\"} 0.25\n"));
+  const std::string tries = "edge_cluster_tries_total{backend=\"shop/cart\",cluster=\"berlin\",outcome=";
+  EXPECT_THAT(text, HasSubstr(tries + "\"unknown\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr(tries + "\"success\"} 20\n"));
+  EXPECT_THAT(text, HasSubstr(tries + "\"server_error\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr(tries + "\"no_answer\"} 4\n"));
+  EXPECT_THAT(text_of({sample("cart")}), Not(HasSubstr("edge_cluster_share{")));
+}
+
 /// A backend without a setting, of which nothing has been met.
 runtime::BackendStatus plain() {
   runtime::BackendStatus backend;

@@ -52,6 +52,8 @@ nlohmann::ordered_json endpoint_json(const EndpointStatus& endpoint, Clock::time
   }
   if (!endpoint.cluster.empty()) {
     json["cluster"] = endpoint.cluster;
+    if (endpoint.cluster_priority != 0) json["priority"] = endpoint.cluster_priority;
+    if (!endpoint.cluster_region.empty()) json["region"] = endpoint.cluster_region;
     json["reserve"] = endpoint.reserve;
     // That its cluster gets of the backend's requests.
     json["share"] = static_cast<int>(endpoint.share * 100 + 0.5);

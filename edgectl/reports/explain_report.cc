@@ -71,6 +71,7 @@ nlohmann::ordered_json explanation_json(const analyze::Explanation& explanation)
   for (const analyze::ExplainedBackend& backend : explanation.backends) {
     backends.push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
     if (backend.filters) backends.back()["filters"] = *backend.filters;
+    if (!backend.clusters.empty()) backends.back()["clusters"] = backend.clusters;
   }
   OrderedJson engines = OrderedJson::array();
   for (const analyze::ExplainedEngine& engine : explanation.engines) {

@@ -94,6 +94,12 @@ void add_backend(const LoadedProgram& program, const program::BackendRecord* bac
   out.add("edge.backend", Joined{section.string(backend->name_space), "/", section.string(backend->name)});
 }
 
+void add_cluster(const EndpointCluster& cluster, Attributes& out) {
+  out.add("edge.cluster", cluster.name);
+  out.add("edge.cluster.priority", static_cast<std::int64_t>(cluster.priority));
+  if (!cluster.region.empty()) out.add("edge.cluster.region", cluster.region);
+}
+
 std::string_view route_name(const RouteTaken& taken) { return taken.host->view.string(taken.route()->name); }
 
 void add_rule(const RouteTaken& taken, Attributes& out) {
@@ -226,12 +232,13 @@ void trace_branch(const RequestSpans& spans, std::string_view name, const Failur
   spans.trace->end(name, error);
 }
 
-void TracedTries::tell(const net::SocketAddress* endpoint, int status, const Failure& failure) {
+void TracedTries::tell(const TracedEndpoint& endpoint, int status, const Failure& failure) {
   Attributes& out = spans_.trace->step_attributes();
-  if (endpoint != nullptr) {
-    out.add("server.address", to_string(endpoint->address));
-    out.add("server.port", endpoint->port);
+  if (endpoint.address != nullptr) {
+    out.add("server.address", to_string(endpoint.address->address));
+    out.add("server.port", endpoint.address->port);
   }
+  if (endpoint.cluster != nullptr) add_cluster(*endpoint.cluster, out);
   out.add("edge.attempt", ++told_);
   if (told_ > 1) out.add("http.request.resend_count", told_ - 1);
   // To who asks, every refusal is an error (the same conventions).

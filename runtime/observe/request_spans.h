@@ -14,6 +14,7 @@
 #include "runtime/observe/request_end.h"
 #include "runtime/observe/trace/tracer.h"
 #include "runtime/phase/client_connection.h"
+#include "runtime/phase/endpoint_cluster.h"
 #include "runtime/phase/failure.h"
 
 namespace edge::runtime {
@@ -73,6 +74,12 @@ void trace_look_up(const RequestSpans& spans, const trace::Step& step, std::stri
 /// Ends a branch of a request's trace; `name` states its purpose.
 void trace_branch(const RequestSpans& spans, std::string_view name, const Failure& failure);
 
+/// Where a try went. Null: no endpoint was found, and below, it is of this cluster.
+struct TracedEndpoint {
+  const net::SocketAddress* address = nullptr;
+  const EndpointCluster* cluster = nullptr;
+};
+
 /// The tries of one request to reach a backend. Each has a span of its own, the parent of the backend's span.
 class TracedTries {
  public:
@@ -82,8 +89,8 @@ class TracedTries {
   void begin() {
     if (spans_.trace != nullptr) step_ = spans_.trace->begin_try();
   }
-  /// Ends a try. `endpoint`: null where none was found. `status` 0: no response.
-  void end(const net::SocketAddress* endpoint, int status, const Failure& failure) {
+  /// Ends a try. `status` 0: no response.
+  void end(const TracedEndpoint& endpoint, int status, const Failure& failure) {
     if (step_) tell(endpoint, status, failure);
   }
   /// Called before a retry: rewrites the trace context in what is sent then, a head and perhaps more, for the new try.
@@ -94,7 +101,7 @@ class TracedTries {
 
  private:
   static void rewrite(const RequestSpans& spans, net::Buffer& text);
-  void tell(const net::SocketAddress* endpoint, int status, const Failure& failure);
+  void tell(const TracedEndpoint& endpoint, int status, const Failure& failure);
 
   const RequestSpans& spans_;
   net::http1::Method method_;

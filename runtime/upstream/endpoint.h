@@ -72,6 +72,8 @@ struct UpstreamEndpoint {
   bool shares = false;
   /// Null: it is of this cluster.
   std::shared_ptr<const ClusterWay> way{};
+  /// Likewise; null too where no reference names its cluster.
+  std::shared_ptr<const EndpointCluster> cluster{};
   /// When it was added to a running backend: the beginning of its slow start. Zero: no slow start.
   net::Time since{};
   /// No longer an endpoint of the backend: its connections are closed when their requests end.

@@ -46,11 +46,13 @@ bool looks_alive(UpstreamConnection& connection) {
   return !connection.hung_up() && connection.receive({&byte, 1}).kind == net::Transfer::Kind::kWouldBlock;
 }
 
-void note_try(const Acquired& acquired, net::Time now, Notes& notes) {
+void note_try(const BackendPool& pool, const Acquired& acquired, net::Time now, Notes& notes) {
   if (acquired.connection != nullptr) {
-    notes.connected(now, acquired.connection->endpoint().address);
+    const UpstreamEndpoint& endpoint = acquired.connection->endpoint();
+    notes.connected(now, endpoint.address, endpoint.cluster);
   } else if (acquired.tried) {
     notes.endpoint = *acquired.tried;
+    notes.cluster = pool.cluster_of(*acquired.tried);
   }
 }
 
@@ -203,11 +205,15 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
     }
     Acquired acquired = co_await std::move(acquiring);
     ++result.attempts;
-    if (request.notes != nullptr) note_try(acquired, loop.now(), *request.notes);
+    if (request.notes != nullptr) note_try(*request.pool, acquired, loop.now(), *request.notes);
     if (acquired.connection == nullptr) {
       again = loop.now() < request.deadlines.until && tries.again(acquired);
       result.failure = failure_of(acquired.fault, loop.now() < request.deadlines.until);
-      traced.end(acquired.tried ? &*acquired.tried : nullptr, 0, result.failure);
+      if (acquired.tried) {
+        traced.end({&*acquired.tried, request.pool->cluster_of(*acquired.tried).get()}, 0, result.failure);
+      } else {
+        traced.end({}, 0, result.failure);
+      }
       result.reusable = true;
     } else {
       UpstreamConnection& upstream = *acquired.connection;
@@ -248,7 +254,7 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
           on_behalf.counts.responses[1].add();
           upstream.reset_on_close();
         }
-        traced.end(&upstream.endpoint().address, relay.status(), result.failure);
+        traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, relay.status(), result.failure);
         request.pool->release(std::move(acquired.connection), AfterUse::kClose);
         result.status = relay.status();
         result.answered = result.reset = true;
@@ -258,7 +264,7 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
       again = tries.again(relay.failure(), upstream);
       progress = again ? relay.progress() : std::nullopt;
       if (relay.failure().kind == FailureKind::kTruncated && !relay.client_given_up()) upstream.spoilt();
-      traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
+      traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, relay.status(), relay.failure());
       const AfterUse after = relay.after_use();
       const bool keep = after != AfterUse::kKeep || request.terms == nullptr || request.terms->proxy_header.empty();
       request.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);

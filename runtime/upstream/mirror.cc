@@ -48,7 +48,11 @@ net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_be
   if (acquired.connection == nullptr) {
     const FailureKind kind = acquired.tried ? FailureKind::kConnectFailed : FailureKind::kNoHealthyEndpoint;
     const Failure failure{Origin::kProxy, kind, false};
-    traced.end(acquired.tried ? &*acquired.tried : nullptr, 0, failure);
+    if (acquired.tried) {
+      traced.end({&*acquired.tried, copy.pool->cluster_of(*acquired.tried).get()}, 0, failure);
+    } else {
+      traced.end({}, 0, failure);
+    }
     co_return failure;
   }
   UpstreamConnection& upstream = *acquired.connection;
@@ -63,7 +67,7 @@ net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_be
     if (wake == net::Wake::kCancelled) relay.cancel();
     if (wake == net::Wake::kTimeout) relay.timed_out();
   }
-  traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
+  traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, relay.status(), relay.failure());
   copy.pool->release(std::move(acquired.connection), relay.after_use());
   co_return relay.failure();
 }

@@ -207,7 +207,10 @@ class Explainer {
     const program::Split split = program::split_of(host, action);
     for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
       const program::BackendRefRecord& backend = split.backends[i];
-      out.backends.push_back({backend_name(program_, backend.backend_id()), backend.weight, i == split.canary});
+      out.backends.push_back({.name = backend_name(program_, backend.backend_id()),
+                              .weight = backend.weight,
+                              .canary = i == split.canary,
+                              .clusters = cluster_texts(program_, backend.backend_id())});
       const program::TreatmentRecord& there = program::treatment_record_of(host, action, split, i);
       if (&there != &treatment) out.backends.back().filters = filter_texts(host, there);
     }

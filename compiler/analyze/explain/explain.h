@@ -45,6 +45,8 @@ struct ExplainedBackend {
   bool canary = false;  ///< takes `X-Canary: true` (rule D3)
   /// Replace the rule's filters for requests to it; nullopt: the rule's apply.
   std::optional<std::vector<std::string>> filters{};
+  /// Which clusters its endpoints belong to, in the order in which they are used, and when; empty: this one alone.
+  std::vector<std::string> clusters{};
 };
 
 /// The result of an engine other than the interpreter.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/analyze/explain/explain.h"
+#include "program/cluster_traffic.h"
 #include "program/filter_table.h"
 #include "program/format/records.h"
 
@@ -141,16 +142,63 @@ std::string backend_name(const program::ProgramView& program, std::uint64_t id) 
   return std::string(section.string(found->name_space)) + "/" + std::string(section.string(found->name));
 }
 
+namespace {
+
+std::vector<const program::ClusterRefRecord*> by_priority(std::span<const program::ClusterRefRecord> clusters) {
+  std::vector<const program::ClusterRefRecord*> order;
+  for (const program::ClusterRefRecord& cluster : clusters) order.push_back(&cluster);
+  std::ranges::stable_sort(order, {}, &program::ClusterRefRecord::priority);
+  return order;
+}
+
+std::string cluster_text(const program::SectionView& section, const program::ClusterRefRecord& cluster) {
+  const std::string_view name = section.string(cluster.cluster);
+  const std::string_view region = section.string(cluster.region);
+  std::string text = name == program::kAnyCluster ? "every cluster that exports it" : "cluster " + std::string(name);
+  text.append(" (").append(section.string(cluster.service));
+  if (!region.empty()) text.append(", region ").append(region);
+  if (cluster.weight != 1) text.append(", weight ").append(std::to_string(cluster.weight));
+  return text + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> cluster_texts(const program::ProgramView& program, std::uint64_t id) {
+  const program::SectionView& section = program.backends().view;
+  const auto clusters = program::clusters_of(section, id);
+  if (clusters.empty()) return {};
+  const program::ClusterRefRecord& first = clusters.front();
+  const std::string percent = std::to_string(first.healthy_percent) + "%";
+  std::string own = "own endpoints first, those of the agent's zone before others: all requests while " + percent +
+                    " of them can take any";
+  if (first.most_in_flight != 0) {
+    own += ", and no more than " + std::to_string(first.most_in_flight) + " are in flight for each";
+  }
+  std::vector<std::string> out = {own};
+  std::uint32_t before = 0;
+  for (const program::ClusterRefRecord* cluster : by_priority(clusters)) {
+    const std::string text = cluster_text(section, *cluster);
+    if (cluster->priority == before) {
+      out.back() += " and " + text;
+    } else {
+      out.push_back("then priority " + std::to_string(cluster->priority) + ": " + text);
+    }
+    before = cluster->priority;
+  }
+  out.push_back(
+      "clusters of the agent's region before others of their priority; each priority takes what keeps its "
+      "healthy endpoints at 100/" +
+      std::to_string(first.healthy_percent) + " of their usual load");
+  return out;
+}
+
 std::string clusters_text(const program::ProgramView& program, std::uint64_t id) {
   const program::SectionView& section = program.backends().view;
   const auto clusters = program::clusters_of(section, id);
   if (clusters.empty()) return {};
-  std::vector<const program::ClusterRefRecord*> order;
-  for (const program::ClusterRefRecord& cluster : clusters) order.push_back(&cluster);
-  std::ranges::stable_sort(order, {}, &program::ClusterRefRecord::priority);
   std::string text = " (below " + std::to_string(clusters.front().healthy_percent) + "% of its endpoints also";
   std::uint32_t before = 0;
-  for (const program::ClusterRefRecord* cluster : order) {
+  for (const program::ClusterRefRecord* cluster : by_priority(clusters)) {
     text += before == 0 ? " " : cluster->priority == before ? " and " : ", then ";
     text += "cluster " + std::string(section.string(cluster->cluster));
     before = cluster->priority;
@@ -228,6 +276,7 @@ std::string explanation_text(const Explanation& explanation, bool all) {
     for (const std::string& filter : explanation.filters) out += "filter    " + filter + "\n";
     for (const ExplainedBackend& backend : explanation.backends) {
       out += "backend   " + backend_text(backend, explanation.backends.size() == 1) + "\n";
+      for (const std::string& cluster : backend.clusters) out += "endpoints " + cluster + "\n";
       if (!backend.filters) continue;
       for (const std::string& filter : *backend.filters) out += "  filter    " + filter + "\n";
     }

@@ -22,6 +22,8 @@ std::string clients_text(const program::ListenerTlsRecord* tls);
 std::string backend_name(const program::ProgramView& program, std::uint64_t id);
 /// Returns which clusters serve a backend too, and when; empty: none does.
 std::string clusters_text(const program::ProgramView& program, std::uint64_t id);
+/// The same for one request: one line for each priority, in their order, with the reason for it.
+std::vector<std::string> cluster_texts(const program::ProgramView& program, std::uint64_t id);
 /// `request header x-env: prod is set`.
 std::string filter_text(const program::SectionView& host, const program::FilterRecord& filter);
 /// Returns the request's value that node `node` tests: the quoted value, `absent`, or an address. Empty for a node that

@@ -31,6 +31,12 @@ std::string destination_text(const DestinationNames& names) {
   return out;
 }
 
+void append_cluster(const EndpointCluster& cluster, std::string& destination) {
+  add_name("cluster", {}, cluster.name, destination);
+  destination.append(",\"cluster_priority\":").append(std::to_string(cluster.priority));
+  add_name("cluster_region", {}, cluster.region, destination);
+}
+
 // Quotes and commas stand between members alone.
 std::string_view destination_member(std::string_view destination, std::string_view key) {
   while (!destination.empty()) {

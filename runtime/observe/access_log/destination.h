@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "program/format/file.h"
+#include "runtime/phase/endpoint_cluster.h"
 
 namespace edge::runtime {
 
@@ -27,6 +28,9 @@ struct DestinationNames {
 /// Writes the members of a JSON line, with a comma before each. A byte that would have to be escaped, which no
 /// resource's name has, becomes `?`, so that the same text serves every format.
 std::string destination_text(const DestinationNames& names);
+
+/// Appends the members of the endpoint's cluster, which is not this one, to a text.
+void append_cluster(const EndpointCluster& cluster, std::string& destination);
 
 /// Finds the value of one member, `namespace/name` of most. Empty: it is not there.
 std::string_view destination_member(std::string_view destination, std::string_view key);

@@ -45,6 +45,18 @@ TEST(LogDestination, NoNameEndsAMember) {
   EXPECT_EQ(destination_member(destination, "route"), "cart");
 }
 
+TEST(LogDestination, NamesTheClusterOfAnEndpointElsewhere) {
+  std::string destination = destination_text({.gateway = "web", .backend_space = "shop", .backend = "cart"});
+  EXPECT_EQ(destination_member(destination, "cluster"), "");
+  append_cluster({.name = "berlin", .region = "eu", .priority = 3}, destination);
+  EXPECT_EQ(destination_member(destination, "cluster"), "berlin");
+  EXPECT_EQ(destination_member(destination, "cluster_priority"), "3");
+  EXPECT_EQ(destination_member(destination, "cluster_region"), "eu");
+  std::string unknown;
+  append_cluster({.name = "oslo", .region = {}, .priority = 1}, unknown);
+  EXPECT_EQ(unknown, ",\"cluster\":\"oslo\",\"cluster_priority\":1");
+}
+
 TEST(LogDestination, FitsIntoAnEntryHoweverLongNamesAre) {
   const std::string name(10'000, 'n');
   const std::string destination = destination_text({name, name, name, name, name, 1, name, name});

@@ -133,7 +133,8 @@ char* write_address(const net::SocketAddress& address, char* at) {
 /// Of the members of the entry's place.
 constexpr bool in_place(LogField field) {
   return field == LogField::kGateway || field == LogField::kListener || field == LogField::kRoute ||
-         field == LogField::kRule || field == LogField::kBackend;
+         field == LogField::kRule || field == LogField::kBackend || field == LogField::kCluster ||
+         field == LogField::kClusterPriority || field == LogField::kClusterRegion;
 }
 
 /// What is written as text. Nothing: the entry has none. Of a known field nothing of the switches remains.

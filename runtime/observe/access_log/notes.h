@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "net/clock.h"
 #include "net/socket.h"
 #include "program/format/format.h"
+#include "runtime/phase/endpoint_cluster.h"
 
 namespace edge::runtime {
 
@@ -37,9 +39,10 @@ class Notes {
     try_at = now;
     connected_at = answered_at = {};
   }
-  void connected(net::Time now, const net::SocketAddress& to) {
+  void connected(net::Time now, const net::SocketAddress& to, const std::shared_ptr<const EndpointCluster>& of) {
     connected_at = now;
     endpoint = to;
+    cluster = of;
   }
 
   const LogFormat* format;
@@ -56,6 +59,8 @@ class Notes {
   net::Time answered_at{};  ///< the head of the response arrived
   /// Port 0: none was chosen.
   net::SocketAddress endpoint{};
+  /// The other cluster that it belongs to; null: this one.
+  std::shared_ptr<const EndpointCluster> cluster{};
 
  private:
   /// The texts of most requests are not longer than this together, so that one allocation holds everything.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 
 #include "base/text/ascii.h"
 #include "program/format/records.h"
@@ -197,6 +198,12 @@ void log_request(const LoggedRequest& request, const RequestEnd& end, AccessLog:
   name_connection(request.connection, entry);
   entry[LogText::kDestination] = destination_text(
       request.program, request.gateways, {*notes.gateway, notes.listener, taken.host, taken.action, taken.backend});
+  std::string elsewhere;
+  if (notes.cluster != nullptr) [[unlikely]] {
+    elsewhere = entry[LogText::kDestination];
+    append_cluster(*notes.cluster, elsewhere);
+    entry[LogText::kDestination] = elsewhere;
+  }
   entry[LogText::kReason] = end.reason;
   entry[LogText::kRequestId] = request.request_id;
   std::array<char, 32> trace_id;

@@ -49,7 +49,7 @@ void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, n
     if (known != endpoints_.end() && (*known)->address == address && (*known)->cluster == endpoint.cluster) {
       next.push_back(*known);
     } else {
-      next.push_back(std::make_shared<EndpointState>(address, endpoint.cluster));
+      next.push_back(std::make_shared<EndpointState>(address, endpoint.cluster, counts_of(endpoint.cluster)));
       changed = true;
     }
     changed |= std::exchange(next.back()->ready_, endpoint.ready) != endpoint.ready;
@@ -60,8 +60,24 @@ void BackendState::set_endpoints(std::span<const program::Endpoint> endpoints, n
     next.back()->healthy_percent_ = endpoint.healthy_percent;
   }
   endpoints_.swap(next);
+  drop_counts();
   publish(now);
   if (changed) generation_.fetch_add(1, std::memory_order_release);
+}
+
+/// Null for this cluster.
+std::shared_ptr<ClusterCounts> BackendState::counts_of(const std::string& cluster) {
+  if (cluster.empty()) return nullptr;
+  auto& counts = cluster_counts_[cluster];
+  if (counts == nullptr) counts = std::make_shared<ClusterCounts>();
+  return counts;
+}
+
+/// Those of clusters without endpoints, so that there are never more than there are endpoints.
+void BackendState::drop_counts() {
+  std::erase_if(cluster_counts_, [&](const auto& one) {
+    return std::ranges::none_of(endpoints_, [&](const auto& endpoint) { return endpoint->cluster == one.first; });
+  });
 }
 
 std::vector<std::shared_ptr<EndpointState>> BackendState::endpoints() const {
@@ -82,6 +98,7 @@ BackendState::View BackendState::view(net::Time now) {
     view.endpoints.push_back({.endpoint = endpoint,
                               .in_use = endpoint->in_use_,
                               .reserve = endpoint->usable_ && !endpoint->in_use_,
+                              .cluster = endpoint->labels_,
                               .weight = endpoint->share_,
                               .since = endpoint->usable_since_});
   }
@@ -114,6 +131,8 @@ bool BackendState::find_usable(net::Time now) {
     // A gateway of a cluster that the backend does not name is not called.
     const bool known = endpoint->group_ < verdict.size();
     const Health needed = known && verdict[endpoint->group_] ? Health::kHealthy : Health::kInitial;
+    const auto labels = known ? groups_[endpoint->group_].labels : nullptr;
+    changed |= std::exchange(endpoint->labels_, labels) != labels;
     const bool usable = known && may(*endpoint) && endpoint->health_.health() == needed;
     if (endpoint->outlier_.ejected()) until_ = std::min(until_, endpoint->outlier_.ejected_until());
     if (usable == endpoint->usable_) continue;
@@ -139,9 +158,22 @@ void BackendState::find_groups() {
     const HealthSettings::Cluster* const settings = named != settings_.clusters.end() ? &*named : any;
     if (settings == nullptr || next.size() > program::kMostClusterRefs) continue;
     const auto before = std::ranges::find(groups_, name, &Group::cluster);
-    next.push_back({name, settings, before != groups_.end() ? before->share : 0});
+    EndpointCluster labels{name, region_of(name, *settings), settings->priority};
+    const bool same = before != groups_.end() && *before->labels == labels;
+    next.push_back({.cluster = name,
+                    .settings = settings,
+                    .labels = same ? before->labels : std::make_shared<const EndpointCluster>(std::move(labels)),
+                    .share = before != groups_.end() ? before->share : 0});
   }
   groups_ = std::move(next);
+}
+
+/// As it is written, else as the cluster tells it with its endpoints.
+std::string BackendState::region_of(const std::string& cluster, const HealthSettings::Cluster& settings) const {
+  if (!settings.region.empty()) return settings.region;
+  const auto told = std::ranges::find_if(
+      endpoints_, [&](const auto& endpoint) { return endpoint->cluster == cluster && !endpoint->zones_.empty(); });
+  return told == endpoints_.end() ? std::string() : (*told)->zones_.front();
 }
 
 std::uint32_t BackendState::group_of(const EndpointState& endpoint) const {
@@ -151,14 +183,9 @@ std::uint32_t BackendState::group_of(const EndpointState& endpoint) const {
 
 /// One of the agent's region comes before others of its priority.
 std::uint32_t BackendState::level_of(std::uint32_t group) const {
-  const HealthSettings::Cluster& cluster = *groups_[group].settings;
-  bool own_region = !region_.empty() && cluster.region == region_;
-  if (!region_.empty() && cluster.region.empty()) {
-    own_region = std::ranges::any_of(endpoints_, [&](const auto& endpoint) {
-      return endpoint->group_ == group && std::ranges::find(endpoint->zones_, region_) != endpoint->zones_.end();
-    });
-  }
-  return 2 * cluster.priority + (own_region ? 0 : 1);
+  const EndpointCluster& labels = *groups_[group].labels;
+  const bool own_region = !region_.empty() && labels.region == region_;
+  return 2 * labels.priority + (own_region ? 0 : 1);
 }
 
 /// \returns whether what an endpoint gets is another.
@@ -244,6 +271,16 @@ Circuit::Admission BackendState::admit(net::Time now) {
   return circuit_.admit(now);
 }
 
+void BackendState::record(EndpointState& endpoint, RequestResult outcome, bool probe, net::Time now) {
+  if (endpoint.counts_ != nullptr) {
+    endpoint.counts_->add(outcome);
+    const bool erring = (endpoint.watched_.load(std::memory_order_relaxed) & EndpointState::kErring) != 0;
+    const bool clean = circuit_clean_.load(std::memory_order_relaxed);
+    if (outcome == RequestResult::kSuccess && !probe && !erring && clean) return;
+  }
+  update_health(&endpoint, outcome, probe, now);
+}
+
 void BackendState::update_health(EndpointState* endpoint, RequestResult outcome, bool probe, net::Time now) {
   const std::lock_guard lock(mutex_);
   const bool changed = circuit_.observe(outcome, probe, settings_.circuit, now);
@@ -256,7 +293,7 @@ void BackendState::update_health(EndpointState* endpoint, RequestResult outcome,
     ++ejections_;
     publish(now);
   }
-  endpoint->erring_.store(endpoint->outlier_.run() != 0, std::memory_order_relaxed);
+  endpoint->set_erring(endpoint->outlier_.run() != 0);
 }
 
 bool BackendState::may_eject() const {
@@ -280,6 +317,16 @@ void BackendState::checked(EndpointState& endpoint, std::string error, net::Time
   if (changed) publish(now);
 }
 
+ClusterStatus BackendState::status_of(const Group& group) const {
+  ClusterStatus status{.cluster = group.cluster, .share = group.share};
+  const auto counts = cluster_counts_.find(group.cluster);
+  if (counts == cluster_counts_.end()) return status;
+  for (std::size_t i = 0; i < kRequestResults; ++i) {
+    status.tries[i] = counts->second->tries[i].load(std::memory_order_relaxed);
+  }
+  return status;
+}
+
 BackendStatus BackendState::status(net::Time now) {
   view(now);  // an ejection may be over
   const std::lock_guard lock(mutex_);
@@ -301,11 +348,16 @@ BackendStatus BackendState::status(net::Time now) {
          .in_use = endpoint->in_use_,
          .reserve = endpoint->usable_ && !endpoint->in_use_,
          .cluster = endpoint->cluster,
+         .cluster_priority = endpoint->labels_ != nullptr ? endpoint->labels_->priority : 0,
+         .cluster_region = endpoint->labels_ != nullptr ? endpoint->labels_->region : std::string(),
          .share = endpoint->in_use_ && endpoint->group_ < groups_.size() ? groups_[endpoint->group_].share : 0,
          .zones = endpoint->zones_,
          .in_flight = endpoint->in_flight.load(std::memory_order_relaxed),
          .last_check = endpoint->last_check_,
          .last_error = endpoint->last_error_});
+  }
+  if (!settings_.clusters.empty()) {
+    for (const Group& group : groups_) status.clusters.push_back(status_of(group));
   }
   status.connections = room_.connections();
   status.idle = room_.idle();

@@ -5,9 +5,12 @@
 // Threads: any. A request reads two words; the lock is taken for changes and errors.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,11 +21,13 @@
 #include "net/clock.h"
 #include "net/socket.h"
 #include "program/values/endpoints.h"
+#include "runtime/phase/endpoint_cluster.h"
 #include "runtime/upstream/health/backend_status.h"
 #include "runtime/upstream/health/circuit.h"
 #include "runtime/upstream/health/failover.h"
 #include "runtime/upstream/health/health.h"
 #include "runtime/upstream/health/outlier.h"
+#include "runtime/upstream/health/request_result.h"
 #include "runtime/upstream/pool/connection_room.h"
 
 namespace edge::runtime {
@@ -57,9 +62,18 @@ enum class EndpointPriority : std::uint8_t {
   kOther,
 };
 
+/// Tries that were sent to one other cluster, by their result. Threads: any.
+struct ClusterCounts {
+  std::array<std::atomic<std::uint64_t>, kRequestResults> tries{};
+
+  void add(RequestResult result) { tries[static_cast<std::size_t>(result)].fetch_add(1, std::memory_order_relaxed); }
+};
+
 /// One endpoint. On a cache line of its own: every thread that balances by load writes to it.
 struct alignas(64) EndpointState {
-  explicit EndpointState(const net::SocketAddress& at, std::string of = {}) : address(at), cluster(std::move(of)) {}
+  /// `counts`: of its cluster; null where `of` is empty.
+  explicit EndpointState(const net::SocketAddress& at, std::string of = {}, std::shared_ptr<ClusterCounts> counts = {})
+      : address(at), cluster(std::move(of)), watched_(cluster.empty() ? 0 : kCounted), counts_(std::move(counts)) {}
 
   const net::SocketAddress address;
   /// The other cluster whose gateway it is; empty: of this cluster.
@@ -69,8 +83,16 @@ struct alignas(64) EndpointState {
 
  private:
   friend class BackendState;
-  /// Its last requests failed: the next success must be recorded.
-  std::atomic<bool> erring_{false};
+  static constexpr std::uint8_t kErring = 1;
+  static constexpr std::uint8_t kCounted = 2;
+  void set_erring(bool erring) {
+    watched_.store(static_cast<std::uint8_t>((erring ? kErring : 0) | (cluster.empty() ? 0 : kCounted)),
+                   std::memory_order_relaxed);
+  }
+
+  /// Why a success must be recorded too. kErring: its last requests failed. kCounted: its cluster's are counted.
+  std::atomic<std::uint8_t> watched_;
+  const std::shared_ptr<ClusterCounts> counts_;  ///< null: of this cluster
   // Guarded by the backend's mutex.
   bool ready_ = true;
   std::uint16_t weight_ = 1;
@@ -79,8 +101,9 @@ struct alignas(64) EndpointState {
   bool usable_ = false;  ///< its health allows traffic
   bool in_use_ = false;  ///< and its priority gets traffic
   std::uint8_t healthy_percent_ = 100;
-  std::uint32_t group_ = 0;  ///< position of its cluster among the groups
-  std::uint16_t share_ = 1;  ///< its weight beside the others in use
+  std::uint32_t group_ = 0;                        ///< position of its cluster among the groups
+  std::shared_ptr<const EndpointCluster> labels_;  ///< null: own, or of a cluster that is not named
+  std::uint16_t share_ = 1;                        ///< its weight beside the others in use
   EndpointHealth health_;
   Outlier outlier_;
   net::Time usable_since_{};
@@ -109,7 +132,8 @@ class BackendState {
   struct Choice {
     std::shared_ptr<EndpointState> endpoint;
     bool in_use = false;
-    bool reserve = false;  ///< could take traffic, and is not needed
+    bool reserve = false;                              ///< could take traffic, and is not needed
+    std::shared_ptr<const EndpointCluster> cluster{};  ///< null: of this cluster
     std::uint16_t weight = 1;
     /// When it was added to a running backend; zero: no slow start.
     net::Time since{};
@@ -132,11 +156,11 @@ class BackendState {
 
   /// Records the result of a request. Cost of a success where nothing fails: two loads.
   void observe(EndpointState& endpoint, RequestResult outcome, bool probe, net::Time now) {
-    if (outcome == RequestResult::kSuccess && !probe && !endpoint.erring_.load(std::memory_order_relaxed) &&
+    if (outcome == RequestResult::kSuccess && !probe && endpoint.watched_.load(std::memory_order_relaxed) == 0 &&
         circuit_clean_.load(std::memory_order_relaxed)) {
       return;
     }
-    update_health(&endpoint, outcome, probe, now);
+    record(endpoint, outcome, probe, now);
   }
   /// Called for an admitted request that was not sent to an endpoint.
   void nothing_met(bool probe, net::Time now) {
@@ -157,6 +181,7 @@ class BackendState {
   BackendStatus status(net::Time now);
 
  private:
+  void record(EndpointState& endpoint, RequestResult outcome, bool probe, net::Time now);
   void update_health(EndpointState* endpoint, RequestResult outcome, bool probe, net::Time now);
   bool may_eject() const;
   void publish(net::Time now);
@@ -166,9 +191,14 @@ class BackendState {
   struct Group {
     std::string cluster{};
     const HealthSettings::Cluster* settings = nullptr;  ///< null: own
+    std::shared_ptr<const EndpointCluster> labels{};    ///< null: own
     double share = 0;                                   ///< of all requests, 0 to 1
   };
   void find_groups();
+  std::shared_ptr<ClusterCounts> counts_of(const std::string& cluster);
+  void drop_counts();
+  ClusterStatus status_of(const Group& group) const;
+  std::string region_of(const std::string& cluster, const HealthSettings::Cluster& settings) const;
   /// Past the last group: of a cluster that is not named.
   std::uint32_t group_of(const EndpointState& endpoint) const;
   std::uint32_t level_of(std::uint32_t group) const;
@@ -199,6 +229,8 @@ class BackendState {
   std::vector<std::shared_ptr<EndpointState>> endpoints_;
   std::string region_;  ///< the agent's
   std::vector<Group> groups_{1};
+  /// Of the clusters that have endpoints, by name.
+  std::map<std::string, std::shared_ptr<ClusterCounts>> cluster_counts_;
   double most_of_own_ = 1;
   net::Time until_ = net::kNever;
   std::uint64_t checks_ = 0;

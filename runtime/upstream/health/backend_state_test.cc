@@ -247,6 +247,41 @@ TEST_F(BackendStateTest, TheCircuitIsOfTheWholeBackend) {
   EXPECT_EQ(state.status(clock.now()).circuit_opened, 1u);
 }
 
+TEST_F(BackendStateTest, EndpointsOfOtherClustersAreNamedAndTheirTriesCounted) {
+  HealthSettings settings;
+  settings.clusters = {{.name = "berlin", .priority = 2}, {.name = "*", .region = "us"}};
+  configure(settings);
+  const IpAddress address = *parse_ip("10.0.0.1");
+  std::vector<program::Endpoint> list = {{address, 1},
+                                         {.address = address, .port = 2, .zones = {"eu"}, .cluster = "berlin"},
+                                         {.address = address, .port = 3, .cluster = "oslo"}};
+  state.set_endpoints(list, clock.now());
+  const auto labels = [&](std::size_t at) { return state.view(clock.now()).endpoints.at(at).cluster; };
+  EXPECT_EQ(labels(0), nullptr);
+  EXPECT_EQ(*labels(1), (EndpointCluster{"berlin", "eu", 2})) << "the region as the cluster tells it";
+  EXPECT_EQ(*labels(2), (EndpointCluster{"oslo", "us", 1})) << "as the reference says";
+  const auto same = labels(1);
+  state.set_endpoints(list, clock.now());
+  EXPECT_EQ(labels(1), same);
+  list[1].zones = {"asia"};
+  state.set_endpoints(list, clock.now());
+  EXPECT_EQ(labels(1)->region, "asia");
+
+  meet(2, RequestResult::kSuccess, 5);
+  meet(2, RequestResult::kServerError, 2);
+  meet(2, RequestResult::kSuccess, 1);
+  meet(1, RequestResult::kSuccess, 9);
+  const BackendStatus status = state.status(clock.now());
+  ASSERT_EQ(status.clusters.size(), 3U);
+  EXPECT_EQ(status.clusters[0].cluster, "");
+  EXPECT_EQ(status.clusters[1].cluster, "berlin");
+  EXPECT_EQ(status.clusters[1].tries, (std::array<std::uint64_t, 4>{0, 6, 2, 0}));
+  EXPECT_EQ(status.clusters[2].tries, (std::array<std::uint64_t, 4>{}));
+  // What has no endpoint any more is counted anew when it comes back.
+  state.set_endpoints(std::vector(list.begin(), list.begin() + 1), clock.now());
+  EXPECT_EQ(state.status(clock.now()).clusters.size(), 1U);
+}
+
 TEST_F(BackendStateTest, ACircuitWithoutSettingsCloses) {
   configure({.health = {},
              .outlier = {},

@@ -1,6 +1,7 @@
 // The status of a backend for operators: the source of the status document and the metrics.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "net/socket.h"
 #include "runtime/upstream/health/circuit.h"
 #include "runtime/upstream/health/health.h"
+#include "runtime/upstream/health/request_result.h"
 
 namespace edge::runtime {
 
@@ -26,14 +28,24 @@ struct EndpointStatus {
   bool reserve = false;
   /// The other cluster whose gateway it is; empty: of this cluster.
   std::string cluster{};
-  double share = 0;                                    ///< that its cluster gets of the requests, 0 to 1
-  std::vector<std::string> zones{};                    ///< whose agents prefer it
-  std::uint32_t in_flight = 0;                         ///< counted for load-based policies only
+  std::uint32_t cluster_priority = 0;  ///< of its cluster among others; 0: of this cluster, or not named
+  std::string cluster_region{};        ///< empty: unknown
+  double share = 0;                    ///< that its cluster gets of the requests, 0 to 1
+  std::vector<std::string> zones{};    ///< whose agents prefer it
+  std::uint32_t in_flight = 0;         ///< counted for load-based policies only
   std::chrono::system_clock::time_point last_check{};  ///< zero: never checked
   std::string last_error;                              ///< of the last check, empty when it succeeded
 
   /// `healthy` of the specification: whether it would get requests.
   bool healthy() const { return ready && health != Health::kUnhealthy && ejected_for == net::Duration(0); }
+};
+
+/// A cluster that serves a backend.
+struct ClusterStatus {
+  std::string cluster;  ///< empty: this one
+  double share = 0;     ///< that it gets of the requests, 0 to 1
+  /// Sent to another cluster, by RequestResult; counted since it had endpoints here.
+  std::array<std::uint64_t, kRequestResults> tries{};
 };
 
 /// A name to be resolved to endpoints.
@@ -61,6 +73,7 @@ struct BackendStatus {
   net::Duration open_for{};  ///< until a probe is allowed
   std::vector<EndpointStatus> endpoints;
   std::vector<NameStatus> names{};
+  std::vector<ClusterStatus> clusters{};  ///< this cluster first; empty: the backend names no other
   HealthFeatures features;
   std::uint32_t connections = 0;
   std::uint32_t idle = 0;  ///< of these, idle HTTP/1 connections

@@ -1,6 +1,7 @@
 // What a request's outcome says of its endpoint: the input of ejection and circuit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace edge::runtime {
@@ -11,6 +12,8 @@ enum class RequestResult : std::uint8_t {
   kServerError,  ///< a response of 500 or above, made by the endpoint
   kNoAnswer,     ///< connect failure, reset, timeout or invalid response
 };
+
+inline constexpr std::size_t kRequestResults = 4;
 
 inline bool is_error(RequestResult outcome) {
   return outcome == RequestResult::kServerError || outcome == RequestResult::kNoAnswer;

@@ -119,6 +119,7 @@ void BackendPool::refresh() {
       next.back()->state = choice.endpoint;
     }
     set_way(*next.back());
+    next.back()->cluster = choice.cluster;
     next.back()->since = choice.since;
     next.back()->weight = choice.weight;
     if (choice.in_use) in_use_.push_back(next.back());
@@ -178,6 +179,11 @@ const std::shared_ptr<UpstreamEndpoint>* BackendPool::find_usable(const net::Soc
     if (found != endpoints->end()) return &*found;
   }
   return nullptr;
+}
+
+std::shared_ptr<const EndpointCluster> BackendPool::cluster_of(const net::SocketAddress& address) const {
+  const auto found = std::ranges::find(endpoints_, address, [](const auto& one) { return one->address; });
+  return found == endpoints_.end() ? nullptr : (*found)->cluster;
 }
 
 bool BackendPool::serves(const net::SocketAddress& endpoint) {

@@ -128,6 +128,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   bool serves_any();
   /// Returns whether an endpoint that is not in `than` takes traffic.
   bool has_other(std::span<const net::SocketAddress> than) const;
+  /// Returns the other cluster that an endpoint belongs to; null: this one.
+  std::shared_ptr<const EndpointCluster> cluster_of(const net::SocketAddress& address) const;
   /// Returns whether requests with equal keys go to equal endpoints.
   bool keyed() const { return balancer_.keyed(); }
   /// What a session of datagrams gets, of which the pool keeps nothing.
