@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/resource_id.h"
+
 namespace edge::controller {
 namespace {
 
@@ -51,22 +53,54 @@ AgentRegistry::Entry* AgentRegistry::find(const std::string& name, const std::st
   return &found->second;
 }
 
-/// Of those that went away the one that did so first leaves. Sites take no room of this cluster's agents.
-bool AgentRegistry::make_room(const std::string& name) {
-  const bool relayed = is_relayed(name);
-  if (entries_.size() < std::min(kMaxAgents, kMaxRelayed)) return true;
+void AgentRegistry::uncount(const std::string& name, const Entry& entry) {
+  const auto found = sites_.find(split_cluster(name).cluster);
+  if (found == sites_.end()) return;
+  Site& site = found->second;
+  --site.agents;
+  site.backends -= entry.backends.size();
+  site.endpoints -= entry.endpoints;
+  if (site.agents == 0) sites_.erase(found);
+}
+
+void AgentRegistry::count(const std::string& name, const Entry& entry) {
+  const std::string_view cluster = split_cluster(name).cluster;
+  if (cluster.empty()) return;
+  Site& site = sites_[std::string(cluster)];
+  ++site.agents;
+  site.backends += entry.backends.size();
+  site.endpoints += entry.endpoints;
+}
+
+/// Of the agents that `counts` is true for: of those that went away the one that did so first leaves, where there are
+/// `most`. False: there is none.
+bool AgentRegistry::drop_oldest(std::size_t most, const std::function<bool(const std::string&)>& counts) {
   std::size_t count = 0;
   auto oldest = entries_.end();
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    if (is_relayed(it->first) != relayed) continue;
+    if (!counts(it->first)) continue;
     ++count;
     if (it->second.state.connected) continue;
     if (oldest == entries_.end() || it->second.state.since < oldest->second.state.since) oldest = it;
   }
-  if (count < (relayed ? kMaxRelayed : kMaxAgents)) return true;
+  if (count < most) return true;
   if (oldest == entries_.end()) return false;
+  uncount(oldest->first, oldest->second);
   entries_.erase(oldest);
   return true;
+}
+
+/// Sites take no room of this cluster's agents, and none of another site's.
+bool AgentRegistry::make_room(const std::string& name) {
+  const std::string cluster(split_cluster(name).cluster);
+  if (const auto site = sites_.find(cluster); site != sites_.end() && site->second.agents >= kMaxSiteAgents) {
+    const auto is_its = [&](const std::string& other) { return split_cluster(other).cluster == cluster; };
+    if (!drop_oldest(kMaxSiteAgents, is_its)) return false;
+  }
+  if (entries_.size() < std::min(kMaxAgents, kMaxRelayed)) return true;
+  const bool relayed = is_relayed(name);
+  return drop_oldest(relayed ? kMaxRelayed : kMaxAgents,
+                     [&](const std::string& other) { return is_relayed(other) == relayed; });
 }
 
 bool AgentRegistry::connected(AgentState state, const std::string& instance, std::uint64_t session, WallTime now) {
@@ -88,9 +122,11 @@ bool AgentRegistry::lost(const std::string& name, std::uint64_t session, WallTim
   const auto found = entries_.find(name);
   if (found == entries_.end() || found->second.session != session || !found->second.state.connected) return false;
   Entry& entry = found->second;
+  uncount(name, entry);
   entry.state.connected = false;
   entry.state.since = now;
   forget_reports(entry);
+  count(name, entry);
   ++changes_;
   return true;
 }
@@ -144,7 +180,7 @@ bool AgentRegistry::reported(const std::string& name, const std::string& instanc
   bool changed = entry->state.vips != report.vips || entry->state.unbound != report.unbound;
   entry->state.unbound = std::move(report.unbound);
   entry->state.vips = std::move(report.vips);
-  changed = take_backends(*entry, std::move(report.backends), report.removed) || changed;
+  changed = take_backends(*entry, std::move(report.backends), report.removed, Room()) || changed;
   changes_ += changed ? 1 : 0;
   return changed;
 }
@@ -162,7 +198,7 @@ bool AgentRegistry::links_reported(const std::string& name, const std::string& i
 
 /// Returns whether anything changed. What is over a limit is left out.
 bool AgentRegistry::take_backends(Entry& entry, std::vector<BackendHealth> backends,
-                                  const std::vector<BackendName>& removed) {
+                                  const std::vector<BackendName>& removed, const Room& room) {
   bool changed = false;
   for (const BackendName& name : removed) {
     const auto found = entry.backends.find(name);
@@ -175,8 +211,8 @@ bool AgentRegistry::take_backends(Entry& entry, std::vector<BackendHealth> backe
     const BackendName key(backend.name_space, backend.name);
     const auto found = entry.backends.find(key);
     const std::size_t had = found == entry.backends.end() ? 0 : found->second.endpoints.size();
-    if (entry.endpoints - had + backend.endpoints.size() > kMaxEndpoints) continue;
-    if (found == entry.backends.end() && entry.backends.size() >= kMaxBackends) continue;
+    if (entry.endpoints - had + backend.endpoints.size() > room.endpoints) continue;
+    if (found == entry.backends.end() && entry.backends.size() >= room.backends) continue;
     entry.endpoints += backend.endpoints.size() - had;
     changed = true;
     entry.backends.insert_or_assign(key, std::move(backend));
@@ -189,8 +225,9 @@ bool AgentRegistry::relayed(Relayed change, std::uint64_t session, WallTime now)
   const std::string& name = change.state.name;
   const auto known = entries_.find(name);
   if (known == entries_.end() && !make_room(name)) return false;
+  if (known != entries_.end() && known->second.session > session) return true;
+  if (known != entries_.end()) uncount(name, known->second);
   Entry& entry = entries_[name];
-  if (entry.session > session) return true;
   // A relay that has connected anew tells everything.
   if (entry.session != session) forget_reports(entry);
   entry.session = session;
@@ -198,10 +235,17 @@ bool AgentRegistry::relayed(Relayed change, std::uint64_t session, WallTime now)
   entry.state = std::move(change.state);
   entry.state.last_seen = now;
   if (entry.state.connected) {
-    take_backends(entry, std::move(change.backends), change.removed);
+    // Of the others of the site.
+    const auto site = sites_.find(split_cluster(entry.state.name).cluster);
+    const Site others = site == sites_.end() ? Site() : site->second;
+    const Room room{
+        .backends = std::min(kMaxBackends, kMaxSiteBackends - std::min(kMaxSiteBackends, others.backends)),
+        .endpoints = std::min(kMaxEndpoints, kMaxSiteEndpoints - std::min(kMaxSiteEndpoints, others.endpoints))};
+    take_backends(entry, std::move(change.backends), change.removed, room);
   } else {
     forget_reports(entry);
   }
+  count(entry.state.name, entry);
   ++changes_;
   return true;
 }

@@ -26,6 +26,11 @@ class AgentRegistry {
   static constexpr std::size_t kMaxRelayed = 16'384;     ///< of others, behind their relays
   static constexpr std::size_t kMaxBackends = 20'000;    ///< of an agent
   static constexpr std::size_t kMaxEndpoints = 200'000;  ///< of an agent
+  // Of the agents of one site together, so that none takes the room of others: those that went away count until they
+  // are forgotten.
+  static constexpr std::size_t kMaxSiteAgents = 1024;
+  static constexpr std::size_t kMaxSiteBackends = 100'000;
+  static constexpr std::size_t kMaxSiteEndpoints = 400'000;
 
   using BackendName = std::pair<std::string, std::string>;
 
@@ -92,14 +97,32 @@ class AgentRegistry {
     std::optional<WanReport> wan;
   };
 
+  /// What the agents of a site take of the bounds.
+  struct Site {
+    std::size_t agents = 0;
+    std::size_t backends = 0;
+    std::size_t endpoints = 0;
+  };
+  /// Of an agent's backends, at most.
+  struct Room {
+    std::size_t backends = kMaxBackends;
+    std::size_t endpoints = kMaxEndpoints;
+  };
+
   Entry* find(const std::string& name, const std::string& instance, WallTime now);
   bool make_room(const std::string& name);
-  static bool take_backends(Entry& entry, std::vector<BackendHealth> backends, const std::vector<BackendName>& removed);
+  bool drop_oldest(std::size_t most, const std::function<bool(const std::string&)>& counts);
+  /// Takes an entry out of the counts of its site, before it is changed.
+  void uncount(const std::string& name, const Entry& entry);
+  void count(const std::string& name, const Entry& entry);
+  static bool take_backends(Entry& entry, std::vector<BackendHealth> backends, const std::vector<BackendName>& removed,
+                            const Room& room);
   static void forget_reports(Entry& entry);
   AgentState state_of(const Entry& entry) const;
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;
+  std::map<std::string, Site, std::less<>> sites_;  ///< by cluster
   struct Given {
     std::uint64_t values = 0;
     std::string program;

@@ -12,9 +12,9 @@
 
 #include "controller/distribute/distributor.h"
 #include "program/sign.h"
-#include "program/test_program.h"
 #include "tests/agents/light_agent.h"
 #include "tests/agents/relay.h"
+#include "tests/agents/sectioned_program.h"
 
 namespace edge {
 namespace {
@@ -22,21 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 using controller::Distributor;
 using test::LightAgent;
-using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+using Bytes = program::sample::Bytes;
+using test::sectioned_program;
 
-/// `changed` of many sections is what tells one program from another; `size` of each section.
-Bytes program_of(unsigned changed, unsigned sections = 3, std::size_t size = 1000) {
-  std::vector<program::SectionInput> all;
-  for (unsigned i = 0; i < sections; ++i) {
-    std::vector<std::byte> content(size, std::byte(i));
-    if (i == 0) std::memcpy(content.data(), &changed, sizeof changed);
-    if (i != 0) std::memcpy(content.data(), &i, sizeof i);
-    all.push_back({program::SectionKind::kRegex, i, program::make_blob(std::move(content))});
-  }
-  return std::make_shared<const std::vector<std::byte>>(program::sample::program_of(std::move(all)));
-}
-
-std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
+using program::sample::hash_of;
 
 class FleetTest : public testing::Test {
  protected:
@@ -106,7 +95,7 @@ TEST_F(FleetTest, AChangeReachesTwoHundredAgents) {
   for (std::size_t i = 0; i < kAgents; ++i) {
     agents.push_back(connect({.controller = {}, .name = "edge-" + std::to_string(i)}));
   }
-  const Bytes first = program_of(0, sections, 500);
+  const Bytes first = sectioned_program(0, sections, 500);
   publish(first);
   ASSERT_TRUE(all_run(kAgents, hash_of(first)));
   std::size_t before = 0;
@@ -114,7 +103,7 @@ TEST_F(FleetTest, AChangeReachesTwoHundredAgents) {
   double longest = 0;
   const double cpu = cpu_seconds();
   for (unsigned change = 1; change <= kChanges; ++change) {
-    const Bytes next = program_of(change, sections, 500);
+    const Bytes next = sectioned_program(change, sections, 500);
     const std::string hash = hash_of(next);
     const auto began = std::chrono::steady_clock::now();
     publish(next);
@@ -135,7 +124,7 @@ TEST_F(FleetTest, AnAgentThatDoesNotReadPinsOneProgramAndHarmsNoOther) {
   const auto good = connect({.controller = {}, .name = "good"});
   std::vector<std::weak_ptr<const std::vector<std::byte>>> published;
   for (unsigned i = 0; i < 20; ++i) {
-    const Bytes next = program_of(i, 2, 5'000'000);
+    const Bytes next = sectioned_program(i, 2, 5'000'000);
     published.push_back(next);
     publish(next);
     const std::string hash = hash_of(next);
@@ -160,7 +149,7 @@ TEST_F(FleetTest, AStalledLinkPinsOneProgramHarmsNoOtherAndIsNoticed) {
   link.stall();
   std::vector<std::weak_ptr<const std::vector<std::byte>>> published;
   for (unsigned i = 0; i < 20; ++i) {
-    const Bytes next = program_of(i, 2, 5'000'000);
+    const Bytes next = sectioned_program(i, 2, 5'000'000);
     published.push_back(next);
     publish(next);
     const std::string hash = hash_of(next);
@@ -186,7 +175,7 @@ TEST_F(FleetTest, SlowAgentsTogetherPinNoMoreThanIsAllowed) {
   };
   const auto good = connect({.controller = {}, .name = "good"});
   for (unsigned i = 0; i < 4; ++i) {
-    const Bytes next = program_of(i, 2, 5'000'000);
+    const Bytes next = sectioned_program(i, 2, 5'000'000);
     published.push_back(next);
     publish(next);
     const std::string hash = hash_of(next);
@@ -222,7 +211,7 @@ TEST_F(FleetTest, EndpointsAreCountedToWhatSlowAgentsPin) {
   }
   for (unsigned i = 0; i < 4; ++i) {
     // All programs together have room; it is by their endpoints that two are too much.
-    const Bytes next = program_of(i, 2, 5'000'000);
+    const Bytes next = sectioned_program(i, 2, 5'000'000);
     for (program::BackendEndpoints& backend : endpoints.backends) {
       backend.endpoints[0].port = static_cast<std::uint16_t>(1 + i);
     }
@@ -244,7 +233,7 @@ TEST_F(FleetTest, EndpointsAreCountedToWhatSlowAgentsPin) {
 TEST_F(FleetTest, AStormOfAgentsJoins) {
   constexpr std::size_t kAgents = 120;
   constexpr std::size_t kThreads = 24;
-  const Bytes program = program_of(1, 100, 500);
+  const Bytes program = sectioned_program(1, 100, 500);
   publish(program);
   std::vector<std::unique_ptr<LightAgent>> agents(kAgents);
   {
@@ -268,7 +257,7 @@ TEST_F(FleetTest, AFlappingAgentHarmsNoOther) {
   const auto runs_it = [&](const std::string& program, std::uint32_t) { return program == hash; };
   for (unsigned i = 0; i < 100; ++i) {
     const LightAgent flapping({.controller = controller_, .name = "flap"}, identity);
-    const Bytes next = program_of(i);
+    const Bytes next = sectioned_program(i);
     publish(next);
     hash = hash_of(next);
     ASSERT_TRUE(good->reaches(runs_it)) << i;
@@ -282,7 +271,7 @@ TEST_F(FleetTest, AFlappingAgentHarmsNoOther) {
 TEST_F(FleetTest, ANewerAgentIsUnderstoodAndOneThatIsTooOldIsTold) {
   const auto newer =
       connect({.controller = {}, .name = "newer", .protocol = 9, .oldest_protocol = 1, .unknown_words = true});
-  const Bytes program = program_of(1);
+  const Bytes program = sectioned_program(1);
   publish(program);
   const std::string hash = hash_of(program);
   EXPECT_TRUE(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 
@@ -21,8 +20,8 @@
 #include "controller/remote/remote_service.h"
 #include "program/read.h"
 #include "program/sign.h"
-#include "program/test_program.h"
 #include "tests/agents/light_agent.h"
+#include "tests/agents/sectioned_program.h"
 #include "tests/remote/slow_line.h"
 
 namespace edge::controller {
@@ -32,7 +31,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using test::LightAgent;
 using test::SlowLine;
-using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+using Bytes = program::sample::Bytes;
+using test::sectioned_program;
 
 constexpr auto kPatience = 120s;
 constexpr std::uint64_t kTenMegabits = 10'000'000;
@@ -47,19 +47,7 @@ bool comes(const Condition& condition) {
   return false;
 }
 
-/// `changed` of many sections is what tells one program from another; `size` of each section.
-Bytes program_of(unsigned changed, unsigned sections, std::size_t size) {
-  std::vector<program::SectionInput> all;
-  for (unsigned i = 0; i < sections; ++i) {
-    std::vector<std::byte> content(size, std::byte(i));
-    if (i == 0) std::memcpy(content.data(), &changed, sizeof changed);
-    if (i != 0) std::memcpy(content.data(), &i, sizeof i);
-    all.push_back({program::SectionKind::kRegex, i, program::make_blob(std::move(content))});
-  }
-  return std::make_shared<const std::vector<std::byte>>(program::sample::program_of(std::move(all)));
-}
-
-std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
+using program::sample::hash_of;
 
 class RelayWanTest : public testing::Test {
  protected:
@@ -147,7 +135,7 @@ class RelayWanTest : public testing::Test {
 };
 
 TEST_F(RelayWanTest, ALargeProgramCrossesTheLineOnceForFiftyAgents) {
-  const Bytes program = program_of(1, 200, 50'000);
+  const Bytes program = sectioned_program(1, 200, 50'000);
   publish(program);
   start_line({.delay = 40ms, .rate = kTenMegabits});
   start_relay();
@@ -169,7 +157,7 @@ TEST_F(RelayWanTest, ALargeProgramCrossesTheLineOnceForFiftyAgents) {
   }));
   // One section of two hundred.
   const std::uint64_t before = line_->down();
-  const Bytes next = program_of(2, 200, 50'000);
+  const Bytes next = sectioned_program(2, 200, 50'000);
   publish(next);
   ASSERT_TRUE(all_run(next));
   EXPECT_LT(line_->down() - before, 120'000U);
@@ -187,15 +175,15 @@ TEST_F(RelayWanTest, ALargeProgramCrossesTheLineOnceForFiftyAgents) {
 }
 
 TEST_F(RelayWanTest, AChangeIsOnItsWayForLittleMoreThanTheLineTakes) {
-  publish(program_of(1, 100, 1000));
+  publish(sectioned_program(1, 100, 1000));
   start_line({.delay = 80ms, .rate = 0});
   start_relay();
   start_agent("till");
-  ASSERT_TRUE(all_run(program_of(1, 100, 1000)));
+  ASSERT_TRUE(all_run(sectioned_program(1, 100, 1000)));
   ASSERT_TRUE(comes([&] { return hub_->agent("berlin:till").has_value(); }));
   double longest = 0;
   for (unsigned change = 2; change < 12; ++change) {
-    const Bytes next = program_of(change, 100, 1000);
+    const Bytes next = sectioned_program(change, 100, 1000);
     const auto began = std::chrono::steady_clock::now();
     publish(next);
     ASSERT_TRUE(all_run(next));
@@ -207,7 +195,7 @@ TEST_F(RelayWanTest, AChangeIsOnItsWayForLittleMoreThanTheLineTakes) {
 }
 
 TEST_F(RelayWanTest, ATransferThatIsCutOffGoesOnWhereItEnded) {
-  const Bytes program = program_of(1, 200, 20'000);
+  const Bytes program = sectioned_program(1, 200, 20'000);
   publish(program);
   start_line({.delay = 5ms, .rate = kTenMegabits});
   start_relay();
@@ -222,7 +210,7 @@ TEST_F(RelayWanTest, ATransferThatIsCutOffGoesOnWhereItEnded) {
 }
 
 TEST_F(RelayWanTest, ASectionThatIsDamagedOnDiskIsFetchedAgainAlone) {
-  const Bytes program = program_of(1, 50, 10'000);
+  const Bytes program = sectioned_program(1, 50, 10'000);
   publish(program);
   start_line({});
   start_relay();
@@ -247,7 +235,7 @@ TEST_F(RelayWanTest, ASectionThatIsDamagedOnDiskIsFetchedAgainAlone) {
 }
 
 TEST_F(RelayWanTest, WithoutTheHubOnlyAgentsThatRunNothingAreGivenWhatTheDiskHas) {
-  const Bytes program = program_of(1, 5, 1000);
+  const Bytes program = sectioned_program(1, 5, 1000);
   publish(program);
   start_line({});
   start_relay();
@@ -261,7 +249,7 @@ TEST_F(RelayWanTest, WithoutTheHubOnlyAgentsThatRunNothingAreGivenWhatTheDiskHas
   start_agent("new");
   ASSERT_TRUE(all_run(program));
   EXPECT_FALSE(relay_->figures().in_session);
-  const Bytes next = program_of(2, 5, 1000);
+  const Bytes next = sectioned_program(2, 5, 1000);
   publish(next);
   line_->mend();
   ASSERT_TRUE(all_run(next));
@@ -269,9 +257,9 @@ TEST_F(RelayWanTest, WithoutTheHubOnlyAgentsThatRunNothingAreGivenWhatTheDiskHas
 }
 
 TEST_F(RelayWanTest, GroupsThatTheSiteMayNotHaveStayAtTheHub) {
-  const Bytes program = program_of(1, 5, 1000);
+  const Bytes program = sectioned_program(1, 5, 1000);
   hub_->publish({.program = program, .values = program::ValueSet{}, .group = "vault"});
-  publish(program_of(2, 5, 1000));
+  publish(sectioned_program(2, 5, 1000));
   start_line({});
   start_relay();
   const std::string controller = "127.0.0.1:" + std::to_string(relay_->agents().port());
@@ -279,7 +267,7 @@ TEST_F(RelayWanTest, GroupsThatTheSiteMayNotHaveStayAtTheHub) {
   const LightAgent thief({.controller = controller, .name = "thief", .labels = {{"edgeproxy.io/group", "vault"}}},
                          identity);
   start_agent("till");
-  ASSERT_TRUE(all_run(program_of(2, 5, 1000)));
+  ASSERT_TRUE(all_run(sectioned_program(2, 5, 1000)));
   EXPECT_TRUE(comes([&] { return hub_->agent("berlin:thief").has_value(); }));
   EXPECT_EQ(hub_->agent("berlin:thief")->program, "");
   EXPECT_EQ(relay_->figures().programs, 1U);
@@ -291,16 +279,16 @@ TEST_F(RelayWanTest, GroupsThatTheSiteMayNotHaveStayAtTheHub) {
 }
 
 TEST_F(RelayWanTest, ASiteThatIsRevokedIsGivenNothing) {
-  publish(program_of(1, 5, 1000));
+  publish(sectioned_program(1, 5, 1000));
   start_line({});
   start_relay();
   start_agent("till");
-  ASSERT_TRUE(all_run(program_of(1, 5, 1000)));
+  ASSERT_TRUE(all_run(sectioned_program(1, 5, 1000)));
   ASSERT_TRUE(comes([&] { return hub_->agents().size() == 1 && hub_->agents()[0].connected; }));
   ASSERT_TRUE(authority_->revoke_remote("berlin"));
   EXPECT_TRUE(comes([&] { return !relay_->figures().in_session && !hub_->agents()[0].connected; }));
   const std::uint64_t sessions = relay_->figures().sessions;
-  publish(program_of(2, 5, 1000));
+  publish(sectioned_program(2, 5, 1000));
   EXPECT_TRUE(comes([&] { return relay_->figures().spoke.phase.phase == remote::Phase::kFailed; }));
   EXPECT_EQ(relay_->figures().sessions, sessions);
   EXPECT_FALSE(relay_->figures().programs_taken > 1);

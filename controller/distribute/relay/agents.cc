@@ -6,9 +6,9 @@
 #include <grpcpp/grpcpp.h>
 
 #include "base/resource_id.h"
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/relay/streams.h"
+#include "controller/distribute/relay/agent_message.h"
+#include "controller/distribute/relay/relay_stream.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller {
@@ -22,33 +22,10 @@ constexpr std::size_t kMaxReasonText = 1024;
 constexpr double kChangesASecond = 2000;
 constexpr double kMostChangesAtOnce = 10'000;
 
-/// Untrusted: everything is cut to what an agent could have said itself.
-AgentRegistry::Relayed read_change(const edge::relay::v1::AgentChange& from, const std::string& cluster) {
-  agent::v1::Agent without = from.state();
-  without.clear_backends();
-  AgentRegistry::Relayed change{.state = read_agent(without), .backends = {}, .removed = {}};
-  AgentState& state = change.state;
-  state.name = with_cluster(cluster, state.name);
-  for (std::string* const text : {&state.node, &state.version, &state.cpu, &state.program, &state.refused.program}) {
-    *text = printable(*text, kMaxText);
-  }
-  state.refused.reason = printable(state.refused.reason, kMaxReasonText);
-  std::erase_if(state.labels,
-                [](const auto& label) { return !is_label_key(label.first) || !is_label_value(label.second); });
-  while (state.labels.size() > kMaxLabels) state.labels.erase(std::prev(state.labels.end()));
-  state.values = from.values();
-  for (const auto& backend : from.backends()) change.backends.push_back(read_backend(backend));
-  for (const auto& name : from.removed_backends()) change.removed.emplace_back(name.namespace_(), name.name());
-  return change;
-}
-
-class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, edge::relay::v1::AgentsDown>,
+class RelayAgentStream final : public RelayStream<edge::relay::v1::AgentsUp, edge::relay::v1::AgentsDown>,
                                public std::enable_shared_from_this<RelayAgentStream> {
  public:
-  explicit RelayAgentStream(RelayCall call)
-      : Conversation(call.hub, call.context, call.peer, call.peer.subject.name + ":"),
-        groups_(call.groups),
-        granted_(std::move(call.granted)) {}
+  using RelayStream::RelayStream;
 
   void ask(const std::string& agent, const AgentQuestion& question, TakeAnswer take) {
     {
@@ -114,7 +91,7 @@ class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, ed
     if (!is_subject_name(name) || !split_cluster(name).cluster.empty()) {
       return Error{ErrorCode::kInvalidArgument, "an agent of the site has no name"};
     }
-    AgentRegistry::Relayed read = read_change(change, peer().subject.name);
+    AgentRegistry::Relayed read = read_agent_change(change, cluster());
     const std::string full = read.state.name;
     const auto known = agents_.find(name);
     if (read.state.connected && known == agents_.end()) {
@@ -157,7 +134,6 @@ class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, ed
   }
 
   bool waits_for_answer() const override { return !open_.empty(); }
-  Status may_last() const override { return may_relay(groups_, peer().subject.name, granted_); }
 
   void advance() override {
     if (to_send_.empty() || !may_write()) return;
@@ -182,15 +158,13 @@ class RelayAgentStream final : public Conversation<edge::relay::v1::AgentsUp, ed
     }
     for (auto& [number, open] : left) open.take(Error{ErrorCode::kUnavailable, "the relay of the agent went away"});
     for (const auto& [name, agent] : agents) {
-      const std::string full = with_cluster(peer().subject.name, name);
+      const std::string full = with_cluster(cluster(), name);
       hub_.questions().gone(full, *agent);
       hub_.registry().lost(full, order(), hub_.now());
     }
     if (!agents.empty()) hub_.changed();
   }
 
-  const RelayedGroups& groups_;
-  const std::vector<std::string> granted_;
   std::map<std::string, std::shared_ptr<RelayedAgent>> agents_;  ///< that are connected
   bool over_ = false;
   std::uint64_t last_ = 0;

@@ -4,20 +4,16 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/conversation.h"
-#include "controller/distribute/relay/streams.h"
+#include "controller/distribute/relay/relay_stream.h"
 #include "controller/distribute/values_feed.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller {
 namespace {
 
-class RelayValueStream final : public Conversation<edge::relay::v1::ValuesUp, edge::relay::v1::ValuesDown> {
+class RelayValueStream final : public RelayStream<edge::relay::v1::ValuesUp, edge::relay::v1::ValuesDown> {
  public:
-  explicit RelayValueStream(RelayCall call)
-      : Conversation(call.hub, call.context, call.peer, call.peer.subject.name + ":"),
-        groups_(call.groups),
-        granted_(std::move(call.granted)) {}
+  using RelayStream::RelayStream;
 
  private:
   struct Wanted {
@@ -30,7 +26,7 @@ class RelayValueStream final : public Conversation<edge::relay::v1::ValuesUp, ed
       return Error{ErrorCode::kInvalidArgument, "a group that is wanted twice, or one too many"};
     }
     // The stream of programs says why.
-    if (!std::ranges::binary_search(granted_, up.wanted())) return {};
+    if (!std::ranges::binary_search(granted(), up.wanted())) return {};
     auto entered = hub_.enter_group(up.wanted());
     if (!entered) return entered.error();
     wanted_.emplace(up.wanted(), Wanted{std::move(*entered), nullptr});
@@ -44,7 +40,6 @@ class RelayValueStream final : public Conversation<edge::relay::v1::ValuesUp, ed
     const auto& sent = wanted_.at(sending_).sent;
     return feed_->after()->version < oldest || (sent && sent->version < oldest);
   }
-  Status may_last() const override { return may_relay(groups_, peer().subject.name, granted_); }
 
   void advance() override {
     if (!may_write()) return;
@@ -72,8 +67,6 @@ class RelayValueStream final : public Conversation<edge::relay::v1::ValuesUp, ed
 
   void gone() override {}
 
-  const RelayedGroups& groups_;
-  const std::vector<std::string> granted_;
   std::map<std::string, Wanted> wanted_;
   std::string sending_;  ///< the group
   std::optional<ValuesFeed> feed_;
