@@ -177,8 +177,14 @@ void Membership::take_trust() {
   }
   if (!taken || taken->first.empty() || taken->second.empty()) return;
   if (identity_->key_is_fixed && taken->second != identity_->program_key) {
-    tell_("the controller names another key of programs than the join file did: it is not believed");
-    taken->second = identity_->program_key;
+    // A join file that was put there since then says it, too: that came by other hands than the controller's.
+    const auto file = options_.token_file.empty() ? Result<JoinFile>(JoinFile()) : read_join_file(options_.token_file);
+    if (file && file->program_key == taken->second) {
+      service_.message("takes programs by the key in " + options_.token_file + " from now on");
+    } else {
+      tell_("the controller names another key of programs than the join file did: it is not believed");
+      taken->second = identity_->program_key;
+    }
   }
   if (taken->first == identity_->authorities && taken->second == identity_->program_key) return;
   identity_->authorities = std::move(taken->first);

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -171,12 +172,23 @@ Status Relay::Impl::open() {
   return {};
 }
 
-/// As a controller tells of its own agents.
+/// As a controller tells of its own agents. What the hub has published is what counts: without a session with it nobody
+/// here knows that, and while a program is on its way agents run an older one.
 remote::Report Relay::Impl::own() {
+  std::set<std::string> behind;
+  bool knows = false;
+  {
+    const std::lock_guard lock(mutex);
+    knows = in_session;
+    for (const auto& [name, group] : groups) {
+      if (group->is_behind()) behind.insert(name);
+    }
+  }
   remote::Report report;
   for (const AgentState& agent : distributor->agents()) {
     ++report.agents;
-    if (agent.connected && !agent.program.empty() && agent.program == agent.published) ++report.ready;
+    const bool current = knows && !behind.contains(agent.group);
+    if (current && agent.connected && !agent.program.empty() && agent.program == agent.published) ++report.ready;
     if (report.program.empty() && !agent.published.empty()) report.program = agent.published;
   }
   const std::lock_guard lock(mutex);
@@ -252,6 +264,11 @@ Status Relay::Impl::hear(HubSession& session, v1::ProgramsDown& down, bool& welc
   const Error over{ErrorCode::kUnavailable, "the hub has ended the stream"};
   if (down.has_welcome() && !welcomed) {
     welcomed = true;
+    {
+      const std::lock_guard lock(mutex);
+      in_session = true;
+      ++sessions;
+    }
     session.open_others();
     telling = std::thread([this, &session] { tell_agents(session); });
     const bool lacks = std::ranges::any_of(groups, [](const auto& group) {
@@ -373,11 +390,6 @@ Status Relay::Impl::session() {
   hello.mutable_hello()->set_oldest_protocol(1);
   hello.mutable_hello()->set_version(EDGE_VERSION);
   session.say(hello);
-  {
-    const std::lock_guard lock(mutex);
-    in_session = true;
-    ++sessions;
-  }
   Status status = work(session);
   end(status ? Error{ErrorCode::kUnavailable, "the session ends"} : status.error());
   session.cancel();

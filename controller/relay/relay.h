@@ -46,7 +46,7 @@ struct RelayFigures {
   std::size_t incomplete = 0;  ///< of these, those whose secrets are not known: the hub was not there since the start
   std::uint64_t received_bytes = 0;  ///< of sections, from the hub
   std::uint64_t programs_taken = 0;  ///< from the hub
-  std::uint64_t sessions = 0;        ///< with the hub, that were opened
+  std::uint64_t sessions = 0;        ///< with the hub, that it has welcomed
   bool in_session = false;
   SectionStore::Figures store;
   remote::SpokeView spoke;

@@ -61,6 +61,7 @@ void SiteGroup::begin_session() {
 Result<bool> SiteGroup::take(const agent::v1::ProgramPart& part, Distributor& to) {
   auto taken = assembly_.take(part, program_);
   section_bytes_ = assembly_.section_bytes();
+  behind_ = !taken || !*taken;
   if (!taken) {
     broken_off_ = true;
     return taken.error();

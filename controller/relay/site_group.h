@@ -43,6 +43,8 @@ class SiteGroup {
   // From any thread:
   bool has_program() const { return has_program_; }
   bool lacks_secrets() const { return lacks_secrets_; }
+  /// A part of a later program has come, and not all of it: agents run an older one.
+  bool is_behind() const { return behind_; }
   /// Bytes of sections that came from the hub.
   std::uint64_t section_bytes() const { return section_bytes_; }
   /// Of a version of values that agents acknowledge, that of the hub's; 0: unknown.
@@ -70,6 +72,7 @@ class SiteGroup {
   bool dirty_ = false;              ///< endpoints are not on disk
   std::atomic<bool> has_program_ = false;
   std::atomic<bool> lacks_secrets_ = false;
+  std::atomic<bool> behind_ = false;
   std::atomic<std::uint64_t> section_bytes_ = 0;
   mutable std::mutex mutex_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> versions_;  ///< own, the hub's; guarded by mutex_

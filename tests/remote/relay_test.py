@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -311,6 +312,124 @@ class RelayTest(unittest.TestCase):
         finally:
             evil.stop()
 
+
+    def test_phases_of_a_site_are_what_is_so(self):
+        join = os.path.join(self.folder, "berlin.join")
+        self.hub.edgectl("cluster", "add", "berlin", "--hub", f"127.0.0.1:{self.hub.port}", "--out", join,
+                         "--agent-group", GROUP)
+        patch = {"spec": {"heartbeat": {"interval": "500ms", "timeout": "2s"}}}
+        self.hub.edgectl("patch", "remotecluster", "berlin", "--type", "merge", "-p", json.dumps(patch))
+        self.hub.await_phase("berlin", "Pending")
+        port = free_port()
+        self.serve(port)
+        relay = RelayProcess(self.folder, "berlin", join)
+        self.processes.append(relay)
+        wait_for(lambda: os.path.exists(os.path.join(relay.data, "agents", "join")), "the relay's join file", [relay])
+        # A site without agents is one with nothing amiss.
+        self.hub.await_phase("berlin", "Connected")
+        first, second = self.agent(relay, "agent1"), self.agent(relay, "agent2")
+        wait_for(lambda: self.hub.status("berlin").get("agents", {}).get("summary") == "2/2", "both agents",
+                 [relay, first, second])
+        self.hub.await_phase("berlin", "Connected")
+        # One of two lags behind: it is gone, or it runs another program.
+        second.kill()
+        self.hub.await_phase("berlin", "Degraded")
+        self.assertEqual(self.hub.reason("berlin"), "AgentsNotReady")
+        self.assertEqual(self.hub.status("berlin")["agents"]["summary"], "1/2")
+        second.start()
+        self.hub.await_phase("berlin", "Connected")
+        # A relay that is heard and gets no programs is not as it should be.
+        groups = lambda names: self.hub.edgectl("patch", "remotecluster", "berlin", "--type", "merge", "-p",
+                                                json.dumps({"spec": {"agentGroups": names}}))
+        groups(None)
+        wait_for(lambda: self.hub.status("berlin").get("agents", {}).get("summary") == "0/2", "the loss of programs",
+                 [relay])
+        self.hub.await_phase("berlin", "Degraded")
+        groups([GROUP])
+        self.hub.await_phase("berlin", "Connected")
+        # A relay that hangs says nothing, and one that is killed is gone; its agents are neither.
+        relay.process.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        self.hub.await_phase("berlin", "Disconnected")
+        self.assertLess(time.monotonic() - began, clusters_test.TIMEOUT + clusters_test.SLACK)
+        self.assertIn(self.hub.reason("berlin"), ("HeartbeatTimeout", "ConnectionLost"))
+        relay.process.send_signal(signal.SIGCONT)
+        self.hub.await_phase("berlin", "Connected")
+        relay.kill()
+        self.hub.await_phase("berlin", "Disconnected")
+        self.assertEqual(first.get(port), "one")
+        # A hub that restarts knows that it was there.
+        self.hub.stop()
+        self.hub.start()
+        self.hub.await_phase("berlin", "Disconnected")
+        relay.start()
+        self.hub.await_phase("berlin", "Connected")
+        self.hub.edgectl("cluster", "suspend", "berlin")
+        self.hub.await_phase("berlin", "Disconnected")
+        self.assertEqual(self.hub.reason("berlin"), "Suspended")
+
+    def test_what_a_relay_has_lost_it_gets_again(self):
+        relay = self.site("berlin")
+        port = free_port()
+        self.serve(port)
+        agent = self.agent(relay, "agent1")
+        wait_for(lambda: agent.get(port) == "one", "an answer", [relay, agent])
+        whole = relay.figure("edge_relay_section_received_bytes_total")
+        sections = [os.path.join(folder, name)
+                    for folder, _, names in os.walk(os.path.join(relay.data, "relay", "sections")) for name in names]
+        # A section is damaged while the hub is away: nothing of it is given, and agents serve on.
+        self.hub.kill()
+        relay.kill()
+        largest = max(sections, key=os.path.getsize)
+        size = os.path.getsize(largest)
+        with open(largest, "r+b") as file:
+            file.write(bytes(byte ^ 0xff for byte in content(largest)[:16]))
+        relay.start()
+        wait_for(lambda: relay.figure("edge_relay_sections_corrupt_total") == 1, "the look at the section", [relay])
+        self.assertEqual(relay.figure("edge_relay_groups_without_program"), 1)
+        self.assertEqual(agent.get(port), "one")
+        agent.restart()
+        wait_for(lambda: agent.get(port) == "one", "an answer after a restart", [relay, agent])
+        # The hub sends that section, and no other.
+        self.hub.start()
+        wait_for(lambda: relay.figure("edge_relay_groups_without_program") == 0, "the program", [relay, self.hub])
+        received = relay.figure("edge_relay_section_received_bytes_total")
+        self.assertGreaterEqual(received, size)
+        self.assertLess(received, whole)
+        # Everything that it has of programs is lost, and then its authority: agents join anew by the file's new content.
+        relay.kill()
+        shutil.rmtree(os.path.join(relay.data, "relay"))
+        relay.start()
+        wait_for(lambda: relay.figure("edge_relay_programs_total") == 1, "the program once more", [relay, self.hub])
+        self.assertEqual(relay.figure("edge_relay_section_received_bytes_total"), whole)
+        relay.kill()
+        shutil.rmtree(os.path.join(relay.data, "agents"))
+        relay.start()
+        self.serve(port, change="2")
+        wait_for(lambda: agent.get(port, host="shop-2.example") == "one", "a change for the agent that joined anew",
+                 [relay, agent])
+
+    def test_a_hub_with_another_signing_key_is_believed_by_a_new_join_file_alone(self):
+        relay = self.site("berlin")
+        port = free_port()
+        self.serve(port)
+        agent = self.agent(relay, "agent1")
+        wait_for(lambda: agent.get(port) == "one", "an answer", [relay, agent])
+        self.hub.stop()
+        for name in ("signing.key", "signing.key.pub"):
+            os.remove(os.path.join(self.hub.data, name))
+        self.hub.start()
+        self.serve(port, change="2")
+        # Nobody has told the agent of the other key: it goes on with what it has.
+        wait_for(lambda: "Refused" in self.row("berlin:agent1"), "the refusal at the hub", [relay, agent, self.hub])
+        self.assertEqual(agent.get(port), "one")
+        with self.assertRaises(urllib.error.HTTPError):
+            agent.get(port, host="shop-2.example")
+        # The file that the hub's administrator hands over says it, and the relay's own for its agents after it.
+        self.hub.edgectl("cluster", "token", "berlin", "--out", os.path.join(self.folder, "berlin.join"))
+        relay.restart()
+        wait_for(lambda: agent.get(port, host="shop-2.example") == "one", "the new program", [relay, agent])
+        self.assertIn("takes programs by the key in", agent.log())
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
