@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/access.h"
+#include "controller/operator/relay_chart.h"
 #include "controller/rights/access.h"
 #include "schemas/crd.h"
 #include "schemas/openapi.h"
@@ -257,7 +258,7 @@ std::vector<std::pair<std::string, std::string>> deploy_files() {
                                .upgrade_definitions = "{{ .Values.operator.upgradeDefinitions }}"};
   const std::string edge = "deploy/charts/edge/";
   const std::string crds = "deploy/charts/edge-crds/";
-  return {
+  std::vector<std::pair<std::string, std::string>> files = {
       {"deploy/install.yaml", install_yaml()},
       {crds + "Chart.yaml", chart("edge-crds", "Kinds of the edge proxy. They stay when the chart is uninstalled.")},
       {crds + "templates/crds.yaml", chart_crds()},
@@ -268,6 +269,8 @@ std::vector<std::pair<std::string, std::string>> deploy_files() {
       {edge + "templates/acme.yaml", ordering_template()},
       {edge + "templates/cluster.yaml", std::string(kClusterTemplate)},
       {edge + "templates/NOTES.txt", std::string(kNotes)}};
+  for (auto& file : relay_chart::files()) files.push_back(std::move(file));
+  return files;
 }
 
 }  // namespace edge::cluster_operator
