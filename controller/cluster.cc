@@ -18,6 +18,7 @@
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
+#include "controller/kube/farewell.h"
 #include "controller/kube/informer.h"
 #include "controller/kube/recorder.h"
 #include "controller/rights/access.h"
@@ -473,7 +474,7 @@ class Cluster::Impl {
     waiter_.cancel();
     ordering_rights_.reset();
     recorder_.reset();
-    say_farewell();
+    farewell_.begin(elector_.get(), [this] { finish_when_idle(); });
     writer_->stop([this] {
       written_ = true;
       finish_when_idle();
@@ -489,28 +490,9 @@ class Cluster::Impl {
     finish_when_idle();
   }
 
-  net::Detached say_farewell() {
-    if (elector_) {
-      leaving_ = true;
-      net::Waiter waiter(loop_);
-      farewell_ = &waiter;
-      limit_farewell();
-      co_await elector_->stop(waiter);
-      farewell_ = nullptr;
-      limit_.cancel();
-      leaving_ = false;
-      finish_when_idle();
-    }
-  }
-
-  net::Detached limit_farewell() {
-    const net::Time until = loop_.now() + kFarewell;
-    co_await limit_.wait(until);
-    if (farewell_ != nullptr) farewell_->cancel();
-  }
-
   void finish_when_idle() {
-    if (!stopping_ || looking_ || leaving_ || !written_ || !made_ || !ordered_ || std::exchange(finishing_, true))
+    if (!stopping_ || looking_ || farewell_.under_way() || !written_ || !made_ || !ordered_ ||
+        std::exchange(finishing_, true))
       return;
     // Not within what has just come to its end.
     loop_.post([this] {
@@ -550,14 +532,12 @@ class Cluster::Impl {
   std::vector<ObjectEdit> edits_;
   std::shared_ptr<Awaited> awaited_;  ///< who waits for writes to come by
   net::Waiter waiter_{loop_};
-  net::Waiter limit_{loop_};
-  net::Waiter* farewell_ = nullptr;
+  kube::Farewell farewell_{loop_, kFarewell};
   std::string missing_;  ///< kinds without which nothing is compiled
   bool synced_ = false;
   bool flushing_ = false;
   bool stopping_ = false;
   bool looking_ = false;
-  bool leaving_ = false;
   bool written_ = false;  ///< what was being written when the end came
   bool made_ = false;     ///< likewise, of services_
   bool ordered_ = false;  ///< likewise, of certificates_

@@ -14,6 +14,7 @@
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
+#include "controller/kube/farewell.h"
 #include "controller/operator/definitions.h"
 #include "controller/operator/followed.h"
 #include "controller/operator/reconcile.h"
@@ -252,7 +253,7 @@ class Operator::Impl {
   void end() {
     stopping_ = true;
     // First: what is cancelled may end at once, and must find that there is a Lease to be given back.
-    say_farewell();
+    farewell_.begin(elector_.get(), [this] { finish_when_idle(); });
     followed_->stop();
     looker_.cancel();
     worker_.cancel();
@@ -260,28 +261,8 @@ class Operator::Impl {
     finish_when_idle();
   }
 
-  net::Detached say_farewell() {
-    if (elector_) {
-      leaving_ = true;
-      net::Waiter waiter(loop_);
-      farewell_ = &waiter;
-      limit_farewell();
-      co_await elector_->stop(waiter);
-      farewell_ = nullptr;
-      limit_.cancel();
-      leaving_ = false;
-      finish_when_idle();
-    }
-  }
-
-  net::Detached limit_farewell() {
-    const net::Time until = loop_.now() + kFarewell;
-    co_await limit_.wait(until);
-    if (farewell_ != nullptr) farewell_->cancel();
-  }
-
   void finish_when_idle() {
-    if (!stopping_ || looking_ || leaving_ || working_) return;
+    if (!stopping_ || looking_ || farewell_.under_way() || working_) return;
     // Not within what has just come to its end.
     loop_.post([this] {
       elector_.reset();
@@ -311,15 +292,13 @@ class Operator::Impl {
   bool changed_ = false;            ///< since it is
   net::Waiter looker_{loop_};
   net::Waiter worker_{loop_};
-  net::Waiter limit_{loop_};
   net::Waiter* reconciling_ = nullptr;
-  net::Waiter* farewell_ = nullptr;
+  kube::Farewell farewell_{loop_, kFarewell};
   std::uint64_t reconciliations_ = 0;
   std::uint64_t failures_ = 0;
   bool leads_ = false;
   bool looking_ = false;
   bool working_ = false;
-  bool leaving_ = false;
   bool stopping_ = false;
   mutable std::mutex mutex_;  ///< guards what follows
   OperatorCounts counts_;
