@@ -200,12 +200,14 @@ class Cluster::Impl {
                             .api_version = "v1", .kind = "Namespace", .name_space = {}, .name = space, .uid = {}};
                         recorder_->record(regarding, kube::EventLevel::kWarning, "CertificatesNotOrdered", why);
                       }});
-    auto certificates = std::make_unique<acme::Certificates>(*client_,
-                                                             acme::CertificatesOptions{.identity = options_.identity,
-                                                                                       .several = options_.elect,
-                                                                                       .dns_hook = options_.dns_hook,
-                                                                                       .log = options_.log},
-                                                             events_.certificates);
+    auto certificates =
+        std::make_unique<acme::Certificates>(*client_,
+                                             acme::CertificatesOptions{.identity = options_.identity,
+                                                                       .several = options_.elect,
+                                                                       .name_space = options_.lease_namespace,
+                                                                       .dns_hook = options_.dns_hook,
+                                                                       .log = options_.log},
+                                             events_.certificates);
     const std::lock_guard lock(mutex_);
     certificates_ = std::move(certificates);
     return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 namespace edge::controller {
 namespace {
@@ -12,6 +13,38 @@ using metrics::labels;
 
 /// Programs whose way is followed at a time. What is over it is not measured: later ones will be.
 constexpr std::size_t kMaxFollowed = 64;
+
+/// The controller that leads orders; others know nothing of it.
+void write_certificates(Exposition& out, const ClusterCounts& cluster) {
+  if (!cluster.leads) return;
+  const acme::CertificateCounts& counts = cluster.certificates;
+  const auto by = [&out](const char* label, std::string_view value, std::uint64_t count) {
+    out.sample(count, labels({{label, value}}));
+  };
+  out.begin(Family::kOrderedCertificates);
+  by("state", "valid", counts.valid);
+  by("state", "renewal-failed", counts.valid_waiting);
+  by("state", "missing", counts.missing);
+  by("state", "failed", counts.missing_waiting);
+  out.begin(Family::kCertificateOrders);
+  by("result", "issued", counts.issued);
+  by("result", "renewed", counts.renewed);
+  by("result", "failed", std::accumulate(counts.failed.begin(), counts.failed.end(), std::uint64_t{0}));
+  out.begin(Family::kCertificateFailures);
+  for (std::size_t i = 0; i < counts.failed.size(); ++i) {
+    by("kind", to_string(static_cast<acme::FailureKind>(i)), counts.failed[i]);
+  }
+  const auto times = [&](Family family, std::int64_t acme::CertificateTimes::* time) {
+    out.begin(family);
+    for (const auto& [name, of] : counts.times) {
+      if (of.until == 0) continue;
+      out.sample(static_cast<std::uint64_t>(std::max<std::int64_t>(of.*time, 0)),
+                 labels({{"namespace", name.first}, {"host", name.second}}));
+    }
+  };
+  times(Family::kOrderedExpiry, &acme::CertificateTimes::until);
+  times(Family::kOrderedRenewal, &acme::CertificateTimes::renewal);
+}
 
 }  // namespace
 
@@ -99,6 +132,7 @@ void ControllerMetrics::write(Exposition& out, const Scene& scene) const {
   out.sample(cluster.statuses.waiting, labels({{"queue", "statuses"}}));
   out.begin(Family::kQueueDuration);
   queue_time_.write(out);
+  write_certificates(out, cluster);
   const std::lock_guard lock(mutex_);
   write_compiles(out);
   write_agents(out, scene);

@@ -15,6 +15,12 @@ std::shared_ptr<const net::tls::Authorities> authorities_of(const std::string* p
   return added ? made : nullptr;
 }
 
+/// CAs give keys out with padding and without, and files end with a newline.
+std::string_view without_padding(std::string_view key) {
+  const std::size_t last = key.find_last_not_of("= \t\r\n");
+  return last == std::string_view::npos ? std::string_view() : key.substr(0, last + 1);
+}
+
 }  // namespace
 
 /// One account for each CA, address and namespace. Null: `fault` says why.
@@ -32,7 +38,8 @@ net::Task<Ca*> Certificates::ca_for(Worker& worker, const Round& round, const st
   const std::string space = round.wanted.name_space;
   const std::string secret = account_secret_of(directory, settings.email, chosen.key_id);
   const std::string key = space + "/" + secret + "/" + chosen.ca_secret + "/" + chosen.key_secret;
-  if (const auto known = cas_.find(key); known != cas_.end()) co_return known->second.get();
+  const auto known = cas_.find(key);
+  if (known != cas_.end() && known->second->is_prepared()) co_return known->second.get();
   CaOptions options{.directory = directory, .email = settings.email, .key_id = chosen.key_id};
   kube::Failure failure;
   SecretView trusted;
@@ -48,12 +55,17 @@ net::Task<Ca*> Certificates::ca_for(Worker& worker, const Round& round, const st
   if (!chosen.key_id.empty()) {
     const SecretView external = co_await read(worker, space, chosen.key_secret, failure);
     const std::string* const hmac = external.value("hmac");
-    auto bytes = hmac != nullptr ? from_base64url(*hmac) : std::nullopt;
+    auto bytes = hmac != nullptr ? from_base64url(without_padding(*hmac)) : std::nullopt;
     if (!bytes || bytes->empty()) {
       fault = "the Secret " + chosen.key_secret + " has no key `hmac` in base64url";
       co_return nullptr;
     }
     options.mac_key = *std::move(bytes);
+  }
+  // What the Secrets have may be another by now.
+  if (const auto again = cas_.find(key); again != cas_.end()) {
+    again->second->set_secrets(std::move(options.authorities), std::move(options.mac_key));
+    co_return again->second.get();
   }
   const std::string pem = co_await account_key(worker, space, secret, fault);
   if (pem.empty()) co_return nullptr;

@@ -20,6 +20,8 @@ using nlohmann::json;
 constexpr auto kCallTime = 30s;
 /// Another is registering: looked at again.
 constexpr auto kAgain = 20ms;
+/// CAs move their directories' URLs seldom, and announce it.
+constexpr auto kPreparedTime = 24h;
 constexpr std::size_t kMostBody = std::size_t{256} << 10;
 constexpr std::size_t kMostNonces = 16;
 constexpr int kMostNonceTries = 4;
@@ -108,19 +110,18 @@ net::Task<std::string> Ca::read_directory(net::Waiter& waiter, CaReply& reply) {
   reply = co_await call(waiter, "GET", options_.directory, {});
   if (reply.status != 200) co_return fault_of(reply, "reading the directory");
   const json directory = parse_json(reply.body);
-  new_nonce_ = text_in(directory, "newNonce");
-  new_account_ = text_in(directory, "newAccount");
-  new_order_ = text_in(directory, "newOrder");
-  renewal_info_ = text_in(directory, "renewalInfo");
-  if (new_nonce_.empty() || new_account_.empty() || new_order_.empty()) {
-    new_order_.clear();
-    co_return "the directory is none of RFC 8555";
-  }
-  const json& meta = member_in(directory, "meta");
-  if (options_.key_id.empty() && member_in(meta, "externalAccountRequired") == json(true)) {
-    new_order_.clear();
+  const std::string &nonce = text_in(directory, "newNonce"), &account = text_in(directory, "newAccount"),
+                    &order = text_in(directory, "newOrder");
+  if (nonce.empty() || account.empty() || order.empty()) co_return "the directory is none of RFC 8555";
+  if (options_.key_id.empty() && member_in(member_in(directory, "meta"), "externalAccountRequired") == json(true)) {
     co_return "the CA wants an external account (externalAccount)";
   }
+  // Nonces are of the server that has given them out.
+  if (nonce != new_nonce_) nonces_.clear();
+  new_nonce_ = nonce;
+  new_account_ = account;
+  new_order_ = order;
+  renewal_info_ = text_in(directory, "renewalInfo");
   co_return std::string();
 }
 
@@ -157,16 +158,24 @@ net::Task<std::string> Ca::enter(net::Waiter& waiter, CaReply& reply) {
   co_return std::string();
 }
 
+bool Ca::is_prepared() const { return prepared_at_ != net::Time{} && loop_.now() - prepared_at_ < kPreparedTime; }
+
+void Ca::set_secrets(std::shared_ptr<const net::tls::Authorities> authorities, std::string mac_key) {
+  options_.authorities = std::move(authorities);
+  options_.mac_key = std::move(mac_key);
+}
+
 net::Task<std::string> Ca::prepare(net::Waiter& waiter, CaReply& reply) {
   while (preparing_) {
     const net::Wake wake = co_await waiter.wait(loop_.now() + kAgain);
     if (wake == net::Wake::kCancelled) co_return "cancelled";
   }
-  if (!account_.empty()) co_return std::string();
+  if (is_prepared()) co_return std::string();
   preparing_ = true;
   std::string fault;
   fault = co_await read_directory(waiter, reply);
   if (fault.empty()) fault = co_await enter(waiter, reply);
+  if (fault.empty()) prepared_at_ = loop_.now();
   preparing_ = false;
   co_return fault;
 }

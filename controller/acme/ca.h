@@ -36,9 +36,10 @@ class Ca {
  public:
   Ca(net::Loop& loop, net::client::HttpClient& http, CaOptions options, AccountKey key);
 
-  /// Reads the directory and registers the account, once. \returns an empty text, or why it could not be done;
-  /// `reply` then has the CA's answer.
+  /// Reads the directory and registers the account, where that is not done already, or a day old. \returns an empty
+  /// text, or why it could not be done; `reply` then has the CA's answer.
   net::Task<std::string> prepare(net::Waiter& waiter, CaReply& reply);
+  bool is_prepared() const;
   /// After prepare().
   const std::string& new_order() const { return new_order_; }
   bool renews() const { return !renewal_info_.empty(); }
@@ -47,8 +48,11 @@ class Ca {
   net::Task<CaReply> post(net::Waiter& waiter, std::string url, std::string payload);
   /// nullopt: it gives none now.
   net::Task<std::optional<RenewalAdvice>> advice(net::Waiter& waiter, std::string renewal_id);
-  /// The CA does not know the account any more: prepare() makes another.
-  void forget_account() { account_.clear(); }
+  /// The CA may have moved, or not know the account any more: the next prepare() begins anew. Requests that are under
+  /// way go on with what they have.
+  void doubt() { prepared_at_ = {}; }
+  /// For the next prepare().
+  void set_secrets(std::shared_ptr<const net::tls::Authorities> authorities, std::string mac_key);
 
  private:
   net::Task<CaReply> call(net::Waiter& waiter, std::string method, std::string url, std::string body);
@@ -65,6 +69,7 @@ class Ca {
   std::string new_nonce_, new_account_, new_order_, renewal_info_;
   std::string account_;  ///< URL; empty: not registered in this run
   std::deque<std::string> nonces_;
+  net::Time prepared_at_{};
   bool preparing_ = false;
 };
 

@@ -32,9 +32,13 @@ Certificates::Certificates(kube::Client& client, CertificatesOptions options, Ce
     : client_(client),
       options_(std::move(options)),
       events_(std::move(events)),
-      http_(client.loop(), resolver_, records_) {
+      http_(client.loop(), resolver_, records_),
+      recorder_(client) {
   for (std::size_t i = 0; i < kWorkers; ++i) workers_.push_back(std::make_unique<Worker>(client.loop()));
   for (const auto& worker : workers_) run(*worker);
+  if (!options_.several) return;
+  follower_ = std::make_unique<Worker>(client.loop());
+  follow();
 }
 
 Certificates::~Certificates() = default;
@@ -60,6 +64,10 @@ void Certificates::set_wanted(std::vector<OrderedCertificate> wanted) {
     next.insert_or_assign(std::move(name), std::move(entry));
   }
   entries_ = std::move(next);
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(counts_.times, [this](const auto& named) { return !entries_.contains(named.first); });
+  }
   if (next_sweep_ == 0) next_sweep_ = now() + kSweep;
   count();
   wake();
@@ -69,20 +77,25 @@ void Certificates::observe(const std::string& name_space, const std::string& nam
   std::map<std::string, std::string> answers;
   if (text.find(kMadeLabel) != std::string_view::npos) {
     const SecretView secret = read_secret(text);
+    observe_follower(name_space, name, secret);
     if (const std::string* const stored = secret.value(kAnswersKey); stored != nullptr && secret.role == "order") {
       answers = read_answers(*stored);
     }
   }
   const std::string secret_name = name_space + "/" + name;
   const auto seen = seen_challenges_.find(secret_name);
-  if (seen != seen_challenges_.end() ? seen->second != answers : !answers.empty()) {
+  if (seen != seen_challenges_.end() ? seen->second.answers != answers : !answers.empty()) {
     if (answers.empty()) {
       seen_challenges_.erase(secret_name);
+      give_challenges();
     } else {
-      seen_challenges_[secret_name] = std::move(answers);
+      SeenChallenges& taken = seen_challenges_[secret_name];
+      taken.answers = std::move(answers);
+      taken.version = give_challenges();
     }
-    give_challenges();
+    wake_follower();
   }
+  if (text.empty() && name_space == options_.name_space) followers_.erase(name);
   for (auto& [key, entry] : entries_) {
     if (key.first != name_space || program::certificate_secret_of(key.second) != name) continue;
     entry.due = 0;
@@ -96,6 +109,11 @@ void Certificates::lead(bool leads) {
   // What a leader before this one knew may be old.
   for (auto& [name, entry] : entries_) entry.due = 0;
   wake();
+  wake_follower();
+}
+
+void Certificates::wake_follower() {
+  if (follower_ != nullptr && follower_->waiter.waiting()) follower_->waiter.wake_later();
 }
 
 void Certificates::wake() {
@@ -104,10 +122,20 @@ void Certificates::wake() {
   }
 }
 
+/// One host is ordered by one namespace at a time: TLSALPN01 has one answer for it.
+std::set<std::string_view> Certificates::hosts_under_way() const {
+  std::set<std::string_view> hosts;
+  for (const auto& [name, entry] : entries_) {
+    if (entry.busy) hosts.insert(name.second);
+  }
+  return hosts;
+}
+
 Certificates::Entry* Certificates::choose(std::int64_t now) {
   Entry* chosen = nullptr;
+  const std::set<std::string_view> ordering = hosts_under_way();
   for (auto& [name, entry] : entries_) {
-    if (entry.busy || entry.due > now) continue;
+    if (entry.due > now || ordering.contains(name.second)) continue;
     if (chosen == nullptr || entry.due < chosen->due) chosen = &entry;
   }
   return chosen;
@@ -115,8 +143,9 @@ Certificates::Entry* Certificates::choose(std::int64_t now) {
 
 std::int64_t Certificates::next_due() const {
   std::int64_t due = kNever;
+  const std::set<std::string_view> ordering = hosts_under_way();
   for (const auto& [name, entry] : entries_) {
-    if (!entry.busy) due = std::min(due, entry.due);
+    if (!ordering.contains(name.second)) due = std::min(due, entry.due);
   }
   return due;
 }
@@ -156,6 +185,13 @@ net::Task<bool> Certificates::sweep(Worker& worker) {
   const kube::ListReply reply = co_await client_.list_all(worker.waiter, secrets_, options);
   for (const kube::Object& object : reply.list.items) {
     const SecretView secret = read_secret(object.text);
+    const bool gone = is_stale_follower(object.name, secret);
+    if (gone && leads_ && !stopping_) {
+      kube::DeleteOptions exactly;
+      exactly.resource_version = secret.resource_version;
+      (void)co_await client_.remove(worker.waiter, secrets_, object.name_space, object.name, exactly);
+      continue;
+    }
     if (secret.host.empty() || entries_.contains({object.name_space, secret.host}) || !leads_ || stopping_) continue;
     bool over = secret.role == "order";
     if (secret.role == "certificate") {
@@ -198,11 +234,18 @@ void Certificates::note(const Round& round, std::string_view state, std::string 
 
 void Certificates::count() {
   const std::lock_guard lock(mutex_);
-  counts_.wanted = entries_.size();
-  counts_.valid = counts_.waiting = 0;
+  counts_.valid = counts_.missing = counts_.valid_waiting = counts_.missing_waiting = 0;
   for (const auto& [name, entry] : entries_) {
-    counts_.valid += entry.valid ? 1 : 0;
-    counts_.waiting += entry.waiting ? 1 : 0;
+    auto& count = entry.valid ? (entry.waiting ? counts_.valid_waiting : counts_.valid)
+                              : (entry.waiting ? counts_.missing_waiting : counts_.missing);
+    ++count;
+  }
+}
+
+void Certificates::note_times(const Name& name, std::int64_t until, std::int64_t renewal) {
+  const std::lock_guard lock(mutex_);
+  if (counts_.times.size() < CertificateCounts::kMostTimes || counts_.times.contains(name)) {
+    counts_.times[name] = {until, renewal};
   }
 }
 
@@ -247,13 +290,25 @@ net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
       note(round, "valid", {});
       // What is there is served until what replaces it is there.
       if (of_these && of_type) {
-        const std::int64_t renewal = co_await next_renewal(worker, round, *view);
-        if (renewal > now() || !is_wanted(round)) co_return renewal;
+        const Renewal renewal = co_await next_renewal(worker, round, *view);
+        note_times(name, view->until, renewal.at);
+        if (!is_wanted(round)) co_return now() + kSoon;
+        if (renewal.at > now()) {
+          const std::int64_t staple = co_await keep_staple(worker, round, *view);
+          co_return std::min({renewal.at, renewal.look_again, staple});
+        }
         round.replaces = view->renewal_id;
+        round.why = renewal.advised ? "as the CA advises" : "as two thirds of its lifetime are over";
+      } else {
+        note_times(name, view->until, now());
+        round.why = of_these ? "as the type of its key is another" : "as another CA is named";
       }
     }
   }
-  if (!valid) note(round, "missing", {});
+  if (!valid) {
+    note(round, "missing", {});
+    note_times(name, 0, 0);
+  }
   const SecretView stored = co_await read(worker, name.first, order_secret_of(name.second), failure);
   if (!failure.none() && !failure.not_found()) co_return now() + kSoon;
   if (failure.none() && stored.role != "order") {
@@ -270,9 +325,10 @@ net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
   co_return due;
 }
 
-net::Task<std::int64_t> Certificates::next_renewal(Worker& worker, const Round& round, const CertificateView& view) {
+net::Task<Certificates::Renewal> Certificates::next_renewal(Worker& worker, const Round& round,
+                                                            const CertificateView& view) {
   const double share = share_of(round.wanted.name_space + "/" + round.wanted.host);
-  std::int64_t due = renewal_time(view, std::nullopt, share);
+  Renewal due{.at = renewal_time(view, std::nullopt, share), .look_again = now() + kAdviceUsual};
   std::string fault;
   Ca* const ca = co_await ca_for(worker, round, round.kept.directory, fault);
   if (ca == nullptr) co_return due;
@@ -282,14 +338,15 @@ net::Task<std::int64_t> Certificates::next_renewal(Worker& worker, const Round& 
   const std::optional<RenewalAdvice> advice = co_await ca->advice(worker.waiter, view.renewal_id);
   const std::int64_t ask_again =
       advice && advice->ask_again > 0 ? std::clamp(advice->ask_again, kAdviceLeast, kAdviceMost) : kAdviceUsual;
-  due = renewal_time(view, advice, share);
-  co_return due <= now() ? due : std::min(due, now() + ask_again);
+  co_return Renewal{
+      .at = renewal_time(view, advice, share), .look_again = now() + ask_again, .advised = advice.has_value()};
 }
 
 void Certificates::stop(std::function<void()> done) {
   stopping_ = true;
   done_ = std::move(done);
   for (const auto& worker : workers_) worker->waiter.cancel();
+  if (follower_ != nullptr) follower_->waiter.cancel();
   finish_when_idle();
 }
 

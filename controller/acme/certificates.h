@@ -6,12 +6,16 @@
 //                                    +-> answers to challenges -> values of agents
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,32 +29,47 @@
 #include "controller/acme/order.h"
 #include "controller/acme/secrets.h"
 #include "controller/kube/client.h"
+#include "controller/kube/recorder.h"
 #include "program/values/secrets.h"
 
 namespace edge::controller::acme {
 
-struct CertificateCounts {
-  std::uint64_t wanted = 0;
-  std::uint64_t valid = 0;    ///< of them
-  std::uint64_t waiting = 0;  ///< of them, those that wait after a failure
-  std::uint64_t issued = 0;   ///< since the start, likewise below
-  std::uint64_t renewed = 0;  ///< of those issued
-  std::uint64_t failed = 0;   ///< rounds
+/// Of one that is there; seconds since 1970.
+struct CertificateTimes {
+  std::int64_t until = 0;
+  std::int64_t renewal = 0;  ///< as far as it is known now; 0: not yet
 };
+
+struct CertificateCounts {
+  /// Certificates beyond these are not listed in `times`.
+  static constexpr std::size_t kMostTimes = 1000;
+
+  std::uint64_t valid = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t valid_waiting = 0;                                          ///< valid, and waiting after a failure
+  std::uint64_t missing_waiting = 0;                                        ///< likewise
+  std::uint64_t issued = 0;                                                 ///< since the start, likewise below
+  std::uint64_t renewed = 0;                                                ///< others than those issued
+  std::array<std::uint64_t, kFailureKinds> failed{};                        ///< rounds, by FailureKind
+  std::map<std::pair<std::string, std::string>, CertificateTimes> times{};  ///< by namespace and host
+};
+
+inline constexpr std::uint64_t kNotGiven = std::numeric_limits<std::uint64_t>::max();
 
 /// Called on the client's loop.
 struct CertificateEvents {
   /// Takes all answers to challenges that agents need now, as values of program::kChallengeName; null: none. Returns
-  /// the version of agents' values with them.
+  /// the version of agents' values with them; kNotGiven: there are no values yet.
   std::function<std::uint64_t(std::shared_ptr<const program::NamedSecret>)> challenges;
   /// Whether all connected agents have reported that they run with values of this version or a later one.
   std::function<bool(std::uint64_t version)> acknowledged;
 };
 
 struct CertificatesOptions {
-  std::string identity;    ///< of this controller
-  bool several = false;    ///< agents may be connected to other controllers
-  std::string dns_hook{};  ///< program for CertificateIssuers with `dns.provider: Hook`; empty: none
+  std::string identity;      ///< of this controller
+  bool several = false;      ///< agents may be connected to other controllers
+  std::string name_space{};  ///< for what controllers tell each other
+  std::string dns_hook{};    ///< program for CertificateIssuers with `dns.provider: Hook`; empty: none
   Logger log;
   std::function<std::int64_t()> wall{};  ///< seconds since 1970; null: the system's clock
 };
@@ -93,10 +112,37 @@ class Certificates {
                                      std::string& fault);
   net::Task<bool> save(Worker& worker, Round& round);
   net::Task<std::int64_t> finish(Worker& worker, Round& round, const std::string& chain);
-  net::Task<std::int64_t> next_renewal(Worker& worker, const Round& round, const CertificateView& view);
+  struct Renewal {
+    std::int64_t at = 0;
+    std::int64_t look_again = 0;  ///< the CA may advise otherwise by then
+    bool advised = false;         ///< by the CA
+  };
+  net::Task<Renewal> next_renewal(Worker& worker, const Round& round, const CertificateView& view);
+  struct Condition {
+    bool holds = false;
+    std::string reason{};
+    std::string message{};
+  };
+  net::Task<bool> tell_account(Worker& worker, const Round& round, const OrderFault& fault);
+  net::Task<bool> tell_round(Worker& worker, const Round& round, const OrderFault& fault);
+  net::Task<bool> tell_issuer(Worker& worker, const Round& round, std::string type, Condition condition);
+  net::Task<std::string> fetch_staple(Worker& worker, std::string chain, std::string key, std::string responder,
+                                      std::string& fault);
+  net::Task<std::int64_t> keep_staple(Worker& worker, const Round& round, const CertificateView& view);
+  std::int64_t staple_due(const std::string& chain, const std::string& key, const std::string* staple) const;
+  static SecretText certificate_text(const Round& round, const std::string& directory, const std::string& chain,
+                                     const std::string& key);
   net::Task<bool> sweep(Worker& worker);
+  net::Detached follow();
+  net::Task<bool> write_follower(std::string has);
+  std::string reported_answers(bool& all);
+  std::string follower_secret() const;
+  void observe_follower(const std::string& name_space, const std::string& name, const SecretView& secret);
+  bool followers_have(const Round& round) const;
+  bool is_stale_follower(const std::string& name, const SecretView& secret) const;
   net::Task<SecretView> read(Worker& worker, std::string name_space, std::string name, kube::Failure& failure);
 
+  std::set<std::string_view> hosts_under_way() const;
   Entry* choose(std::int64_t now);
   std::int64_t next_due() const;
   bool is_wanted(const Round& round) const;
@@ -104,7 +150,9 @@ class Certificates {
   std::uint64_t give_challenges();
   void note(const Round& round, std::string_view state, std::string fault);
   void count();
+  void note_times(const Name& name, std::int64_t until, std::int64_t renewal);
   void wake();
+  void wake_follower();
   void finish_when_idle();
   std::int64_t now() const;
 
@@ -116,10 +164,29 @@ class Certificates {
   net::tls::RecordRoom records_;
   net::client::HttpClient http_;
   std::map<Name, Entry> entries_;
+  kube::Recorder recorder_;
+  struct Issuer {
+    std::map<std::string, Condition> conditions{};  ///< by type, as they were written
+    net::Time written{};
+  };
+  std::map<Name, Issuer> issuers_;  ///< by namespace and name
   std::map<std::string, std::unique_ptr<Ca>> cas_;
   std::map<std::string, std::string> challenges_;  ///< by key of program::kChallengeName
-  /// Likewise, in orders as the API has them, by `namespace/name` of their Secrets.
-  std::map<std::string, std::map<std::string, std::string>> seen_challenges_;
+  /// Of an order as the API has it.
+  struct SeenChallenges {
+    std::map<std::string, std::string> answers{};
+    std::uint64_t version = kNotGiven;  ///< of agents' values with them
+  };
+  std::map<std::string, SeenChallenges> seen_challenges_;  ///< by `namespace/name` of orders' Secrets
+  struct Follower {
+    std::string version{};  ///< resourceVersion
+    net::Time changed{};
+    std::set<std::string> has{};  ///< digests of answers
+  };
+  std::map<std::string, Follower> followers_;  ///< by name of their Secrets
+  std::unique_ptr<Worker> follower_;
+  std::string follower_fault_{};
+  std::uint64_t beats_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t running_ = 0;
   std::int64_t next_sweep_ = 0;  ///< 0: what is wanted is not known yet

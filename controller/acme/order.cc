@@ -55,6 +55,31 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string_view to_string(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kValidation:
+      return "validation";
+    case FailureKind::kLimited:
+      return "rate-limited";
+    case FailureKind::kUnreachable:
+      return "unreachable";
+    case FailureKind::kRefused:
+      return "refused";
+    case FailureKind::kProtocol:
+      return "protocol";
+    case FailureKind::kConfiguration:
+      break;
+  }
+  return "configuration";
+}
+
+FailureKind failure_kind_of(const CaReply& reply) {
+  if (reply.status == 0) return FailureKind::kUnreachable;
+  const Problem problem = problem_of(reply);
+  if (problem.type == "rateLimited" || reply.status == 429 || reply.status == 503) return FailureKind::kLimited;
+  return reply.status >= 400 ? FailureKind::kRefused : FailureKind::kProtocol;
+}
+
 Problem problem_of(const CaReply& reply) {
   if (reply.status < 400) return {};
   Problem problem = problem_in(parse_json(reply.body));
@@ -272,7 +297,11 @@ void Order::invalid(std::string text) {
   challenge_ = {};
   const bool other =
       std::ranges::any_of(settings_.challenges, [this](ChallengeKind kind) { return !state_.failed.contains(kind); });
-  if (!other) return fail_text(std::move(text));
+  if (!other) {
+    fail_text(std::move(text));
+    fault_.kind = FailureKind::kValidation;
+    return;
+  }
   step_ = Step::kCreate;
 }
 
@@ -319,9 +348,9 @@ void Order::fail(const CaReply& reply, std::string_view doing) {
                   : problem.type.empty() ? "status " + std::to_string(reply.status)
                                          : text_of(problem));
   fail_text(std::move(text));
+  fault_.kind = failure_kind_of(reply);
   fault_.retry_after = std::max<std::int64_t>(reply.retry_after, 0);
   fault_.account_gone = problem.type == "accountDoesNotExist";
-  fault_.limited = problem.type == "rateLimited" || reply.status == 429 || reply.status == 503;
 }
 
 void Order::fail_text(std::string text) {

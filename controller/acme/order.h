@@ -8,6 +8,7 @@
 // that was asked for, and the number of requests for one order is bounded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -57,11 +58,27 @@ struct Challenge {
   std::string token{};
 };
 
+enum class FailureKind : std::uint8_t {
+  kValidation,     ///< the CA did not find the answer to its challenge
+  kLimited,        ///< rates of the CA
+  kUnreachable,    ///< no answer, or one that is too large or late
+  kRefused,        ///< the CA's problem documents, but for those above
+  kProtocol,       ///< the CA's answers are none of RFC 8555, or the certificate is not what was asked for
+  kConfiguration,  ///< a Secret of the issuer is not there, or is none
+};
+inline constexpr std::size_t kFailureKinds = 6;
+/// As in metrics: `validation`, `rate-limited`.
+std::string_view to_string(FailureKind kind);
+
+/// Of a request that did not lead to what was asked for.
+FailureKind failure_kind_of(const CaReply& reply);
+
 struct OrderFault {
-  std::string text{};            ///< for people, one line
-  std::int64_t retry_after = 0;  ///< as the CA asked, seconds
-  bool account_gone = false;     ///< the CA does not know the account any more
-  bool limited = false;          ///< of the CA's rates, which is no failure of ours
+  std::string text{};  ///< for people, one line
+  FailureKind kind = FailureKind::kProtocol;
+  std::int64_t retry_after = 0;                                   ///< as the CA asked, seconds
+  bool account_gone = false;                                      ///< the CA does not know the account any more
+  bool limited() const { return kind == FailureKind::kLimited; }  ///< which is no failure of ours
 };
 
 class Order {

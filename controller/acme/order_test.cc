@@ -114,7 +114,7 @@ TEST(Order, SaysWhatTheCaSays) {
              kStart);
   EXPECT_EQ(order.next().kind, Action::Kind::kFailed);
   EXPECT_EQ(order.fault().text, "ordering: rateLimited: too many?of them");
-  EXPECT_TRUE(order.fault().limited);
+  EXPECT_TRUE(order.fault().limited());
   EXPECT_EQ(order.fault().retry_after, 7200);
   Order gone(new_state("a.example.test"), settings);
   gone.take({.status = 400, .body = R"({"type":"urn:ietf:params:acme:error:accountDoesNotExist"})"}, kStart);
@@ -188,7 +188,7 @@ TEST(Rounds, StayWithinTheLimitsOfTheCa) {
   // Five failed validations of a name an hour.
   for (std::size_t i = 0; i + 5 < rounds.size(); ++i) EXPECT_GT(rounds[i + 5] - rounds[i], 3600);
   EXPECT_LT(rounds.size(), 13U);
-  end_round(state, settings, {.text = "limited", .retry_after = 7200, .limited = true}, now, 0);
+  end_round(state, settings, {.text = "limited", .kind = FailureKind::kLimited, .retry_after = 7200}, now, 0);
   EXPECT_EQ(state.not_before, now + 7200);
   // A clock that was set back leaves no wait of years.
   begin_round(state, settings, now - 400LL * 24 * 3600);
@@ -207,6 +207,9 @@ TEST(Rounds, RenewAsTheCaAdvisesOrAtTwoThirds) {
   // "At once", for ever.
   const RenewalAdvice always{.from = kStart - 2 * kDay, .until = kStart - kDay};
   EXPECT_EQ(renewal_time(view, always, 0), kStart + kDay);
+  // "Never": it is renewed before it ends all the same.
+  const RenewalAdvice never{.from = kStart + 9000 * kDay, .until = kStart + 9001 * kDay};
+  EXPECT_EQ(renewal_time(view, never, 0), kStart + 81 * kDay);
 }
 
 }  // namespace

@@ -20,7 +20,6 @@ constexpr std::int64_t kClaim = 60;
 /// more; one that takes what it is sent and does not come to run it keeps no certificate back for ever.
 constexpr auto kAcknowledging = 90s;
 constexpr auto kLookAgain = 20ms;
-constexpr auto kOthers = 2s;
 constexpr auto kDnsTime = 60s;
 
 }  // namespace
@@ -79,8 +78,11 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
     CaReply reply;
     fault.text = co_await ca->prepare(worker.waiter, reply);
     fault.retry_after = reply.retry_after;
-    fault.limited = reply.status == 429 || reply.status == 503;
+    fault.kind = failure_kind_of(reply);
+  } else {
+    fault.kind = FailureKind::kConfiguration;
   }
+  (void)co_await tell_account(worker, round, fault);
   if (!is_wanted(round)) co_return now() + kSoon;
   if (fault.text.empty()) {
     if (round.state.url.empty()) {
@@ -88,7 +90,8 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
       round.state.created = now();
       const bool saved = co_await save(worker, round);
       if (!saved) co_return now() + kSoon;
-      options_.log.info("a certificate for " + round.wanted.host + " is ordered from " + round.state.directory,
+      options_.log.info("a certificate for " + round.wanted.host + " is ordered from " + round.state.directory +
+                            (round.why.empty() ? "" : ", " + round.why),
                         {{"gateway", round.wanted.gateway}});
     } else {
       options_.log.info("the order of a certificate for " + round.wanted.host + " is continued",
@@ -102,7 +105,16 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
     if (!whole) co_return now() + kSoon;
     fault = order.fault();
     chain = order.chain();
-    if (fault.account_gone) ca->forget_account();
+  }
+  // Another directory, another account, another Secret: all are looked at anew.
+  const bool known = fault.kind == FailureKind::kValidation || fault.kind == FailureKind::kLimited;
+  if (ca != nullptr && !fault.text.empty() && !known) ca->doubt();
+  const auto entry = entries_.find({round.wanted.name_space, round.wanted.host});
+  if (entry != entries_.end() && !std::exchange(entry->second.registers_anew, fault.account_gone) &&
+      fault.account_gone) {
+    round.state.url.clear();
+    (void)co_await save(worker, round);
+    co_return now();
   }
   if (!chain.empty() && round.state.staging) {
     options_.log.info("a trial at the staging directory has succeeded for " + round.wanted.host, {});
@@ -118,9 +130,10 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
   note(round, "waiting", fault.text);
   {
     const std::lock_guard lock(mutex_);
-    ++counts_.failed;
+    ++counts_.failed[static_cast<std::size_t>(fault.kind)];
   }
   (void)co_await save(worker, round);
+  (void)co_await tell_round(worker, round, fault);
   co_return round.state.not_before;
 }
 
@@ -190,14 +203,13 @@ net::Task<std::string> Certificates::present(Worker& worker, Round& round, Chall
     challenges_[key] = round.answers[key] = *shown;
     round.challenges.push_back(key);
   }
-  const std::uint64_t version = give_challenges();
+  std::uint64_t version = give_challenges();
   const bool saved = co_await save(worker, round);
   if (!saved) co_return "the answer to the CA's challenge cannot be stored";
-  // What agents of other controllers have is not known here: the watch of these takes a moment.
-  if (options_.several) co_await worker.waiter.wait(client_.loop().now() + kOthers);
   const net::Time until = client_.loop().now() + kAcknowledging;
-  while (!events_.acknowledged(version)) {
+  while (!events_.acknowledged(version) || !followers_have(round)) {
     if (client_.loop().now() >= until) co_return "not every agent has the answer to the CA's challenge";
+    if (version == kNotGiven) version = give_challenges();
     const net::Wake wake = co_await worker.waiter.wait(client_.loop().now() + kLookAgain);
     if (wake == net::Wake::kCancelled) break;
   }
@@ -247,25 +259,36 @@ void Certificates::withdraw(Round& round) {
 /// \returns the version of values with them.
 std::uint64_t Certificates::give_challenges() {
   std::map<std::string, std::string> all = challenges_;
-  for (const auto& [secret, answers] : seen_challenges_) all.insert(answers.begin(), answers.end());
+  for (const auto& [secret, seen] : seen_challenges_) all.insert(seen.answers.begin(), seen.answers.end());
   if (all.empty()) return events_.challenges(nullptr);
   program::NamedSecret secret{std::string(program::kChallengeSpace), std::string(program::kChallengeName), {}};
   for (const auto& [key, value] : all) secret.values.push_back({key, std::make_shared<const std::string>(value)});
   return events_.challenges(std::make_shared<const program::NamedSecret>(std::move(secret)));
 }
 
+SecretText Certificates::certificate_text(const Round& round, const std::string& directory, const std::string& chain,
+                                          const std::string& key) {
+  return {.name_space = round.wanted.name_space,
+          .name = program::certificate_secret_of(round.wanted.host),
+          .role = "certificate",
+          .type = "kubernetes.io/tls",
+          .host = round.wanted.host,
+          .directory = directory,
+          .data = {{std::string(program::kCertificateKey), chain}, {std::string(program::kPrivateKeyKey), key}}};
+}
+
 /// Certificate and key are replaced by one write.
 net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const std::string& chain) {
   const std::string name = program::certificate_secret_of(round.wanted.host);
   const std::string& space = round.wanted.name_space;
-  const SecretText text{.name_space = space,
-                        .name = name,
-                        .role = "certificate",
-                        .type = "kubernetes.io/tls",
-                        .host = round.wanted.host,
-                        .directory = round.state.directory,
-                        .data = {{std::string(program::kCertificateKey), chain},
-                                 {std::string(program::kPrivateKeyKey), round.state.key}}};
+  SecretText text = certificate_text(round, round.state.directory, chain, round.state.key);
+  const auto view = view_certificate(chain, round.state.key);
+  if (view && view->asks_for_staple && !view->responder.empty()) {
+    // Clients refuse it without one; one that cannot be had now comes later.
+    std::string fault;
+    const std::string staple = co_await fetch_staple(worker, chain, round.state.key, view->responder, fault);
+    if (!staple.empty()) text.data[std::string(program::kStapleKey)] = staple;
+  }
   kube::ObjectReply reply;
   if (round.has_kept) {
     reply =
@@ -280,10 +303,8 @@ net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const
   }
   {
     const std::lock_guard lock(mutex_);
-    ++counts_.issued;
-    if (round.has_kept) ++counts_.renewed;
+    ++(round.has_kept ? counts_.renewed : counts_.issued);
   }
-  const auto view = view_certificate(chain, round.state.key);
   options_.log.info(std::string(round.has_kept ? "the certificate for " : "a certificate for ") + round.wanted.host +
                         (round.has_kept ? " is renewed" : " is there"),
                     {{"gateway", round.wanted.gateway},
@@ -297,6 +318,7 @@ net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const
     note(round, "refused", "the order's Secret cannot be deleted: " + removed.failure.text());
   }
   note(round, "valid", {});
+  (void)co_await tell_round(worker, round, {});
   // Looked at once more, for when it is to be renewed.
   co_return now() + 1;
 }

@@ -19,7 +19,8 @@ struct Certificates::Entry {
   bool again = false;  ///< changed meanwhile
   bool valid = false;
   bool waiting = false;
-  std::string told{};  ///< logged last
+  bool registers_anew = false;  ///< the CA did not know the account in the round before
+  std::string told{};           ///< logged last
 };
 
 struct Certificates::Worker {
@@ -34,6 +35,7 @@ struct Certificates::Round {
   SecretView kept{};  ///< the certificate's Secret
   bool has_kept = false;
   std::string replaces{};
+  std::string why{};  ///< it is renewed; empty: there is none yet
   OrderState state{};
   std::string state_version{};  ///< of the order's Secret; empty: there is none
   OrderState stored{};

@@ -45,7 +45,7 @@ void end_round(OrderState& state, const compiler::AcmeSettings& settings, const 
                double share) {
   state.fault = fault.text;
   state.failed.clear();
-  if (!fault.limited) ++state.failures;
+  if (!fault.limited()) ++state.failures;
   const auto last = static_cast<std::uint32_t>(settings.authorities.size() - 1);
   if (state.authority < last) {
     ++state.authority;
@@ -55,11 +55,11 @@ void end_round(OrderState& state, const compiler::AcmeSettings& settings, const 
   }
   state.authority = 0;
   const compiler::AcmeAuthority& first = settings.authorities.front();
-  state.staging = !fault.limited && !first.staging.empty() && state.failures >= kFailuresBeforeStaging;
+  state.staging = !fault.limited() && !first.staging.empty() && state.failures >= kFailuresBeforeStaging;
   const std::uint32_t doublings = std::min<std::uint32_t>(std::max<std::uint32_t>(state.failures, 1) - 1, 9);
   std::int64_t wait = std::min(kFirstWait << doublings, kDay);
-  if (fault.limited) wait = kHour;
-  if (fault.retry_after > 0) wait = std::max(fault.retry_after, fault.limited ? kMinute : wait);
+  if (fault.limited()) wait = kHour;
+  if (fault.retry_after > 0) wait = std::max(fault.retry_after, fault.limited() ? kMinute : wait);
   // Those of many names that failed together do not come back together.
   state.not_before = now + wait + static_cast<std::int64_t>(static_cast<double>(wait) * share / 5);
 }
@@ -76,8 +76,10 @@ std::int64_t renewal_time(const CertificateView& certificate, const std::optiona
   const std::int64_t lifetime = std::max<std::int64_t>(certificate.until - certificate.from, 1);
   if (advice) {
     const auto within = static_cast<std::int64_t>(static_cast<double>(advice->until - advice->from) * share);
-    // A CA that always says "now" is not to be asked for one certificate after the other.
-    return std::max(advice->from + within, certificate.from + std::min(lifetime / 10, kDay));
+    // A CA that always says "now" is not to be asked for one certificate after the other, and one that says "never"
+    // does not let the certificate end.
+    return std::clamp(advice->from + within, certificate.from + std::min(lifetime / 10, kDay),
+                      certificate.until - lifetime / 10);
   }
   return certificate.from + lifetime / 3 * 2 - static_cast<std::int64_t>(static_cast<double>(lifetime) / 20 * share);
 }

@@ -21,8 +21,8 @@ void end_round(OrderState& state, const compiler::AcmeSettings& settings, const 
 /// A trial at the staging directory has succeeded: the next round is none.
 void end_trial(OrderState& state, std::int64_t now);
 
-/// Returns when to renew: within the CA's window, which is believed from a tenth of the lifetime on, else at two thirds
-/// of the lifetime, up to a twentieth of it earlier by `share`.
+/// Returns when to renew: within the CA's window (RFC 9773 section 4.2), which is believed from a tenth of the lifetime
+/// to nine tenths, else at two thirds of the lifetime, up to a twentieth of it earlier by `share`.
 std::int64_t renewal_time(const CertificateView& certificate, const std::optional<RenewalAdvice>& advice, double share);
 
 /// Returns a number in [0, 1) that a name always has.

@@ -1,10 +1,10 @@
 #include "controller/publish/own_secrets.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
+#include "controller/acme/certificates.h"
 #include "program/session_secret.h"
 
 namespace edge::controller {
@@ -32,7 +32,7 @@ void OwnSecrets::publish(Published published) {
 std::uint64_t OwnSecrets::set_challenges(std::shared_ptr<const program::NamedSecret> challenges) {
   const std::lock_guard lock(mutex_);
   challenges_ = std::move(challenges);
-  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t first = acme::kNotGiven;
   for (const auto& [group, values] : last_values_) {
     Published published{.values = values, .group = group};
     add_to(*published.values);

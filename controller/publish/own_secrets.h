@@ -31,7 +31,7 @@ class OwnSecrets {
 
   void publish(Published published);
   /// Publishes the last values of every group anew. null: there are no challenges. Returns the first version of values
-  /// that has them: versions ascend over all groups.
+  /// that has them, acme::kNotGiven without any values: versions ascend over all groups.
   std::uint64_t set_challenges(std::shared_ptr<const program::NamedSecret> challenges);
 
  private:

@@ -111,6 +111,9 @@ std::vector<AccessRule> cluster_access() {
   const std::vector<std::string> made = {"create", "patch", "delete"};
   rules.push_back({"", {"services"}, made});
   rules.push_back({"discovery.k8s.io", {"endpointslices"}, made});
+  // Conditions of issuers of certificates.
+  rules.push_back({EDGE_API_GROUP, {"certificateissuers"}, {"get"}});
+  rules.push_back({EDGE_API_GROUP, {"certificateissuers/status"}, {"patch"}});
   const kube::Resource& event = kube::event_resource();
   rules.push_back({event.group, {event.plural}, {"create", "patch"}});
   return rules;

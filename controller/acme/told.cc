@@ -1,0 +1,143 @@
+// What became of accounts and orders, where people look for it: conditions of CertificateIssuers, and events of the
+// gateways whose names are ordered.
+#include <ctime>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "controller/acme/round.h"
+
+namespace edge::controller::acme {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+/// Another text of a condition that is as it was; of many names the last one may be another each second.
+constexpr auto kRewordAfter = 60s;
+constexpr std::string_view kRegistered = "Registered";
+constexpr std::string_view kIssued = "Issued";
+
+kube::Resource own_resource(std::string plural, std::string kind) {
+  return {.group = EDGE_API_GROUP, .version = "v1alpha1", .plural = std::move(plural), .kind = std::move(kind)};
+}
+
+std::string time_text(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[32];
+  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
+}
+
+std::string reason_of(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kValidation:
+      return "ValidationFailed";
+    case FailureKind::kLimited:
+      return "RateLimited";
+    case FailureKind::kUnreachable:
+      return "Unreachable";
+    case FailureKind::kRefused:
+      return "Refused";
+    case FailureKind::kProtocol:
+      return "ProtocolError";
+    case FailureKind::kConfiguration:
+      break;
+  }
+  return "InvalidConfiguration";
+}
+
+/// Since when the condition of the object is so, where it is so already.
+std::string since_of(const json& status, std::string_view type, bool holds) {
+  for (const json& condition : list_in(status, "conditions")) {
+    if (text_in(condition, "type") == type && text_in(condition, "status") == (holds ? "True" : "False")) {
+      return text_in(condition, "lastTransitionTime");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+/// The account at the CA that is asked now. Without a fault: it is registered.
+net::Task<bool> Certificates::tell_account(Worker& worker, const Round& round, const OrderFault& fault) {
+  const bool holds = fault.text.empty();
+  Condition condition{.holds = holds,
+                      .reason = holds ? std::string(kRegistered) : reason_of(fault.kind),
+                      .message = holds ? "there is an account at " + round.state.directory : fault.text};
+  const bool done = co_await tell_issuer(worker, round, std::string(kRegistered), std::move(condition));
+  co_return done;
+}
+
+/// The end of a round. Without a fault: the certificate is there.
+net::Task<bool> Certificates::tell_round(Worker& worker, const Round& round, const OrderFault& fault) {
+  const bool holds = fault.text.empty();
+  const std::string message = round.wanted.host + ": " + (holds ? "the certificate is there" : fault.text);
+  const std::string reason = holds ? std::string(kIssued) : reason_of(fault.kind);
+  const std::string& gateway = round.wanted.gateway;
+  const std::size_t slash = gateway.find('/');
+  const kube::ObjectReply reply =
+      co_await client_.get(worker.waiter, own_resource("proxygateways", "ProxyGateway"), gateway.substr(0, slash),
+                           slash == std::string::npos ? std::string() : gateway.substr(slash + 1));
+  if (reply.ok()) {
+    recorder_.record({.api_version = EDGE_API_GROUP "/v1alpha1",
+                      .kind = "ProxyGateway",
+                      .name_space = reply.object.name_space,
+                      .name = reply.object.name,
+                      .uid = reply.object.uid},
+                     holds ? kube::EventLevel::kNormal : kube::EventLevel::kWarning,
+                     holds ? (round.has_kept ? "CertificateRenewed" : "CertificateIssued") : "CertificateFailed",
+                     message);
+  }
+  const bool done =
+      co_await tell_issuer(worker, round, std::string(kIssued), {.holds = holds, .reason = reason, .message = message});
+  co_return done;
+}
+
+/// \returns whether the condition is in the API.
+net::Task<bool> Certificates::tell_issuer(Worker& worker, const Round& round, std::string type, Condition condition) {
+  const std::string name = round.wanted.settings.issuer;
+  if (name.empty() || !leads_) co_return true;
+  const std::string space = round.wanted.name_space;
+  Issuer& issuer = issuers_[{space, name}];
+  Condition& known = issuer.conditions[type];
+  const bool changed = known.holds != condition.holds || known.reason != condition.reason;
+  const net::Time now = client_.loop().now();
+  if (!changed && (known.message == condition.message || now - issuer.written < kRewordAfter)) co_return true;
+  known = std::move(condition);
+  issuer.written = now;
+  const kube::Resource resource = own_resource("certificateissuers", "CertificateIssuer");
+  const kube::ObjectReply found = co_await client_.get(worker.waiter, resource, space, name);
+  if (!found.ok()) co_return false;
+  const json object = parse_json(found.object.text);
+  const std::int64_t generation = integer_in(member_in(object, "metadata"), "generation");
+  json conditions = json::array();
+  const auto add = [&](const std::string& of, const Condition& what) {
+    std::string since = since_of(member_in(object, "status"), of, what.holds);
+    if (since.empty()) since = time_text(this->now());
+    conditions.push_back({{"type", of},
+                          {"status", what.holds ? "True" : "False"},
+                          {"reason", what.reason},
+                          {"message", what.message},
+                          {"observedGeneration", generation},
+                          {"lastTransitionTime", since}});
+  };
+  add("Accepted", {.holds = true, .reason = "Accepted", .message = "listeners name it"});
+  for (const auto& [of, what] : issuers_[{space, name}].conditions) add(of, what);
+  const json patch = {{"metadata", {{"resourceVersion", found.object.resource_version}}},
+                      {"status", {{"observedGeneration", generation}, {"conditions", conditions}}}};
+  kube::WriteOptions options;
+  options.subresource = "status";
+  const kube::ObjectReply written =
+      co_await client_.patch(worker.waiter, resource, space, name, kube::PatchType::kMerge, json_line(patch), options);
+  // It is said again with what comes next.
+  if (!written.ok()) issuers_.erase({space, name});
+  if (!written.ok() && written.failure.kind == kube::Failure::Kind::kRefused && !written.failure.conflict()) {
+    note(round, "refused", "the status of the CertificateIssuer " + name + ": " + written.failure.text());
+  }
+  co_return written.ok();
+}
+
+}  // namespace edge::controller::acme
