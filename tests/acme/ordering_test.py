@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """Certificates that are ordered, with a scripted CA (scripted_ca.py): edge-standalone, from an empty data directory to TLS
 with clients that verify. `ordering_test.py BIN_DIR [CASE...]`"""
+import collections
 import http.client
 import json
 import pathlib
+import re
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import tempfile
-import urllib.request
+import threading
 
-from authorities import QUIET, Processes, free_port, shown, wait_for
-
-HERE = pathlib.Path(__file__).parent
+from authorities import QUIET, Processes, ScriptedCa, free_port, shown, wait_for
 
 
 class World:
@@ -26,7 +26,9 @@ class World:
         self.work = pathlib.Path(self.folder.name)
         self.processes = Processes(self.work)
         self.http_port, self.tls_port = free_port(), free_port()
-        self.start_ca()
+        self.ca = ScriptedCa(self.processes)
+        self.directory = self.ca.directory
+        self.control(http_ports=[self.http_port])
         names = ", ".join(f'"{host}"' for host in hosts)
         acme = acme or f"{{email: ops@example.com, directoryURL: \"{self.directory}\", challenges: [HTTP01]}}"
         (self.work / "edge.yaml").write_text(f"""apiVersion: edgeproxy.io/v1alpha1
@@ -40,7 +42,7 @@ spec:
       port: {self.tls_port}
       protocol: HTTPS
       hostnames: [{names}]
-      tls: {{acme: {acme}}}
+      tls: {{acme: {acme.replace("DIRECTORY", self.directory)}}}
 """ + more.replace("DIRECTORY", self.directory))
         self.edge = None
 
@@ -53,23 +55,14 @@ spec:
         self.processes.end()
         self.folder.cleanup()
 
-    def start_ca(self):
-        log = open(self.work / "ca.log", "wb")
-        self.ca = subprocess.Popen([sys.executable, "-B", HERE / "scripted_ca.py", self.work / "ca"], stdout=subprocess.PIPE,
-                                   stderr=log)
-        self.processes.running.append(self.ca)
-        self.directory = self.ca.stdout.readline().decode().split()[1]
-        self.control(http_port=self.http_port)
-
     def control(self, **settings):
-        url = self.directory.replace("/dir", "/control")
-        urllib.request.urlopen(urllib.request.Request(url, json.dumps(settings).encode()), timeout=10).read()
+        self.ca.control(**settings)
 
     def ca_log(self):
-        return urllib.request.urlopen(self.directory.replace("/dir", "/log"), timeout=10).read().decode().split("\n")
+        return self.ca.log()
 
     def orders(self):
-        return [line for line in self.ca_log() if line.startswith("order ")]
+        return self.ca.orders()
 
     def start(self, *flags):
         self.edge = self.processes.start("edge", self.binaries / "edge-standalone", "--config", self.work / "edge.yaml",
@@ -83,7 +76,7 @@ spec:
         self.edge.wait()
 
     def trusting(self):
-        return ssl.create_default_context(cafile=str(self.work / "ca/ca.pem"))
+        return self.ca.trusting()
 
     def certificate(self, host):
         return wait_for(f"a certificate for {host}", lambda: shown(self.trusting(), self.tls_port, host))
@@ -147,8 +140,8 @@ def killed_in_mid_order(binaries):
 
 
 def faults_that_pass(binaries):
-    """Nonces that are refused or missing, an order that the CA has forgotten: certificates in the end."""
-    for fault, times in (("bad-nonce", 2), ("no-nonce", 1), ("forget-order", 1)):
+    """Nonces that are refused or missing, an order or an account that the CA has forgotten: certificates in the end."""
+    for fault, times in (("bad-nonce", 2), ("no-nonce", 1), ("forget-order", 1), ("forget-account", 1)):
         with World(binaries, ["a.example.test"]) as world:
             world.control(fault=fault, times=times)
             world.start()
@@ -169,6 +162,114 @@ def faults_that_stay(binaries):
             assert row["nextTry"], row
             assert len(world.orders()) <= 2, world.orders()
             assert f"certificate for a.example.test: " in world.edge_log(), fault
+
+
+def ca_that_stalls(binaries):
+    """A CA that takes requests and does not answer is given up within a bound, told, and keeps no process from its end."""
+    with World(binaries, ["a.example.test"]) as world:
+        world.control(fault="stall", times=-1)
+        world.start()
+        row = wait_for("the fault", lambda: (row := world.rows().get("a.example.test")) and row["state"] == "Waiting" and row)
+        assert "timeout" in row["fault"], row
+        world.edge.terminate()
+        assert world.edge.wait(60) == 0
+
+
+def ca_that_moves(binaries):
+    """A CA whose directory names other URLs than before is followed by the next round, with the account that there is."""
+    with World(binaries, ["a.example.test"]) as world:
+        world.control(paths="/old")
+        world.start()
+        world.certificate("a.example.test")
+        world.control(paths="/new")
+        text = (world.work / "edge.yaml").read_text()
+        (world.work / "edge.yaml").write_text(text.replace('"a.example.test"', '"a.example.test", "b.example.test"'))
+        wait_for("the fault", lambda: (row := world.rows().get("b.example.test")) and row["state"] == "Waiting" and row)
+        # The wait is over for whoever begins with other settings.
+        text = (world.work / "edge.yaml").read_text()
+        world.control(paths="/new")
+        world.edgectl("delete", "secret", "-n", "shop", "-l", "edgeproxy.io/acme=order")
+        (world.work / "edge.yaml").write_text(text.replace('"b.example.test"', '"b.example.test", "c.example.test"'))
+        world.certificate("c.example.test")
+        assert len([line for line in world.ca_log() if line.startswith("new account")]) == 1, world.ca_log()
+
+
+def hundred_names(binaries):
+    """A hundred names of one listener: one order each, at most eight at once; what a limit of the CA refuses is asked for
+    once and waits as long as the CA says."""
+    hosts = [f"n{i}.example.test" for i in range(100)]
+    with World(binaries, hosts) as world:
+        world.control(most_orders=60)
+        world.start()
+        rows = wait_for("all names", lambda: len(rows := world.rows()) == 100 and rows
+                        and not [row for row in rows.values() if row["state"] not in ("Valid", "Waiting")] and rows, 400)
+        valid = [host for host, row in rows.items() if row["state"] == "Valid"]
+        limited = [line for line in world.ca_log() if line.startswith("limited ")]
+        assert len(valid) == 60 and len(limited) == len(set(limited)) == 40, (len(valid), len(limited))
+        assert sorted(world.orders()) == sorted(f"order {host}" for host in valid)
+        most = int(world.ca.ask("/most"))
+        assert 1 <= most <= 8, most
+        for host in (valid[0], valid[-1]):
+            world.certificate(host)
+
+
+def renewal_under_load(binaries):
+    """While a certificate is renewed, clients make handshakes one after the other from eight threads: none fails."""
+    acme = '{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], keyType: EC256}'
+    with World(binaries, ["a.example.test"], acme=acme) as world:
+        world.start()
+        first = world.certificate("a.example.test")["serialNumber"]
+        done, faults, serials = threading.Event(), [], collections.Counter()
+
+        def clients():
+            context = world.trusting()
+            while not done.is_set():
+                try:
+                    serials[shown(context, world.tls_port, "a.example.test")["serialNumber"]] += 1
+                except OSError as fault:
+                    faults.append(fault)
+
+        threads = [threading.Thread(target=clients) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        try:
+            for key in ("EC384", "EC256", "EC384"):
+                text = (world.work / "edge.yaml").read_text()
+                (world.work / "edge.yaml").write_text(re.sub("keyType: EC[0-9]*", f"keyType: {key}", text))
+                known = len(serials)
+                wait_for(f"the certificate of {key}", lambda known=known: len(serials) > known)
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+        assert not faults, (len(faults), faults[:3])
+        assert serials[first] and len(serials) == 4, serials
+
+
+def stapled(binaries):
+    """A certificate with must-staple (RFC 7633) is shown with an OCSP response of its responder from the first handshake on; it
+    is kept where the responder is away."""
+    with World(binaries, ["a.example.test"]) as world:
+        port = free_port()
+        responder = world.processes.start(
+            "responder", "openssl", "ocsp", "-index", world.work / "ca/index.txt", "-port", str(port), "-rsigner",
+            world.work / "ca/ca.pem", "-rkey", world.work / "ca/ca.key", "-CA", world.work / "ca/ca.pem", "-ndays", "2")
+        world.control(ocsp=f"http://127.0.0.1:{port}/")
+        world.start()
+        world.certificate("a.example.test")
+
+        def status():
+            asked = ["openssl", "s_client", "-connect", f"127.0.0.1:{world.tls_port}", "-servername", "a.example.test", "-status",
+                     "-CAfile", world.work / "ca/ca.pem"]
+            return subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+
+        assert "Cert Status: good" in status(), status()
+        responder.kill()
+        world.kill()
+        world.start()
+        world.certificate("a.example.test")
+        assert "Cert Status: good" in status(), status()
+        assert len(world.orders()) == 1, world.orders()
 
 
 def strangers_secret(binaries):
@@ -217,7 +318,8 @@ spec: {email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], 
 
 CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_order, "faults-that-pass": faults_that_pass,
          "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
-         "issuer-and-renewal": issuer_and_renewal}
+         "issuer-and-renewal": issuer_and_renewal, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
+         "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load}
 
 
 def main():

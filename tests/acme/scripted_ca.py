@@ -3,8 +3,11 @@ rates, forgets accounts and orders. It checks nonces, and that requests are of o
 
   scripted_ca.py WORK_DIR      prints `directory URL`; control by POST /control with a JSON object of settings
 
-Settings: fault (words below), times (how often; -1: always), http_port (where names are validated), lifetime (seconds), renew
-(an ARI window, [from, until]). `GET /log` tells what was asked: one line a request."""
+Settings: fault (words below), times (how often; -1: always), http_ports (where names are validated: at each of them, as CAs
+look from several places; any_port: at one of them), lifetime (seconds), renew (an ARI window, [from, until]), paths (what
+stands before all but the directory's), most_orders (rates are limited beyond), ocsp (URL of a responder in certificates, which
+then have must-staple; WORK_DIR/index.txt has them for `openssl ocsp`). `GET /log` tells what was asked: one line a request;
+`GET /most` how many orders were under way at once."""
 import base64
 import datetime
 import http.client
@@ -17,7 +20,7 @@ import threading
 import time
 
 FAULTS = ("", "stall", "rate-limit", "forget-account", "forget-order", "other-name", "garbage", "huge", "redirect",
-          "no-nonce", "bad-nonce", "server-error", "invalid", "slow-issuing")
+          "no-nonce", "bad-nonce", "server-error", "invalid", "slow-issuing", "slow-validation")
 
 
 def decode(text):
@@ -29,11 +32,13 @@ class State:
         self.work = work
         self.lock = threading.Lock()
         self.log = []
-        self.settings = {"fault": "", "times": -1, "http_port": 80, "lifetime": 90 * 86400, "renew": None}
+        self.settings = {"fault": "", "times": -1, "http_ports": [80], "lifetime": 90 * 86400, "renew": None, "paths": "",
+                         "most_orders": 10**9, "any_port": False, "ocsp": ""}
         self.nonces = set()
         self.accounts = {}
         self.orders = {}
         self.count = 0
+        self.under_way = self.most_under_way = 0
 
     def takes(self, fault):
         """Whether this fault is to be shown now."""
@@ -50,10 +55,15 @@ class State:
         n = self.number()
         request, extensions, leaf = (self.work / f"{n}.{end}" for end in ("csr", "ext", "pem"))
         request.write_bytes(request_der)
-        extensions.write_text(f"subjectAltName=DNS:{host}\nauthorityKeyIdentifier=keyid\n")
+        ocsp = self.settings["ocsp"]
+        more = f"authorityInfoAccess=OCSP;URI:{ocsp}\ntlsfeature=status_request\n" if ocsp else ""
+        extensions.write_text(f"subjectAltName=DNS:{host}\nauthorityKeyIdentifier=keyid\n{more}")
         subprocess.run(["openssl", "x509", "-req", "-inform", "DER", "-in", request, "-CA", self.work / "ca.pem", "-CAkey",
                         self.work / "ca.key", "-set_serial", str(1000 + n), "-days", str(max(1, self.settings["lifetime"] // 86400)),
                         "-extfile", extensions, "-out", leaf], check=True, stderr=subprocess.DEVNULL)
+        serial = f"{1000 + n:X}"
+        with open(self.work / "index.txt", "a") as index:
+            index.write(f"V\t400101000000Z\t\t{serial.zfill(len(serial) + len(serial) % 2)}\tunknown\t/CN={host}\n")
         return leaf.read_text() + (self.work / "ca.pem").read_text()
 
 
@@ -65,7 +75,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def base(self):
-        return f"http://{self.headers['Host']}"
+        return f"http://{self.headers['Host']}{self.state.settings['paths']}"
+
+    def where(self):
+        """The path within the CA; one of before it has moved is none."""
+        paths = self.state.settings["paths"]
+        return self.path.removeprefix(paths) if self.path.startswith(paths) else "/moved"
 
     def answer(self, status, body=None, fields=(), text=None):
         data = text if text is not None else (json.dumps(body) if body is not None else "")
@@ -92,6 +107,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/log":
             return self.answer(200, text="\n".join(self.state.log))
+        if self.path == "/most":
+            return self.answer(200, text=str(self.state.most_under_way))
         self.note()
         if self.path == "/dir":
             base = self.base()
@@ -126,14 +143,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             bad = state.takes("bad-nonce")
         if not fresh or bad:
             return self.problem(400, "badNonce")
-        if header["url"] != self.base() + self.path:
+        if header["url"] != f"http://{self.headers['Host']}{self.path}":
             return self.problem(400, "malformed", "the URL is another")
+        if self.where() == "/moved":
+            return self.problem(404, "malformed", "the CA has moved")
         return self.general_fault() or self.serve(header, payload)
 
     def general_fault(self):
         """The faults that any request may meet but the registration."""
         state = self.state
-        if self.path == "/account":
+        if self.where() == "/account":
             return False
         words = ("stall", "garbage", "huge", "redirect", "server-error", "rate-limit")
         with state.lock:
@@ -154,7 +173,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def serve(self, header, payload):
         state, base = self.state, self.base()
-        if self.path == "/account":
+        if self.where() == "/account":
             key = json.dumps(header["jwk"], sort_keys=True)
             with state.lock:
                 known = key in state.accounts
@@ -168,15 +187,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
             registered = header.get("kid") in state.accounts.values()
         if not registered:
             return self.problem(400, "accountDoesNotExist")
-        if self.path == "/new-order":
+        if self.where() == "/new-order":
             host = json.loads(payload)["identifiers"][0]["value"]
             with state.lock:
+                limited = len(state.orders) >= state.settings["most_orders"]
+                if limited:
+                    state.log.append(f"limited {host}")
+            if limited:
+                return self.problem(429, "rateLimited", "too many orders", [("Retry-After", "3600")])
+            with state.lock:
                 number = str(state.number())
+                state.under_way += 1
+                state.most_under_way = max(state.most_under_way, state.under_way)
                 state.orders[number] = {"host": host, "status": "pending", "token": f"token{number}", "error": None,
                                         "thumbprint": header["kid"]}
                 self.state.log.append(f"order {host}{' replaces' if b'replaces' in payload else ''}")
             return self.answer(201, self.order(number), [("Location", f"{base}/order/{number}")])
-        kind, number = self.path.split("/")[1:3]
+        kind, number = self.where().split("/")[1:3]
         with state.lock:
             if kind == "order" and state.takes("forget-order"):
                 state.orders.pop(number, None)
@@ -188,8 +215,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if kind == "authz":
             return self.answer(200, self.authorization(number))
         if kind == "challenge":
-            self.validate(order)
-            return self.answer(200, {"type": "http-01", "status": "processing", "url": self.base() + self.path,
+            with state.lock:
+                slow = state.takes("slow-validation")
+            if slow:
+                threading.Timer(3, self.validate, [order]).start()
+            else:
+                self.validate(order)
+            return self.answer(200, {"type": "http-01", "status": "processing", "url": self.base() + self.where(),
                                      "token": order["token"]})
         if kind == "finalize":
             if order["status"] != "ready":
@@ -203,6 +235,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 threading.Timer(3, lambda: order.update(status="valid")).start()
             return self.answer(200, self.order(number))
         if kind == "cert":
+            with state.lock:
+                state.under_way -= 1
             return self.answer(200, text=order["chain"], fields=[("Content-Type", "application/pem-certificate-chain")])
         return self.answer(404)
 
@@ -225,25 +259,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return {"status": status, "identifier": {"type": "dns", "value": order["host"]}, "challenges": [challenge]}
 
     def validate(self, order):
-        """By HTTP, as a CA: at the port that was told, under the host's name."""
+        """By HTTP, as a CA: at the ports that were told, under the host's name."""
         if order["status"] != "pending":
             return
         with self.state.lock:
             invalid = self.state.takes("invalid")
-        found = b""
-        if not invalid:
-            try:
-                connection = http.client.HTTPConnection("127.0.0.1", self.state.settings["http_port"], timeout=10)
-                connection.request("GET", f"/.well-known/acme-challenge/{order['token']}", headers={"Host": order["host"]})
-                reply = connection.getresponse()
-                found = reply.read() if reply.status == 200 else b""
-            except OSError:
-                pass
-        if found.startswith(order["token"].encode() + b"."):
+        enough = any if self.state.settings["any_port"] else all
+        found = not invalid and enough(self.finds(port, order) for port in self.state.settings["http_ports"])
+        if found:
             order["status"] = "ready"
         else:
             order["status"] = "invalid"
             order["error"] = {"type": "urn:ietf:params:acme:error:unauthorized", "detail": "no such answer"}
+
+    def finds(self, port, order):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            connection.request("GET", f"/.well-known/acme-challenge/{order['token']}", headers={"Host": order["host"]})
+            reply = connection.getresponse()
+            return reply.status == 200 and reply.read().startswith(order["token"].encode() + b".")
+        except OSError:
+            return False
 
 
 def main():
@@ -252,6 +288,7 @@ def main():
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
                     "30", "-subj", "/CN=Scripted CA", "-keyout", work / "ca.key", "-out", work / "ca.pem"], check=True,
                    stderr=subprocess.DEVNULL)
+    (work / "index.txt").touch()
     Handler.state = State(work)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
