@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+import urllib.request
 
 from authorities import QUIET, Processes, ScriptedCa, free_port, shown, wait_for
 
@@ -85,6 +87,11 @@ spec:
         done = subprocess.run([self.binaries / "edgectl", "--kubeconfig", self.work / "data/kubeconfig", *words],
                               capture_output=True, text=True)
         return done.stdout
+
+    def metric(self, series):
+        port = re.findall(r"metrics on \S*:(\d+)", self.edge_log())[-1]
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+        return next((float(line.rsplit(" ", 1)[1]) for line in text.split("\n") if line.startswith(series + " ")), None)
 
     def rows(self):
         text = self.edgectl("get", "certificates", "-A", "-o", "json")
@@ -162,6 +169,46 @@ def faults_that_stay(binaries):
             assert row["nextTry"], row
             assert len(world.orders()) <= 2, world.orders()
             assert f"certificate for a.example.test: " in world.edge_log(), fault
+
+
+def seen_by_operators(binaries):
+    """What became of accounts and orders is told in the conditions of the issuer, in events of the gateway, in metrics and by one
+    line of the log, while the CA issues and while it limits rates."""
+    issuer = """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: CertificateIssuer
+metadata: {name: ours, namespace: shop}
+spec: {email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01]}
+"""
+    with World(binaries, ["a.example.test"], acme="{issuer: ours}", more=issuer) as world:
+        world.start()
+        world.certificate("a.example.test")
+
+        def conditions():
+            text = world.edgectl("get", "issuer", "ours", "-n", "shop", "-o", "json")
+            listed = json.loads(text).get("status", {}).get("conditions", []) if text else []
+            return {one["type"]: (one["status"], one["reason"], one["message"]) for one in listed}
+
+        held = wait_for("conditions", lambda: (all := conditions()) and "Issued" in all and all)
+        assert held["Accepted"][0] == held["Registered"][0] == held["Issued"][0] == "True", held
+        described = world.edgectl("describe", "issuer", "ours", "-n", "shop")
+        assert "Registered" in described and "a.example.test" in described, described
+        wait_for("an event", lambda: "CertificateIssued" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
+        until = world.metric('edge_acme_certificate_expiry_timestamp_seconds{namespace="shop",host="a.example.test"}')
+        renewal = world.metric('edge_acme_certificate_renewal_timestamp_seconds{namespace="shop",host="a.example.test"}')
+        assert 50 * 86400 < renewal - time.time() < until - time.time() <= 90 * 86400, (renewal, until)
+        assert world.metric('edge_acme_orders_total{result="issued"}') == 1
+        world.control(fault="rate-limit", times=-1)
+        text = (world.work / "edge.yaml").read_text()
+        (world.work / "edge.yaml").write_text(text.replace('"a.example.test"', '"a.example.test", "b.example.test"'))
+        held = wait_for("the failure", lambda: (all := conditions()) and all["Issued"][0] == "False" and all)
+        assert held["Issued"][1] == "RateLimited" and "b.example.test: ordering: rateLimited" in held["Issued"][2], held
+        assert held["Registered"][0] == "True", held
+        wait_for("an event", lambda: "CertificateFailed" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
+        assert world.metric('edge_acme_failures_total{kind="rate-limited"}') == 1
+        wait_for("the count", lambda: world.metric('edge_acme_certificates{state="failed"}') == 1)
+        lines = [line for line in world.edge_log().split("\n") if "rateLimited" in line]
+        assert len(lines) == 1, lines
 
 
 def ca_that_stalls(binaries):
@@ -318,7 +365,7 @@ spec: {email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], 
 
 CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_order, "faults-that-pass": faults_that_pass,
          "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
-         "issuer-and-renewal": issuer_and_renewal, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
+         "issuer-and-renewal": issuer_and_renewal, "seen-by-operators": seen_by_operators, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
          "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load}
 
 
