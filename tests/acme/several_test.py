@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Certificates that are ordered by one of several controllers, and answered for by agents of all of them: edge-controller and
 edge-agent with one API, and a scripted CA that looks at every agent. `several_test.py BIN_DIR [CASE...]`"""
+import base64
 import contextlib
 import json
 import pathlib
@@ -120,6 +121,36 @@ def agents_of_all(binaries):
         assert len(world.ca.orders()) == 2, world.ca.orders()
 
 
+def agents_of_followers(binaries):
+    """Likewise of agents that are connected to a controller that does not lead: it says for its agents what they have."""
+    with World(binaries) as world:
+        world.controller("first", *ELECT)
+        world.controller("second", *ELECT)
+        leader = wait_for("a leader", world.leader)
+        other = "second" if leader == "first" else "first"
+        world.agent("one", leader)
+        world.agent("two", other)
+        world.gateway([])
+        world.looks_at("one", "two")
+
+        def beat():
+            listed = json.loads(world.edgectl("get", "secrets", "-l", "edgeproxy.io/acme=controller", "-o", "json").stdout)
+            return [int(base64.b64decode(item["data"]["beat"])) for item in listed["items"]]
+
+        # That of the leader, which followed before, goes.
+        wait_for("one Secret of a controller", lambda: len(beat()) == 1)
+        world.agents["two"].send_signal(signal.SIGSTOP)
+        world.gateway(["a.example.test"])
+        wait_for("the authorization", lambda: any("/authz/" in line for line in world.ca.log()))
+        now = beat()[0]
+        wait_for("the follower to say twice what it has", lambda: beat()[0] >= now + 2)
+        assert not any("/challenge/" in line for line in world.ca.log()), world.ca.log()
+        world.agents["two"].send_signal(signal.SIGCONT)
+        for name in ("one", "two"):
+            world.certificate(name, "a.example.test")
+        assert world.ca.orders() == ["order a.example.test"], world.ca.orders()
+
+
 def leader_killed_in_mid_order(binaries):
     """The leading controller is killed while the CA validates, and while it issues: the other one goes on with the same order,
     and every agent has the certificate in the end, those of the one that was killed once it is back."""
@@ -166,7 +197,8 @@ def two_leaders(binaries):
         assert sorted(world.ca.orders()) == sorted(f"order {host}" for host in hosts), world.ca.orders()
 
 
-CASES = {"agents-of-all": agents_of_all, "leader-killed-in-mid-order": leader_killed_in_mid_order, "two-leaders": two_leaders}
+CASES = {"agents-of-all": agents_of_all, "agents-of-followers": agents_of_followers,
+         "leader-killed-in-mid-order": leader_killed_in_mid_order, "two-leaders": two_leaders}
 
 
 def main():
