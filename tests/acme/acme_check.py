@@ -102,6 +102,20 @@ def by_tls(binaries, programs):
             pass
 
 
+def of_two_namespaces(binaries, programs):
+    """One name that two namespaces order at once within TLS: one after the other, as there is one answer for it."""
+    with world(binaries, programs) as (processes, ca, http_port, tls_port):
+        acme = f"{{directoryURL: \"{ca.directory}\", challenges: [TLSALPN01]}}"
+        other_port = free_port()
+        first = gateway(http_port, tls_port, ["a.example.test"], acme)
+        second = gateway(free_port(), other_port, ["a.example.test"], acme).replace("namespace: shop", "namespace: desk")
+        standalone(processes, binaries, "edge", first + "---\n" + second, {"SSL_CERT_FILE": str(ca.certificate)})
+        serials = {wait_for(f"a certificate at {port}", lambda port=port: shown(ca.trusting(), port, "a.example.test"))["serialNumber"]
+                   for port in (tls_port, other_port)}
+        assert len(serials) == 2, serials
+        assert "was not validated" not in processes.log("edge")
+
+
 def by_dns(binaries, programs):
     """A wildcard is validated by DNS through the operator's program."""
     with world(binaries, programs) as (processes, ca, http_port, tls_port):
@@ -237,7 +251,7 @@ def second_ca(binaries, programs):
             processes.running[-1].wait()
 
 
-CASES = {"by-http": by_http, "by-tls": by_tls, "by-dns": by_dns, "by-dynamic-updates": by_dynamic_updates,
+CASES = {"by-http": by_http, "by-tls": by_tls, "of-two-namespaces": of_two_namespaces, "by-dns": by_dns, "by-dynamic-updates": by_dynamic_updates,
          "external-account": external_account, "advised": advised, "preferred-chain": preferred_chain, "second-ca": second_ca}
 
 
