@@ -89,6 +89,7 @@ std::vector<cli::Flag> service_flags() {
                "next"},
       {.name = "ephemeral-ports", .help = "Let the system choose the port of every listener; for tests"}};
   for (cli::Flag& flag : call_flags()) flags.push_back(std::move(flag));
+  for (cli::Flag& flag : access_file_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : access_log_flags()) flags.push_back(std::move(flag));
@@ -127,6 +128,7 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
   if (arguments.has("buffer-dir")) options.server.buffer_directory = arguments.one("buffer-dir");
   if (Status status = read_call_flags(arguments, options.server); !status) return status.error();
+  options.access_files = access_file_options(arguments);
   if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
   auto access_log = open_access_log(arguments, options.log->logger());
   if (!access_log) return access_log.error();
@@ -148,6 +150,7 @@ Service::~Service() {
   watchdog_.reset();
   profile_.end();
   admin_.reset();
+  access_watch_.reset();
 }
 
 Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
@@ -174,6 +177,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
     if (token) service->admin_token_ = std::move(*token);
   }
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
+  if (Status status = service->start_access_files(); !status) return status.error();
   service->last_hour_ =
       std::make_unique<LastHourPages>([metrics = service->metrics_.get()] { return metrics->traffic(); });
   service->fill_debug_pages();
@@ -543,6 +547,22 @@ std::string Service::program() const {
 }
 
 // Only what is new: a program a second would else say the same each time.
+Status Service::start_access_files() {
+  if (!options_.access_files.any()) return {};
+  auto watch =
+      AccessWatch::start(options_.access_files, log_, [this](auto files) { set_access_files(std::move(files)); });
+  if (!watch) return watch.error();
+  access_watch_ = std::move(*watch);
+  metrics_->add([own = access_watch_.get()](metrics::Exposition& out) { own->write_metrics(out); });
+  return {};
+}
+
+void Service::set_access_files(std::shared_ptr<const runtime::AccessFiles> files) {
+  const std::lock_guard installing(install_mutex_);
+  server_->set_access_files(std::move(files));
+  tell_secret_faults();
+}
+
 void Service::tell_secret_faults() {
   std::vector<std::string> faults = server_->secret_faults();
   for (const std::string& fault : faults) {

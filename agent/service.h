@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/access_watch.h"
 #include "agent/health_log.h"
 #include "agent/install.h"
 #include "agent/last_hour_pages.h"
@@ -64,6 +65,8 @@ struct ServiceOptions {
   net::Fd served;
   /// Where the spans of requests go.
   SpanExportOptions traces;
+  /// Lists of addresses and databases for IPAccess policies.
+  AccessFileOptions access_files;
 };
 
 /// Returns the flags for ServiceOptions.
@@ -159,6 +162,9 @@ class Service {
   void tell_secret_faults();
   Status install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
+  /// Reads the files of IPAccess policies, and follows them.
+  Status start_access_files();
+  void set_access_files(std::shared_ptr<const runtime::AccessFiles> files);
   void tell_unbound();
   /// Returns why nothing is served; empty: something is.
   std::string serves_nothing() const;
@@ -206,6 +212,7 @@ class Service {
   std::unique_ptr<daemon::Watchdog> watchdog_;
   std::unique_ptr<UpgradeSocket> upgrade_;  ///< it ends the one before
   std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<AccessWatch> access_watch_;  ///< null: there are no such files
   std::jthread settling_;
 };
 

@@ -130,7 +130,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   const auto cors = policy("cors", PolicyType::kCors, CorsSettings{{"https://a"}, {"GET"}, {"*"}, {"x-id"}, 60s, true});
   const auto security = policy("security", PolicyType::kSecurityHeaders,
                                SecurityHeadersSettings{true, 3600, true, true, "DENY", true, "no-referrer"});
-  const auto access = policy("access", PolicyType::kIpAccess, IpAccessSettings{{Cidr{}}, {Cidr{}}});
+  const auto access = policy("access", PolicyType::kIpAccess, IpAccessSettings{{.networks = {Cidr{}}}, {.networks = {Cidr{}}}});
   route.policies = {access, limit, basic, jwt, oidc, forward};
   LinkedGateway& gateway = config.gateways[0];
   gateway.policies = {cors, security};

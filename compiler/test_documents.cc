@@ -132,7 +132,12 @@ class Maker {
 
   DocumentEdit some_secret() {
     const std::string n = number(3);
-    switch (below(7)) {
+    switch (below(8)) {
+      case 7:
+        return maybe("map nets", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nets}\ndata: {" +
+                                     one_of({"networks: '10.0." + n + ".0/24'", "networks: ''",
+                                             "networks: 'no" + n + "'", "other: x"}) +
+                                     "}\n");
       case 6:
         return maybe("secret theirs",
                      "apiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: other}\n"
@@ -224,7 +229,9 @@ class Maker {
                 "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
                 "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
                 "type: SecurityHeaders, securityHeaders: {}", "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
-                "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}", oidc("a.com"), oidc("b.com"),
+                "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
+                "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
+                oidc("a.com"), oidc("b.com"),
                 "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
                 "allowedAlgorithms: [RS256]}",
                 "type: CORS, cors: {allowOrigins: ['https://a.com']}", "type: Nothing"}));

@@ -8,6 +8,7 @@
 
 #include "base/text/json.h"
 #include "compiler/link/defaults.h"
+#include "program/values/address_list.h"
 #include "schemas/schema.h"
 
 namespace edge::controller {
@@ -40,12 +41,12 @@ Json metadata_for_compiler(const Json& metadata) {
   return kept;
 }
 
-/// Of a ConfigMap authorities are read, and which keys there are.
+/// Of a ConfigMap authorities and networks are read, and which keys there are.
 void drop_values(Json& object) {
   const auto data = object.find("data");
   if (data != object.end() && data->is_object()) {
     for (auto& [key, value] : data->items()) {
-      if (key != "ca.crt") value = "";
+      if (key != "ca.crt" && key != program::kNetworksKey) value = "";
     }
   }
   const auto binary = object.find("binaryData");

@@ -16,14 +16,15 @@ using Json = nlohmann::json;
 
 constexpr const char* kOurClass = "edgeproxy.io/proxy";
 
-TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthorities) {
+TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthoritiesAndNetworks) {
   Json map = {{"apiVersion", "v1"},
               {"kind", "ConfigMap"},
               {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}}},
-              {"data", {{"ca.crt", "PEM"}, {"large", "unread"}}}};
+              {"data", {{"ca.crt", "PEM"}, {"networks", "192.0.2.0/24"}, {"large", "unread"}}}};
   const auto read = read_cluster_object(map.dump(), kOurClass);
   ASSERT_TRUE(read.ok() && *read);
-  EXPECT_THAT((*read)->document, AllOf(HasSubstr("PEM"), HasSubstr("large"), Not(HasSubstr("unread"))));
+  EXPECT_THAT((*read)->document,
+              AllOf(HasSubstr("PEM"), HasSubstr("192.0.2.0/24"), HasSubstr("large"), Not(HasSubstr("unread"))));
 }
 
 // Which node holds an address may change at any time, and is nothing to compile for.

@@ -47,6 +47,7 @@ enum class Format : std::uint8_t {
   kWireGuardKey,  ///< 32 bytes in base64
   kFilePath,      ///< absolute, without `.`, `..` and `:`
   kBgpCommunity,  ///< RFC 1997 `1:2`, RFC 8092 `1:2:3`, or a well-known name
+  kCountry,       ///< ISO 3166-1 alpha-2: two capital letters
   kBgpPassword,   ///< as RFC 2385: printable ASCII without `"`, at most 80 bytes
 };
 

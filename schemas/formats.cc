@@ -43,6 +43,7 @@ constexpr FormatRow kFormats[] = {
     {Format::kFilePath, "^(/(\\.{0,2}[^\\x00-\\x1f./:\\x7f]|\\.{3})[^\\x00-\\x1f/:\\x7f]*)+$", 1024},
     {Format::kBgpCommunity,
      "^([0-9]{1,5}:[0-9]{1,5}|[0-9]{1,10}:[0-9]{1,10}:[0-9]{1,10}|no-export|no-advertise|no-peer|graceful-shutdown)$"},
+    {Format::kCountry, "^[A-Z]{2}$"},
     {Format::kBgpPassword, "^[ !#-~]{1,80}$"},
 };
 
@@ -109,6 +110,8 @@ std::string_view format_text(Format format) {
       return "the absolute path of a file, of at most 1024 bytes, without `.`, `..`, `//` and `:`";
     case Format::kBgpCommunity:
       return "a community such as `64512:100`, a large one such as `64512:1:2`, or `no-export`";
+    case Format::kCountry:
+      return "a country's code of two capital letters (ISO 3166-1), such as `DE`";
     case Format::kBgpPassword:
       return "at most 80 printable characters of ASCII, without `\"`";
   }

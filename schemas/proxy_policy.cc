@@ -145,9 +145,35 @@ constexpr Field kSecurityFields[] = {
 };
 constexpr Object kSecurity{kSecurityFields};
 
+constexpr Field kListRefFields[] = {
+    string("name", "Name of the ConfigMap.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the ConfigMap; the own without it.").as(Format::kNamespace),
+};
+constexpr Object kListRef{kListRefFields};
+constexpr Field kAddressListFields[] = {
+    object("configMapRef", kListRef, "ConfigMap with the key networks: an address or network a line."),
+    string("file", "Name of a file in the agents' directory --address-lists.").as(Format::kName),
+};
+constexpr Rule kAddressListRules[] = {
+    {"has(self.configMapRef) != has(self.file)", "one of configMapRef and file is required"},
+};
+constexpr Object kAddressList{.fields = kAddressListFields, .rules = kAddressListRules};
+
 constexpr Field kAccessFields[] = {
-    strings("allow", "Addresses of clients that may pass; all without it.").as(Format::kCidr).at_most(4096),
-    strings("deny", "Addresses that may not, also among those that `allow` names.").as(Format::kCidr).at_most(4096),
+    strings("allow", "Addresses of clients that may pass. All may where no field names any that may.")
+        .as(Format::kCidr)
+        .at_most(4096),
+    strings("deny", "Addresses that may not, also among those that may otherwise.").as(Format::kCidr).at_most(4096),
+    objects("allowLists", kAddressList, "Lists of addresses that may pass.").at_most(16),
+    objects("denyLists", kAddressList, "Lists of addresses that may not.").at_most(16),
+    strings("allowCountries", "Countries (ISO 3166-1, two letters) whose addresses may pass, by --geoip-country.")
+        .as(Format::kCountry)
+        .at_most(300),
+    strings("denyCountries", "Countries whose addresses may not.").as(Format::kCountry).at_most(300),
+    integers("allowASNs", "Autonomous systems whose addresses may pass, by --geoip-asn.")
+        .within(1, 4'294'967'295)
+        .at_most(1024),
+    integers("denyASNs", "Autonomous systems whose addresses may not.").within(1, 4'294'967'295).at_most(1024),
 };
 constexpr Object kAccess{kAccessFields};
 

@@ -76,7 +76,7 @@ class PolicyEmitter {
   }
 
   std::uint32_t put(std::monostate /*unreadable*/) { return program::kNone; }
-  std::uint32_t put(const IpAccessSettings& from) { return push(ip_accesses_, {cidrs(from.allow), cidrs(from.deny)}); }
+  std::uint32_t put(const IpAccessSettings& from) { return push(ip_accesses_, {sources(from.allow), sources(from.deny)}); }
   std::uint32_t put(const RateLimitSettings& from) {
     std::vector<program::RateRecord> limits;
     for (const RateLimitRule& limit : from.limits) {
@@ -128,6 +128,12 @@ class PolicyEmitter {
                                     builder_.string(from.referrer_policy), flags, 0});
   }
 
+  program::AddressSourcesRecord sources(const AddressSources& from) {
+    std::vector<program::SecretRecord> lists;
+    for (const SecretKey& list : from.lists) lists.push_back(secret_record(builder_, list));
+    return {cidrs(from.networks), builder_.array(lists), store_texts(builder_, from.files),
+            store_texts(builder_, from.countries), builder_.array(from.systems)};
+  }
   program::ArrayRef<program::CidrRecord> cidrs(const std::vector<Cidr>& blocks) {
     std::vector<program::CidrRecord> records;
     for (const Cidr& block : blocks) records.push_back(program::cidr_record(block));

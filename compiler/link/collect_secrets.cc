@@ -9,6 +9,7 @@
 #include "compiler/link/linked_config.h"
 #include "compiler/link/policies/effective_policies.h"
 #include "compiler/link/secrets.h"
+#include "program/values/address_list.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -61,9 +62,9 @@ class Collector {
   void add_config_map(const SecretKey& named) {
     const std::string_view name = std::string_view(named.name).substr(model::kConfigMapPrefix.size());
     for (const model::ConfigMap& map : config_maps_) {
-      if (map.metadata.name_space == named.name_space && map.metadata.name == name && map.authorities != nullptr) {
-        keep(named, map.authorities);
-      }
+      if (map.metadata.name_space != named.name_space || map.metadata.name != name) continue;
+      const auto& value = named.key == program::kNetworksKey ? map.networks : map.authorities;
+      if (value != nullptr) keep(named, value);
     }
   }
   void keep(const SecretKey& named, std::shared_ptr<const std::string> value) {
@@ -111,6 +112,10 @@ std::vector<SecretKey> secret_names(const LinkedConfig& config) {
   for (std::size_t i = 0; i < config.policies.size(); ++i) {
     if (!used[i]) continue;
     const LinkedPolicy& policy = config.policies[i];
+    if (const auto* access = std::get_if<IpAccessSettings>(&policy.settings)) {
+      names.add(access->allow.lists);
+      names.add(access->deny.lists);
+    }
     if (const auto* basic = std::get_if<BasicAuthSettings>(&policy.settings)) names.add(basic->users);
     if (const auto* oidc = std::get_if<OidcSettings>(&policy.settings)) {
       names.add(oidc->client_secret);

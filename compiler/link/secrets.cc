@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "program/values/address_list.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -93,6 +96,35 @@ SecretFault check_config_map_authority(const model::Metadata& from, const model:
        .message = map.metadata.text() + " has no certificates under a key `" + std::string(kAuthorityKey) + "`",
        .labels = {{map.metadata.span, "the ConfigMap"}}});
   return SecretFault::kUnfit;
+}
+
+SecretFault check_config_map_networks(const model::Metadata& from, const model::Reference& reference,
+                                      const std::string& field, const SecretTable& table, Findings& findings) {
+  if (table.config_maps == nullptr) return SecretFault::kNotFound;
+  const Resolved found =
+      table.config_map_names->resolve(from, "ConfigMap", reference, [&] { return field + ".name"; }, findings);
+  if (found.fault == ReferenceFault::kNotPermitted) return SecretFault::kNotPermitted;
+  if (!found) return SecretFault::kNotFound;
+  const model::ConfigMap& map = (*table.config_maps)[found.position];
+  std::string what = " has no key `" + std::string(program::kNetworksKey) + "`";
+  if (map.networks != nullptr) {
+    const Result<std::vector<Cidr>> networks = program::read_address_list(*map.networks);
+    if (networks) return SecretFault::kNone;
+    what = ": " + std::string(program::kNetworksKey) + ", " + networks.error().text;
+  }
+  findings.diagnostics.add({.code = DiagnosticCode::kUnfitSecret,
+                            .resource = from.text(),
+                            .field = field + ".name",
+                            .span = reference.name.span,
+                            .message = map.metadata.text() + what,
+                            .labels = {{map.metadata.span, "the ConfigMap"}},
+                            .notes = {"a list is used as a whole or not at all: what the policy protects is refused"}});
+  return SecretFault::kUnfit;
+}
+
+std::string blotted_networks(const std::string& text) {
+  if (program::read_address_list(text)) return {};
+  return text;
 }
 
 SecretKey secret_key(const model::Metadata& from, const model::Reference& reference, std::string_view key) {

@@ -60,6 +60,13 @@ std::string blotted(const model::SecretEntry& entry);
 /// Returns whether the text has a PEM block whose label ends in `label`. The block's contents are parsed by the agent.
 bool has_pem(std::string_view text, std::string_view label);
 
+/// The same for a ConfigMap with a list of networks; its name has no prefix.
+SecretFault check_config_map_networks(const model::Metadata& from, const model::Reference& reference,
+                                      const std::string& field, const SecretTable& table, Findings& findings);
+
+/// Returns a placeholder for a list of networks, for which check_config_map_networks() has the same result.
+std::string blotted_networks(const std::string& text);
+
 /// The same for a ConfigMap with CAs; its name follows model::kConfigMapPrefix.
 SecretFault check_config_map_authority(const model::Metadata& from, const model::Reference& reference,
                                        const std::string& field, const SecretTable& table, Findings& findings);

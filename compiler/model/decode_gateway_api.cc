@@ -5,6 +5,7 @@
 #include "compiler/model/decode_rule.h"
 #include "compiler/model/validate.h"
 #include "program/filter_table.h"
+#include "program/values/address_list.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::model {
@@ -451,6 +452,9 @@ ConfigMap decode_config_map(const Fields& root, Metadata metadata) {
         out.keys.emplace_back(entry.key());
         if (list == "data" && entry.key() == "ca.crt") {
           out.authorities = std::make_shared<const std::string>(entry.text());
+        }
+        if (list == "data" && entry.key() == program::kNetworksKey) {
+          out.networks = std::make_shared<const std::string>(entry.text());
         }
       }
     }

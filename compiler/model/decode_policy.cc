@@ -70,6 +70,15 @@ std::optional<Reference> backend_of(const Fields& own) {
   return backend ? std::optional(backend.reference()) : std::nullopt;
 }
 
+std::vector<AddressList> address_lists(const Fields& own, std::string_view key) {
+  std::vector<AddressList> lists;
+  own.entries(key, [&](const Fields& entry) {
+    const Fields map = entry.object("configMapRef");
+    lists.push_back({map ? std::optional(map.reference()) : std::nullopt, entry.text("file")});
+  });
+  return lists;
+}
+
 void decode_settings(const Fields& own, ProxyPolicy& policy) {
   switch (policy.type.value) {
     case PolicyType::kBasicAuth:
@@ -117,7 +126,14 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
       return;
     }
     case PolicyType::kIpAccess:
-      policy.settings = IpAccess{.allow = own.cidrs("allow"), .deny = own.cidrs("deny")};
+      policy.settings = IpAccess{.allow = own.cidrs("allow"),
+                                 .deny = own.cidrs("deny"),
+                                 .allow_lists = address_lists(own, "allowLists"),
+                                 .deny_lists = address_lists(own, "denyLists"),
+                                 .allow_countries = own.strings("allowCountries"),
+                                 .deny_countries = own.strings("denyCountries"),
+                                 .allow_systems = own.integers("allowASNs"),
+                                 .deny_systems = own.integers("denyASNs")};
       return;
     case PolicyType::kUnknown:
       return;
@@ -187,10 +203,24 @@ void check_forward(const Fields& own, Span span, Report& report) {
   }
 }
 
-/// Without either list it would let everybody pass, which nobody writes a policy for.
+constexpr std::string_view kAccessFields[] = {"allow",          "deny",          "allowLists", "denyLists",
+                                              "allowCountries", "denyCountries", "allowASNs",  "denyASNs"};
+
+/// Without any list it would let everybody pass, which nobody writes a policy for. Nor is an empty list of those that
+/// are allowed one that allows everybody.
 void check_access(const Fields& own, Span span, Report& report) {
-  if (own.node("allow") || own.node("deny")) return;
-  report.fault(DiagnosticCode::kMissingField, span, "spec.ipAccess", "one of `allow` and `deny` is required");
+  if (std::ranges::none_of(kAccessFields, [&](std::string_view field) { return static_cast<bool>(own.node(field)); })) {
+    report.fault(DiagnosticCode::kMissingField, span, "spec.ipAccess",
+                 "one of `allow` and `deny`, or of their lists, countries and ASNs, is required");
+  }
+  for (const std::string_view key : {"allowLists", "denyLists"}) {
+    own.entries(key, [&](const Fields& entry) {
+      const bool map = static_cast<bool>(entry.node("configMapRef"));
+      if (map != static_cast<bool>(entry.node("file"))) return;
+      report.fault(map ? DiagnosticCode::kExclusiveFields : DiagnosticCode::kMissingField, entry.span(),
+                   "spec.ipAccess." + std::string(key), "one of `configMapRef` and `file` is required");
+    });
+  }
 }
 
 /// Seconds in which a bucket has to be full again: what the runtime's clock can hold with room to spare.

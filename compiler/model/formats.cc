@@ -242,6 +242,8 @@ bool has_format(std::string_view text, Format format) {
       return is_file_path(text);
     case Format::kBgpCommunity:
       return is_bgp_community(text);
+    case Format::kCountry:
+      return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
     case Format::kBgpPassword:
       return is_bgp_password(text);
   }

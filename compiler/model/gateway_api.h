@@ -164,11 +164,12 @@ struct Namespace {
 /// The prefix of references to a ConfigMap among those to Secrets: no Secret has such a name.
 inline constexpr std::string_view kConfigMapPrefix = "configmap/";
 
-/// Names of keys, and the value of `ca.crt`.
+/// Names of keys, and the values of those that are used.
 struct ConfigMap {
   Metadata metadata;
   std::vector<std::string> keys{};
-  std::shared_ptr<const std::string> authorities{};  ///< null: none
+  std::shared_ptr<const std::string> authorities{};  ///< of `ca.crt`; null: none
+  std::shared_ptr<const std::string> networks{};     ///< of `networks` (program/values/address_list.h); null: none
 };
 
 }  // namespace edge::compiler::model

@@ -122,10 +122,22 @@ struct SecurityHeaders {
   Maybe<std::string> referrer_policy{};
 };
 
+/// A list of addresses: one of the two is set.
+struct AddressList {
+  std::optional<Reference> config_map{};
+  Maybe<std::string> file{};  ///< among those of the agents
+};
+
 /// Access by the client's address.
 struct IpAccess {
   std::vector<Located<Cidr>> allow{};
   std::vector<Located<Cidr>> deny{};
+  std::vector<AddressList> allow_lists{};
+  std::vector<AddressList> deny_lists{};
+  Strings allow_countries{};
+  Strings deny_countries{};
+  std::vector<Located<std::int64_t>> allow_systems{};
+  std::vector<Located<std::int64_t>> deny_systems{};
 };
 
 /// A policy on one target. A ProxyPolicy with several becomes one of these for each, with the number of the target at

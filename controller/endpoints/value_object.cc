@@ -12,6 +12,7 @@
 #include "compiler/model/decode.h"
 #include "compiler/model/gateway_api.h"
 #include "compiler/yaml/read.h"
+#include "program/values/address_list.h"
 
 namespace edge::controller {
 namespace {
@@ -38,15 +39,24 @@ std::string blotted(const model::ConfigMap& map) {
   Json document = document_of(map.metadata);
   Json& values = document["data"] = Json::object();
   for (const std::string& key : map.keys) values[key] = "";
-  values[std::string(compiler::link::kAuthorityKey)] =
-      compiler::link::blotted({.key = {}, .size = map.authorities->size(), .value = map.authorities});
+  if (map.authorities != nullptr) {
+    values[std::string(compiler::link::kAuthorityKey)] =
+        compiler::link::blotted({.key = {}, .size = map.authorities->size(), .value = map.authorities});
+  }
+  if (map.networks != nullptr) {
+    values[std::string(program::kNetworksKey)] = compiler::link::blotted_networks(*map.networks);
+  }
   return json_line(document);
 }
 
 model::Secret secret_of(const model::ConfigMap& map) {
   model::Secret secret{.metadata = map.metadata};
   secret.metadata.name.insert(0, model::kConfigMapPrefix);
-  secret.entries.push_back({std::string(compiler::link::kAuthorityKey), map.authorities->size(), map.authorities});
+  const auto add = [&secret](std::string_view key, const std::shared_ptr<const std::string>& value) {
+    if (value != nullptr) secret.entries.push_back({std::string(key), value->size(), value});
+  };
+  add(compiler::link::kAuthorityKey, map.authorities);
+  add(program::kNetworksKey, map.networks);
   return secret;
 }
 
@@ -68,8 +78,9 @@ ValueObject read_value_object(const std::string& name, const std::string& docume
     object.secrets.push_back(std::move(secret));
   }
   for (const model::ConfigMap& map : set.config_maps) {
-    if (map.authorities != nullptr) object.secrets.push_back(secret_of(map));
-    if (!at_fault) object.for_compiler = map.authorities != nullptr ? blotted(map) : document;
+    const bool has_values = map.authorities != nullptr || map.networks != nullptr;
+    if (has_values) object.secrets.push_back(secret_of(map));
+    if (!at_fault) object.for_compiler = has_values ? blotted(map) : document;
   }
   return object;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "program/check/checker.h"
 
 namespace edge::program {
@@ -96,9 +98,19 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   const auto security = [&](const SecurityHeadersRecord& record) {
     return check.text(record.x_frame_options) && check.text(record.referrer_policy);
   };
-  const auto access = [&](const IpAccessRecord& record) {
-    return check_cidrs(check, record.allow, "ip_accesses.allow") && check_cidrs(check, record.deny, "ip_accesses.deny");
+  const auto country = [&](const StringRef& ref) {
+    return check.text(ref) && ref.size == 2 && std::ranges::all_of(check.view().string(ref), [](char c) {
+             return c >= 'A' && c <= 'Z';
+           });
   };
+  const auto system = [](std::uint32_t number) { return number != 0; };
+  const auto sources = [&](const AddressSourcesRecord& record) {
+    return check_cidrs(check, record.networks, "ip_accesses.networks") &&
+           check.secrets(record.lists, "ip_accesses.lists") && check.texts(record.files, "ip_accesses.files") &&
+           each(check, record.countries, "ip_accesses.countries", country) &&
+           each(check, record.systems, "ip_accesses.systems", system);
+  };
+  const auto access = [&](const IpAccessRecord& record) { return sources(record.allow) && sources(record.deny); };
   return each(check, header.ip_accesses, "ip_accesses", access) &&
          each(check, header.rate_limits, "rate_limits", rates) &&
          each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&

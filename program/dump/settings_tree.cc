@@ -296,8 +296,18 @@ class PolicySettings {
     return section_.array(records)[index_];
   }
 
+  void add(const AddressSourcesRecord& from, const std::array<const char*, 5>& names, Block& to) const {
+    std::vector<std::string> systems;
+    for (const std::uint32_t number : section_.array(from.systems)) systems.push_back(std::to_string(number));
+    to.cidrs(names[0], from.networks);
+    if (from.lists.count != 0) to.secrets(names[1], from.lists);
+    to.texts(names[2], from.files).texts(names[3], from.countries).list(names[4], std::move(systems));
+  }
   TreeSettings of(const IpAccessRecord& record) const {
-    return Block(section_, "ipAccess").cidrs("allow", record.allow).cidrs("deny", record.deny).take();
+    Block block(section_, "ipAccess");
+    add(record.allow, {"allow", "allowLists", "allowFiles", "allowCountries", "allowASNs"}, block);
+    add(record.deny, {"deny", "denyLists", "denyFiles", "denyCountries", "denyASNs"}, block);
+    return block.take();
   }
   TreeSettings of(const RateLimitRecord& record) const {
     std::vector<std::string> limits;

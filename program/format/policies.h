@@ -32,12 +32,22 @@ struct PolicyRecord {
 };
 static_assert(sizeof(PolicyRecord) == 32);
 
-/// Access by clients' addresses; both lists in any order.
-struct IpAccessRecord {
-  ArrayRef<CidrRecord> allow;  ///< empty: every address
-  ArrayRef<CidrRecord> deny;   ///< takes precedence over `allow`
+/// Where clients' addresses may be found; all in any order.
+struct AddressSourcesRecord {
+  ArrayRef<CidrRecord> networks;
+  ArrayRef<SecretRecord> lists;    ///< values (program/values/address_list.h)
+  ArrayRef<StringRef> files;       ///< names of lists among the agent's files
+  ArrayRef<StringRef> countries;   ///< two capital letters each
+  ArrayRef<std::uint32_t> systems;  ///< numbers of autonomous systems, not 0
 };
-static_assert(sizeof(IpAccessRecord) == 16);
+static_assert(sizeof(AddressSourcesRecord) == 40);
+
+/// Access by clients' addresses.
+struct IpAccessRecord {
+  AddressSourcesRecord allow;  ///< empty: every address
+  AddressSourcesRecord deny;   ///< takes precedence over `allow`
+};
+static_assert(sizeof(IpAccessRecord) == 80);
 
 enum class RateKey : std::uint32_t {
   kSourceIp = 1,

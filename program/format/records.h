@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -55,13 +56,26 @@ inline Cidr cidr_of(const CidrRecord& record) {
   return block;
 }
 
-/// Returns whether an IPAccess policy allows a client address.
-inline bool lets_pass(const SectionView& policies, const IpAccessRecord& access, const IpAddress& client) {
-  const auto among = [&](ArrayRef<CidrRecord> blocks) {
-    return std::ranges::any_of(policies.array(blocks),
+/// Returns whether a policy has sources of which only an agent knows what they hold.
+inline bool has_values(const AddressSourcesRecord& sources) {
+  return (sources.lists.count | sources.files.count | sources.countries.count | sources.systems.count) != 0;
+}
+inline bool is_empty(const AddressSourcesRecord& sources) {
+  return sources.networks.count == 0 && !has_values(sources);
+}
+
+/// Returns whether an IPAccess policy allows a client address; nullopt: that depends on values.
+inline std::optional<bool> lets_pass(const SectionView& policies, const IpAccessRecord& access,
+                                     const IpAddress& client) {
+  const auto among = [&](const AddressSourcesRecord& sources) {
+    return std::ranges::any_of(policies.array(sources.networks),
                                [&](const CidrRecord& block) { return cidr_of(block).contains(client); });
   };
-  return !among(access.deny) && (access.allow.count == 0 || among(access.allow));
+  if (among(access.deny)) return false;
+  const bool allowed = is_empty(access.allow) || among(access.allow);
+  if (!allowed && !has_values(access.allow)) return false;
+  if (!allowed || has_values(access.deny)) return std::nullopt;
+  return true;
 }
 
 /// Returns an optional record (an array of one or none): null if absent.

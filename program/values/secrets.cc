@@ -170,6 +170,10 @@ SecretSet named_by(const SectionView& listeners, const SectionView& backends, co
     }
   }
   const auto& header = policies.header<PoliciesHeader>();
+  for (const IpAccessRecord& access : policies.array(header.ip_accesses)) {
+    add(policies, policies.array(access.allow.lists));
+    add(policies, policies.array(access.deny.lists));
+  }
   for (const BasicAuthRecord& basic : policies.array(header.basic_auths)) add(policies, {&basic.users, 1});
   for (const OidcRecord& oidc : policies.array(header.oidcs)) {
     add(policies, {&oidc.client_secret, 1});

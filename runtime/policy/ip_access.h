@@ -1,34 +1,68 @@
-// IPAccess: allows and denies clients by address. docs/ip-access.md.
+// IPAccess: allows and denies clients by address: by networks, lists that have a name, countries and autonomous
+// systems. docs/ip-access.md.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "program/read.h"
+#include "program/values/secrets.h"
+#include "runtime/policy/access_files.h"
+#include "runtime/policy/address_set.h"
 #include "runtime/policy/policy_request.h"
 
 namespace edge::runtime {
 
-class IpAccess {
+/// The IPAccess policies of a program, with the lists and databases that they name: made apart from the program,
+/// because these change without it. Immutable, shared by all threads.
+class IpAccesses {
  public:
-  IpAccess(const program::SectionView& policies, const program::IpAccessRecord& settings);
+  /// `previous`: lists that have not changed are taken from it; may be null.
+  static std::shared_ptr<const IpAccesses> make(const program::SectionView& policies, const program::SecretSet& secrets,
+                                                const AccessFiles& files, const IpAccesses* previous);
 
-  /// Returns 403 for a client that the lists deny.
-  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request) const;
+  /// Returns 403 for a client that the lists deny, and 503 where a list or database that the policy names cannot be
+  /// used. `settings`: index into the section's array.
+  std::optional<PolicyAnswer> pass(std::uint32_t settings, const PolicyRequest& policy_request) const;
+
+  /// Returns one line for each unusable policy.
+  const std::vector<std::string>& faults() const { return faults_; }
 
  private:
-  struct Range {
-    IpAddress first;
-    IpAddress last;
+  enum class Among : std::uint8_t { kNo, kYes, kUnknown };
+  /// Where an address may be found.
+  struct Sources {
+    std::vector<std::shared_ptr<const AddressSet>> sets;
+    /// Ascending. The databases are those of the agent.
+    std::vector<std::uint32_t> countries;
+    std::vector<std::uint32_t> systems;
   };
-  /// Ascending and disjoint, so that a lookup is a binary search for any number of blocks.
-  using Ranges = std::vector<Range>;
-  static Ranges ranges_of(std::span<const program::CidrRecord> blocks);
-  static bool among(const Ranges& ranges, const IpAddress& address);
+  struct Policy {
+    Sources allow;
+    Sources deny;
+    bool everybody = false;  ///< nobody is listed that may pass
+    bool usable = true;
+  };
+  /// A list of a ConfigMap.
+  struct Listed {
+    program::Hash digest{};
+    std::shared_ptr<const AddressSet> set;  ///< null: it is at fault
+    std::string fault;
+  };
+  struct Making;
 
-  Ranges allow_;
-  Ranges deny_;
-  bool everybody_;
+  Among among(const Sources& sources, const IpAddress& address) const;
+
+  std::vector<Policy> policies_;
+  std::map<std::pair<std::string, std::string>, Listed> lists_;
+  std::shared_ptr<const GeoDatabase> countries_;
+  std::shared_ptr<const GeoDatabase> systems_;
+  std::vector<std::string> faults_;
 };
 
 }  // namespace edge::runtime

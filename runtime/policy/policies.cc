@@ -37,7 +37,6 @@ struct Policies::Settings {
   std::vector<RateLimitPolicy> rate_limits;
   std::vector<Cors> cors;
   std::vector<SecurityHeaders> security_headers;
-  std::vector<IpAccess> ip_accesses;
 
   Settings(const program::SectionView& section, RateLimitCounts* counts) {
     const auto& header = section.header<program::PoliciesHeader>();
@@ -64,10 +63,6 @@ struct Policies::Settings {
     security_headers.reserve(header.security_headers.count);
     for (const program::SecurityHeadersRecord& record : section.array(header.security_headers)) {
       security_headers.emplace_back(section, record);
-    }
-    ip_accesses.reserve(header.ip_accesses.count);
-    for (const program::IpAccessRecord& record : section.array(header.ip_accesses)) {
-      ip_accesses.emplace_back(section, record);
     }
   }
 };
@@ -136,7 +131,7 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
     PolicyStep step{.type = policy->type};
     switch (policy->type) {
       case PolicyType::kIpAccess:
-        step.ip_access = &settings_->ip_accesses[policy->settings];
+        step.settings = policy->settings;
         break;
       case PolicyType::kRateLimit: {
         const RateLimitPolicy& limit = settings_->rate_limits[policy->settings];
@@ -167,15 +162,15 @@ bool answers_preflight(const PolicyChain& chain) {
   return std::ranges::any_of(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
 }
 
-std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request, RateLimitTable& table,
-                                 AddedFields& added) {
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request,
+                                 const IpAccesses& accesses, RateLimitTable& table, AddedFields& added) {
   for (const PolicyStep& step : chain.steps) {
     if (step.cors != nullptr) step.cors->decorate(policy_request, added);
     if (step.security_headers != nullptr) step.security_headers->decorate(policy_request, added);
   }
   for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
-    if (step.ip_access != nullptr) answer = step.ip_access->pass(policy_request);
+    if (step.type == PolicyType::kIpAccess) answer = accesses.pass(step.settings, policy_request);
     if (step.type == PolicyType::kRateLimit) answer = chain.limits.pass(policy_request, nullptr, table);
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;

@@ -19,14 +19,14 @@
 namespace edge::runtime {
 
 class Cors;
-class IpAccess;
+class IpAccesses;
 class RateLimitCounts;
 class SecurityHeaders;
 
 /// One policy in a chain. Of the pointers only the one of its type is set; a rate limit's is PolicyChain::limits.
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
-  const IpAccess* ip_access = nullptr;
+  std::uint32_t settings = program::kNone;  ///< of kIpAccess: index into the section's array
   const Cors* cors = nullptr;
   const SecurityHeaders* security_headers = nullptr;
 };
@@ -85,7 +85,7 @@ bool answers_preflight(const PolicyChain& chain);
 /// Runs the chain without authentication. Returns an answer in place of the backend's, or nullopt: the request passes.
 /// `added` then has the fields for the response in both cases: a page of another origin may read a refusal too. A
 /// preflight is answered here, before authentication: browsers send no credentials with one (Fetch §3.2.2).
-std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request, RateLimitTable& table,
-                                 AddedFields& added);
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request,
+                                 const IpAccesses& accesses, RateLimitTable& table, AddedFields& added);
 
 }  // namespace edge::runtime

@@ -121,6 +121,11 @@ struct Server::Impl {
   std::vector<net::Fd> adopted_sockets(const Slot& slot);
   void listen(std::vector<Opening>& openings, std::size_t index, Worker& worker) const;
   void on_every_worker(const std::function<void(std::size_t, Worker&)>& work);
+  std::shared_ptr<const IpAccesses> make_ip_accesses(const LoadedProgram& of) const {
+    return IpAccesses::make(of.policies_section(), *secrets, *access_files, ip_accesses.get());
+  }
+  /// Has every thread go on with the program, and what was made for it.
+  void retake();
 
   SharedState shared;
   std::vector<std::unique_ptr<Worker>> workers;
@@ -130,6 +135,8 @@ struct Server::Impl {
   std::shared_ptr<const program::SecretSet> secrets = std::make_shared<const program::SecretSet>();
   std::shared_ptr<net::tls::TicketKeys> tickets = std::make_shared<net::tls::TicketKeys>();
   std::shared_ptr<const Policies> policies;
+  std::shared_ptr<const AccessFiles> access_files = std::make_shared<const AccessFiles>();
+  std::shared_ptr<const IpAccesses> ip_accesses;
   std::shared_ptr<const TlsStore> tls;
   std::shared_ptr<const auth::Authentication> authentication;
   /// Of the process before us, until the first program.
@@ -292,11 +299,12 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   const auto policies = std::make_shared<const Policies>(*program, &impl.shared.rate_limit_counts);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
   const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
+  const auto ip_accesses = impl.make_ip_accesses(*program);
   impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends(), tls->clusters());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
-    worker.take(program, policies, tls, authentication, bind_of_slot);
+    worker.take(program, policies, ip_accesses, tls, authentication, bind_of_slot);
     impl.listen(openings, index, worker);
   });
   impl.on_every_worker([&](std::size_t, Worker& worker) {
@@ -314,6 +322,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   impl.slots = std::move(slots);
   impl.program = std::move(program);
   impl.policies = policies;
+  impl.ip_accesses = ip_accesses;
   impl.tls = tls;
   impl.authentication = authentication;
   return {};
@@ -376,14 +385,34 @@ void Server::set_secrets(const program::SecretSet& secrets) {
   const auto authentication = auth::Authentication::make(*impl.program, secrets, *impl.shared.authentication);
   impl.shared.backends.configure(impl.program->backends(), impl.program->backends_section(), tls->backends(),
                                  tls->clusters());
+  const auto ip_accesses = impl.make_ip_accesses(*impl.program);
+  {
+    const std::lock_guard lock(impl.mutex);
+    impl.tls = tls;
+    impl.authentication = authentication;
+    impl.ip_accesses = ip_accesses;
+  }
+  impl.retake();
+}
+
+void Server::set_access_files(std::shared_ptr<const AccessFiles> files) {
+  Impl& impl = *impl_;
+  impl.access_files = std::move(files);
+  if (impl.program == nullptr) return;
+  auto made = impl.make_ip_accesses(*impl.program);
+  {
+    const std::lock_guard lock(impl.mutex);
+    impl.ip_accesses = std::move(made);
+  }
+  impl.retake();
+}
+
+void Server::Impl::retake() {
   std::vector<std::uint32_t> bind_of_slot;
-  for (const Slot& slot : impl.slots) bind_of_slot.push_back(slot.bind);
-  impl.on_every_worker([&](std::size_t, Worker& worker) {
-    worker.take(impl.program, impl.policies, tls, authentication, bind_of_slot);
+  for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
+  on_every_worker([&](std::size_t, Worker& worker) {
+    worker.take(program, policies, ip_accesses, tls, authentication, bind_of_slot);
   });
-  const std::lock_guard lock(impl.mutex);
-  impl.tls = tls;
-  impl.authentication = authentication;
 }
 
 std::vector<std::string> Server::secret_faults() const {
@@ -392,6 +421,8 @@ std::vector<std::string> Server::secret_faults() const {
   std::vector<std::string> faults = impl_->tls->faults();
   const std::vector<std::string>& others = impl_->authentication->faults();
   faults.insert(faults.end(), others.begin(), others.end());
+  const std::vector<std::string>& accesses = impl_->ip_accesses->faults();
+  faults.insert(faults.end(), accesses.begin(), accesses.end());
   return faults;
 }
 

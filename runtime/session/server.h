@@ -21,6 +21,7 @@
 #include "runtime/observe/access_log/access_log.h"
 #include "runtime/observe/tally/request_sums.h"
 #include "runtime/observe/trace/span_buffers.h"
+#include "runtime/policy/access_files.h"
 #include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/session/loop_probe.h"
@@ -187,7 +188,10 @@ class Server {
   /// Replaces the values of secrets, for the next handshakes. To be called before `install` of the program that names
   /// them.
   void set_secrets(const program::SecretSet& secrets);
-  /// Returns one line per secret of the running program that is missing or unusable. Without values.
+  /// Replaces the lists and databases of IPAccess policies, for the next requests. Not beside `install` and
+  /// `set_secrets`.
+  void set_access_files(std::shared_ptr<const AccessFiles> files);
+  /// Returns one line per secret or list of the running program that is missing or unusable. Without values.
   std::vector<std::string> secret_faults() const;
 
   /// Returns duplicates of all listening sockets: connections in their queues go to whichever process accepts them.

@@ -10,6 +10,7 @@
 #include "runtime/observe/access_log/request_log.h"
 #include "runtime/observe/ready_attributes.h"
 #include "runtime/policy/auth/authentication.h"
+#include "runtime/policy/ip_access.h"
 #include "runtime/policy/policies.h"
 #include "runtime/session/entrance.h"
 #include "runtime/shape/cache/cache.h"
@@ -23,6 +24,8 @@ namespace edge::runtime {
 struct ThreadProgram {
   std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<const Policies> policies;
+  /// Null before the first program.
+  std::shared_ptr<const IpAccesses> ip_accesses;
   std::shared_ptr<const auth::Authentication> authentication;
   std::shared_ptr<const TlsStore> tls;
   std::vector<std::shared_ptr<BackendPool>> pools;

@@ -144,8 +144,8 @@ void Worker::call(const std::function<void()>& work) {
 }
 
 void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-                  std::shared_ptr<const TlsStore> tls, std::shared_ptr<const auth::Authentication> authentication,
-                  std::vector<std::uint32_t> bind_of_slot) {
+                  std::shared_ptr<const IpAccesses> ip_accesses, std::shared_ptr<const TlsStore> tls,
+                  std::shared_ptr<const auth::Authentication> authentication, std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), program->backends_section(), tls->backends(), tls->clusters(),
                              shared_.options.upstream_idle_timeout);
@@ -154,6 +154,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
            backend.protocol != program::BackendProtocol::kUdp;
   });
   next->policies = std::move(policies);
+  next->ip_accesses = std::move(ip_accesses);
   next->tls = std::move(tls);
   calls_.trust(authentication->authorities());
   next->authentication = std::move(authentication);

@@ -260,7 +260,7 @@ void add_policies(Chance& chance, LinkedConfig& config) {
   };
   using compiler::PolicyType;
   add(PolicyType::kUnknown, {});
-  add(PolicyType::kIpAccess, compiler::IpAccessSettings{.allow = {*parse_cidr("10.0.0.0/8")}});
+  add(PolicyType::kIpAccess, compiler::IpAccessSettings{.allow = {.networks = {*parse_cidr("10.0.0.0/8")}}});
   const auto limit = [](std::uint64_t requests) {
     return compiler::RateLimitSettings{{{.requests = requests, .burst = requests, .keys = {{}}}}};
   };

@@ -397,6 +397,9 @@ Status Client::run_own(const Command& command) {
   if (command.name == "connect-tls") return connect(command.argument, true);
   if (command.name == "install") return run_.install(command.argument);
   if (command.name == "forget") return run_.forget(command.argument);
+  for (const char* name : {"list", "countries", "systems", "networks"}) {
+    if (command.name == name) return run_.set_access(command);
+  }
   if (command.name == "tally") return tally(command.argument);
   if (command.name == "pipeline") return pipeline(command.argument);
   if (command.name == "share") return share(command.argument);

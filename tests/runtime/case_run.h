@@ -75,6 +75,9 @@ class CaseRun {
   Status install(const std::string& config_name);
   /// The secret is gone, until the next `install`.
   Status forget(const std::string& secret);
+  /// `list NAME [TEXT]`, `countries [NETWORK=CODE ...]`, `systems [NETWORK=NUMBER ...]`: what the agent has for IPAccess
+  /// policies; `networks CONFIGMAP TEXT`: the next version of a ConfigMap. Nothing is compiled.
+  Status set_access(const Command& command);
   Result<std::uint16_t> port(const std::string& listener) const;
   /// A client's connection to that port, for text of HTTP/1.1; over TLS to `host`, where it is given.
   Status dial(std::uint16_t port, const std::string& host, const std::function<Status(int, const TlsSide*)>& adopt);
@@ -108,6 +111,7 @@ class CaseRun {
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::map<std::string, std::uint16_t> ports_;
   program::SecretSet secrets_;
+  runtime::AccessFiles access_files_;
   std::shared_ptr<runtime::AccessLog> log_;
   std::vector<std::string> lines_;
   std::map<std::string, int> logged_reasons_;

@@ -47,6 +47,7 @@ constexpr Texts kTexts[] = {
      "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAA="},
     {Format::kFilePath, "/a/..b/.c", "/...", "/a/../b"},
     {Format::kBgpCommunity, "64512:100", "64512:1:2", "64512"},
+    {Format::kCountry, "DE", "FR", "de"},
     {Format::kBgpPassword, "secret", "another one", "a\"b"},
 };
 
@@ -105,6 +106,8 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyGateway", {"spec.listeners.tls.acme.challenges", "-"}},
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
+    {"ProxyPolicy", {"spec.ipAccess.allowLists.configMapRef", "spec.ipAccess.allowLists.file"}},
+    {"ProxyPolicy", {"spec.ipAccess.denyLists.configMapRef", "spec.ipAccess.denyLists.file"}},
     {"ProxyRoute", {"spec.rules.filters.requestMirror.percent", "spec.rules.filters.requestMirror.fraction"}},
     {"EdgeCluster", {"spec.controller.env.value", "spec.controller.env.secretKeyRef"}},
     {"EdgeCluster", {"spec.agents.env.value", "spec.agents.env.secretKeyRef"}},

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <string>
 
 #include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/route_tree.h"
+#include "program/dump/settings_tree.h"
 #include "program/format/records.h"
 
 namespace edge::compiler::analyze {
@@ -80,10 +83,31 @@ std::string limit_words(const program::SectionView& view, const program::RateLim
   return text + ", else 429";
 }
 
+/// What only an agent can look up.
+std::string sources_words(const program::SectionView& view, const program::IpAccessRecord& access) {
+  std::string words;
+  const auto add = [&words](const std::string& name) { words += (words.empty() ? "" : ", ") + name; };
+  for (const program::AddressSourcesRecord* sources : {&access.deny, &access.allow}) {
+    const char* const side = sources == &access.deny ? "denied " : "allowed ";
+    for (const program::SecretRecord& list : view.array(sources->lists)) {
+      add(side + ("list " + program::secret_text(view, list)));
+    }
+    for (const program::StringRef& file : view.array(sources->files)) {
+      add(side + ("file " + std::string(view.string(file))));
+    }
+    for (const program::StringRef& country : view.array(sources->countries)) {
+      add(side + ("country " + std::string(view.string(country))));
+    }
+    for (const std::uint32_t system : view.array(sources->systems)) add(side + ("AS" + std::to_string(system)));
+  }
+  return words;
+}
+
 std::string access_words(const program::SectionView& view, const program::IpAccessRecord& access,
                          const program::RequestView& request) {
-  const bool passes = program::lets_pass(view, access, request.source);
-  return (passes ? "lets " : "answers 403: not for ") + to_string(request.source) + (passes ? " pass" : "");
+  const std::optional<bool> passes = program::lets_pass(view, access, request.source);
+  if (!passes) return "looks up " + to_string(request.source) + " in " + sources_words(view, access) + ", else 403";
+  return (*passes ? "lets " : "answers 403: not for ") + to_string(request.source) + (*passes ? " pass" : "");
 }
 
 std::string basic_words(const program::RequestView& request) {

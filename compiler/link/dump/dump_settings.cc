@@ -33,9 +33,13 @@ std::string rate_keys_text(const std::vector<RateKeyPart>& keys) {
   return text;
 }
 
-std::string blocks(const std::vector<Cidr>& list) {
+std::string sources_text(const AddressSources& sources) {
   std::string out;
-  for (const Cidr& block : list) out += " " + to_string(block);
+  for (const Cidr& block : sources.networks) out += " " + to_string(block);
+  for (const SecretKey& list : sources.lists) out += " list " + secret_text(list);
+  for (const std::string& file : sources.files) out += " file " + quote(file);
+  for (const std::string& country : sources.countries) out += " " + country;
+  for (const std::uint32_t system : sources.systems) out += " AS" + number(system);
   return out.empty() ? " none" : out;
 }
 
@@ -43,7 +47,7 @@ struct PolicyLines {
   Lines operator()(std::monostate) const { return {"settings at fault"}; }
 
   Lines operator()(const IpAccessSettings& settings) const {
-    return {"allow" + blocks(settings.allow) + " deny" + blocks(settings.deny)};
+    return {"allow" + sources_text(settings.allow) + " deny" + sources_text(settings.deny)};
   }
 
   Lines operator()(const RateLimitSettings& settings) const {

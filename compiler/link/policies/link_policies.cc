@@ -35,22 +35,44 @@ PolicyType linked_type(model::PolicyType type) {
   return PolicyType::kUnknown;
 }
 
+std::string_view reason_of(SecretFault fault) {
+  if (fault == SecretFault::kNotPermitted) return reason::kRefNotPermitted;
+  return fault == SecretFault::kNotFound ? reason::kSecretNotFound : reason::kSecretNotUsable;
+}
+
 /// Checks one secret of a policy; a fault becomes its condition.
 bool check(const model::ProxyPolicy& policy, const model::Reference& secret, const SecretNeed& need,
            const std::string& field, const SecretTable& secrets, Findings& findings) {
   const SecretFault fault = check_secret(policy.metadata, secret, {need}, field, secrets, findings);
   if (fault == SecretFault::kNone) return true;
-  const std::string_view why = fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted
-                               : fault == SecretFault::kNotFound   ? reason::kSecretNotFound
-                                                                   : reason::kSecretNotUsable;
-  fail(findings.status.conditions, condition::kResolvedRefs, why,
+  fail(findings.status.conditions, condition::kResolvedRefs, reason_of(fault),
        "the Secret `" + secret.name.value + "` cannot be used");
   return false;
+}
+
+/// Whether all lists that are ConfigMaps can be used. Agents know those of their files.
+bool check_lists(const model::ProxyPolicy& policy, const std::vector<model::AddressList>& lists,
+                 const std::string& field, const SecretTable& secrets, Findings& findings) {
+  bool usable = true;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (!lists[i].config_map) continue;
+    const std::string at = field + "[" + std::to_string(i) + "].configMapRef";
+    const SecretFault fault = check_config_map_networks(policy.metadata, *lists[i].config_map, at, secrets, findings);
+    if (fault == SecretFault::kNone) continue;
+    usable = false;
+    fail(findings.status.conditions, condition::kResolvedRefs, reason_of(fault),
+         "the ConfigMap `" + lists[i].config_map->name.value + "` cannot be used");
+  }
+  return usable;
 }
 
 bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets, Findings& findings) {
   if (const auto* basic = std::get_if<model::BasicAuth>(&policy.settings)) {
     return check(policy, basic->secret, {basic->key}, "spec.basicAuth.secretRef", secrets, findings);
+  }
+  if (const auto* access = std::get_if<model::IpAccess>(&policy.settings)) {
+    const bool allowed = check_lists(policy, access->allow_lists, "spec.ipAccess.allowLists", secrets, findings);
+    return check_lists(policy, access->deny_lists, "spec.ipAccess.denyLists", secrets, findings) && allowed;
   }
   if (const auto* oidc = std::get_if<model::Oidc>(&policy.settings)) {
     const bool client =

@@ -42,9 +42,18 @@ struct SecretKey {
   std::string key{};
 };
 
+/// Where clients' addresses may be found.
+struct AddressSources {
+  std::vector<Cidr> networks{};
+  std::vector<SecretKey> lists{};         ///< values of ConfigMaps
+  std::vector<std::string> files{};       ///< names of lists that agents have in files
+  std::vector<std::string> countries{};   ///< ISO 3166-1 alpha-2
+  std::vector<std::uint32_t> systems{};   ///< numbers of autonomous systems
+};
+
 struct IpAccessSettings {
-  std::vector<Cidr> allow{};  ///< empty: every address
-  std::vector<Cidr> deny{};   ///< takes precedence over `allow`
+  AddressSources allow{};  ///< empty: every address
+  AddressSources deny{};   ///< takes precedence over `allow`
 };
 
 /// The key that requests are counted by.

@@ -9,6 +9,7 @@
 #include "compiler/link/path_value.h"
 #include "compiler/link/stages.h"
 #include "program/forward_auth.h"
+#include "program/values/address_list.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -79,11 +80,27 @@ struct Settings {
 
   PolicySettings operator()(std::monostate) const { return std::monostate(); }
 
+  AddressSources sources(const std::vector<Located<Cidr>>& networks, const std::vector<model::AddressList>& lists,
+                         const model::Strings& countries, const std::vector<Located<std::int64_t>>& systems) const {
+    AddressSources sources{.countries = values_of(countries)};
+    for (const Located<Cidr>& network : networks) sources.networks.push_back(network.value);
+    for (const model::AddressList& list : lists) {
+      if (list.file) sources.files.push_back(list.file->value);
+      if (!list.config_map) continue;
+      SecretKey key = secret_key(from, *list.config_map, program::kNetworksKey);
+      key.name.insert(0, model::kConfigMapPrefix);
+      sources.lists.push_back(std::move(key));
+    }
+    for (const Located<std::int64_t>& system : systems) {
+      sources.systems.push_back(static_cast<std::uint32_t>(system.value));
+    }
+    return sources;
+  }
+
   PolicySettings operator()(const model::IpAccess& written) const {
-    IpAccessSettings settings;
-    for (const Located<Cidr>& block : written.allow) settings.allow.push_back(block.value);
-    for (const Located<Cidr>& block : written.deny) settings.deny.push_back(block.value);
-    return settings;
+    return IpAccessSettings{
+        .allow = sources(written.allow, written.allow_lists, written.allow_countries, written.allow_systems),
+        .deny = sources(written.deny, written.deny_lists, written.deny_countries, written.deny_systems)};
   }
 
   PolicySettings operator()(const model::RateLimit& written) const {
