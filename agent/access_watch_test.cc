@@ -34,8 +34,8 @@ class AccessWatchTest : public testing::Test {
     std::filesystem::rename(root_ + "/" + name + ".new", root_ + "/" + name);
   }
   Status start() {
-    auto watch = AccessWatch::start({.lists = root_ + "/lists", .countries = root_ + "/country.mmdb", .systems = {}}, log_.logger(),
-                                    [this](auto files) {
+    auto watch = AccessWatch::start({.lists = root_ + "/lists", .countries = root_ + "/country.mmdb", .systems = {}},
+                                    log_.logger(), [this](auto files) {
                                       const std::lock_guard lock(mutex_);
                                       files_ = std::move(files);
                                       given_.notify_all();

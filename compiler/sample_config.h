@@ -118,10 +118,15 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   const auto limit =
       policy("limit", PolicyType::kRateLimit, RateLimitSettings{{{100, 1s, 200, {{RateKey::kHeader, "x-user"}}}}});
   const auto basic = policy("basic", PolicyType::kBasicAuth, BasicAuthSettings{"Shop", secret, true});
-  const auto jwt = policy(
-      "jwt", PolicyType::kJwt,
-      JwtSettings{
-          "https://id", {"shop"}, "https://id/keys", "authorization", "Bearer ", {"RS256"}, 60s, {{"sub", "x-user"}}});
+  const auto jwt = policy("jwt", PolicyType::kJwt,
+                          JwtSettings{{{"https://id", {"shop"}, {"RS256"}, "https://id/keys"},
+                                       {"https://other", {}, {"ES256"}, {}, R"({"keys":[]})"},
+                                       {"https://third", {}, {"HS256"}, {}, {}, secret, true}},
+                                      "authorization",
+                                      "Bearer ",
+                                      60s,
+                                      {{"sub", "x-user"}}});
+  const auto key = policy("key", PolicyType::kApiKey, ApiKeySettings{"x-api-key", "key", {secret}, "x-user", true});
   const auto oidc = policy(
       "oidc", PolicyType::kOidc,
       OidcSettings{"https://id", "shop", secret, secret, "/back", {"openid"}, {"x-user"}, {"admin"}, {"staff"}, true});
@@ -130,8 +135,9 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   const auto cors = policy("cors", PolicyType::kCors, CorsSettings{{"https://a"}, {"GET"}, {"*"}, {"x-id"}, 60s, true});
   const auto security = policy("security", PolicyType::kSecurityHeaders,
                                SecurityHeadersSettings{true, 3600, true, true, "DENY", true, "no-referrer"});
-  const auto access = policy("access", PolicyType::kIpAccess, IpAccessSettings{{.networks = {Cidr{}}}, {.networks = {Cidr{}}}});
-  route.policies = {access, limit, basic, jwt, oidc, forward};
+  const auto access =
+      policy("access", PolicyType::kIpAccess, IpAccessSettings{{.networks = {Cidr{}}}, {.networks = {Cidr{}}}});
+  route.policies = {access, limit, basic, key, jwt, oidc, forward};
   LinkedGateway& gateway = config.gateways[0];
   gateway.policies = {cors, security};
   gateway.compression =

@@ -132,12 +132,15 @@ class Maker {
 
   DocumentEdit some_secret() {
     const std::string n = number(3);
-    switch (below(8)) {
-      case 7:
+    switch (below(9)) {
+      case 8:
         return maybe("map nets", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nets}\ndata: {" +
                                      one_of({"networks: '10.0." + n + ".0/24'", "networks: ''",
                                              "networks: 'no" + n + "'", "other: x"}) +
                                      "}\n");
+      case 7:
+        return maybe("secret keys", secret("keys", one_of({"secret: s" + n + ", jwks: '{}', api-keys: 'a:k" + n + "'",
+                                                           "secret: s" + n, "api-keys: ''"})));
       case 6:
         return maybe("secret theirs",
                      "apiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: other}\n"
@@ -231,6 +234,9 @@ class Maker {
                 "type: SecurityHeaders, securityHeaders: {}", "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
                 "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
                 "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
+                "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
+                "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
+                "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",
                 oidc("a.com"), oidc("b.com"),
                 "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
                 "allowedAlgorithms: [RS256]}",

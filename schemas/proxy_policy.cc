@@ -3,15 +3,15 @@
 namespace edge::schemas {
 namespace {
 
-constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",    "JWT", "RateLimit",
-                                       "CORS",      "SecurityHeaders", "IPAccess"};
+constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",     "JWT",   "RateLimit",
+                                       "CORS",      "SecurityHeaders", "IPAccess", "APIKey"};
 constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway", "HTTPRoute", "GRPCRoute", "TLSRoute",
                                          "TCPRoute",   "UDPRoute",     "Gateway",   "Ingress"};
 constexpr std::string_view kTargetGroups[] = {kApiGroup, "gateway.networking.k8s.io", "networking.k8s.io"};
 constexpr std::string_view kProviders[] = {"generic"};
 constexpr std::string_view kModes[] = {"any", "all"};
-constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "ES256", "ES384",
-                                            "ES512", "PS256", "PS384", "PS512", "EdDSA"};
+constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256",
+                                            "PS384", "PS512", "EdDSA", "HS256", "HS384", "HS512"};
 
 constexpr Field kTargetFields[] = {
     string("kind", "Kind of the target.").one_of(kTargets).needed(),
@@ -78,13 +78,37 @@ constexpr Field kClaimHeaderFields[] = {
 };
 constexpr Object kClaimHeader{kClaimHeaderFields};
 
+// Of an issuer: of the one that the policy itself names, and of each of several.
+constexpr Field kJwtIssuer = string("issuer", "Issuer: the claim iss of its tokens.");
+constexpr Field kJwtAudience = strings("audience", "Audiences of which one is needed.");
+constexpr Field kJwksUri = string("jwksUri", "Where the issuer publishes its keys.").as(Format::kUrl);
+constexpr Field kJwks = string("jwks", "The keys themselves: the text of a JWK set. In place of jwksUri.");
+constexpr Field kJwksSecret = object("jwksSecretRef", kSecretRef, "Secret with the key jwks. In place of jwksUri.");
+constexpr Field kJwtSecret = object(
+    "secretRef", kSecretRef,
+    "Secret with the key secret, that the issuer shares: for HS256, HS384 and HS512 alone. In place of jwksUri.");
+constexpr Field kJwtAlgorithms =
+    strings("allowedAlgorithms", "Signature algorithms that are taken.").one_of(kAlgorithms);
+constexpr Field kJwtIssuerFields[] = {
+    kJwtIssuer.needed(), kJwtAudience, kJwksUri, kJwks, kJwksSecret, kJwtSecret, kJwtAlgorithms.needed(),
+};
+constexpr Object kJwtIssuerObject{kJwtIssuerFields};
+
 constexpr Field kJwtFields[] = {
-    string("issuer", "Required issuer.").needed(),
-    strings("audience", "Audiences of which one is needed."),
-    string("jwksUri", "Where the keys are.").as(Format::kUrl).needed(),
+    kJwtIssuer,
+    kJwtAudience,
+    kJwksUri,
+    kJwks,
+    kJwksSecret,
+    kJwtSecret,
+    objects(
+        "issuers", kJwtIssuerObject,
+        "Several issuers, in place of issuer and the fields beside it: a token is checked by the one that its claim "
+        "iss names.")
+        .at_most(32),
     string("headerName", "Header with the token.").as(Format::kHeaderName).defaults_to("Authorization"),
     string("headerPrefix", "What stands before the token.").defaults_to("Bearer "),
-    strings("allowedAlgorithms", "Signature algorithms that are taken.").one_of(kAlgorithms).needed(),
+    kJwtAlgorithms,
     objects("claimToHeaders", kClaimHeader, "Claims that the backend is told; what clients send under the names goes.")
         .at_most(32),
 };
@@ -101,6 +125,17 @@ constexpr Field kRateLimitFields[] = {
         .at_most(4),
 };
 constexpr Object kRateLimit{kRateLimitFields};
+constexpr Field kApiKeyFields[] = {
+    string("header", "Header with the key. This or `cookie` is required.").as(Format::kHeaderName),
+    string("cookie", "Cookie with the key, where the header is not sent.").as(Format::kHeaderName),
+    objects("secretRefs", kSecretRef, "Secrets with the key api-keys: `name:key` a line.").at_most(16).needed(),
+    string("identityHeader", "Header in which the backend is told whose key it is.")
+        .as(Format::kHeaderName)
+        .defaults_to("X-Auth-User"),
+    boolean("stripKey", "Whether the key is kept from the backend.").defaults_to("true"),
+};
+constexpr Object kApiKey{kApiKeyFields};
+
 constexpr Field kRateFields[] = {
     integer("requestsPerSecond", "Sustained rate. This or `limits` is required.").within(1, 1'000'000'000),
     integer("burst", "Requests at once; requestsPerSecond without it.").within(1, 1'000'000'000),
@@ -191,6 +226,7 @@ constexpr Field kSpecFields[] = {
     object("cors", kCors, "Settings of CORS.").with_type("CORS"),
     object("securityHeaders", kSecurity, "Settings of SecurityHeaders.").with_type("SecurityHeaders"),
     object("ipAccess", kAccess, "Settings of IPAccess.").with_type("IPAccess"),
+    object("apiKey", kApiKey, "Settings of APIKey.").with_type("APIKey"),
 };
 constexpr Rule kSpecRules[] = {
     {"has(self.targetRef) != has(self.targetRefs)", "one of targetRef and targetRefs is required"},

@@ -62,7 +62,7 @@ void write_requests(Exposition& out, const runtime::ServerStats& stats) {
 
 void write_policies(Exposition& out, const runtime::ServerStats& stats) {
   out.begin(Family::kAuthRequests);
-  constexpr std::array<std::string_view, 4> kTypes = {"BasicAuth", "JWT", "OIDC", "ForwardAuth"};
+  constexpr std::array<std::string_view, 5> kTypes = {"BasicAuth", "APIKey", "JWT", "OIDC", "ForwardAuth"};
   constexpr std::array<std::string_view, 4> kOutcomes = {"passed", "denied", "redirected", "failed"};
   for (std::size_t type = 0; type < kTypes.size(); ++type) {
     for (std::size_t outcome = 0; outcome < kOutcomes.size(); ++outcome) {

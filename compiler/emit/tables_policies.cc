@@ -65,6 +65,7 @@ class PolicyEmitter {
     header.cors = builder_.array(cors_);
     header.security_headers = builder_.array(security_headers_);
     header.ip_accesses = builder_.array(ip_accesses_);
+    header.api_keys = builder_.array(api_keys_);
     return header;
   }
 
@@ -76,7 +77,9 @@ class PolicyEmitter {
   }
 
   std::uint32_t put(std::monostate /*unreadable*/) { return program::kNone; }
-  std::uint32_t put(const IpAccessSettings& from) { return push(ip_accesses_, {sources(from.allow), sources(from.deny)}); }
+  std::uint32_t put(const IpAccessSettings& from) {
+    return push(ip_accesses_, {sources(from.allow), sources(from.deny)});
+  }
   std::uint32_t put(const RateLimitSettings& from) {
     std::vector<program::RateRecord> limits;
     for (const RateLimitRule& limit : from.limits) {
@@ -95,10 +98,30 @@ class PolicyEmitter {
     for (const ClaimHeader& each : from.claim_headers) {
       claims.push_back({builder_.string(each.claim), builder_.string(each.header)});
     }
-    return push(jwts_,
-                {nanoseconds(from.clock_skew), builder_.string(from.issuer), builder_.string(from.jwks_uri),
-                 builder_.string(from.header), builder_.string(from.prefix), store_texts(builder_, from.audience),
-                 store_texts(builder_, from.algorithms), builder_.array(claims)});
+    std::vector<program::JwtIssuerRecord> issuers;
+    for (const JwtIssuer& issuer : from.issuers) issuers.push_back(issuer_record(issuer));
+    return push(jwts_, {nanoseconds(from.clock_skew), builder_.string(from.header), builder_.string(from.prefix),
+                        builder_.array(issuers), builder_.array(claims)});
+  }
+  program::JwtIssuerRecord issuer_record(const JwtIssuer& from) {
+    using program::JwtKeys;
+    const JwtKeys keys = !from.jwks_uri.empty() ? JwtKeys::kUri
+                         : !from.jwks.empty()   ? JwtKeys::kInline
+                         : from.shared          ? JwtKeys::kShared
+                                                : JwtKeys::kSecret;
+    const std::string& source = keys == JwtKeys::kUri ? from.jwks_uri : from.jwks;
+    return {builder_.string(from.issuer),
+            store_texts(builder_, from.audience),
+            store_texts(builder_, from.algorithms),
+            keys,
+            builder_.string(source),
+            secret_record(builder_, from.secret)};
+  }
+  std::uint32_t put(const ApiKeySettings& from) {
+    std::vector<program::SecretRecord> keys;
+    for (const SecretKey& key : from.keys) keys.push_back(secret_record(builder_, key));
+    return push(api_keys_, {builder_.string(from.header), builder_.string(from.cookie),
+                            builder_.string(from.identity_header), builder_.array(keys), from.strip_key ? 1U : 0U});
   }
   std::uint32_t put(const OidcSettings& from) {
     return push(oidcs_, {builder_.string(from.issuer), builder_.string(from.client_id),
@@ -150,6 +173,7 @@ class PolicyEmitter {
   std::vector<program::CorsRecord> cors_;
   std::vector<program::SecurityHeadersRecord> security_headers_;
   std::vector<program::IpAccessRecord> ip_accesses_;
+  std::vector<program::ApiKeyRecord> api_keys_;
 };
 
 }  // namespace

@@ -116,6 +116,12 @@ std::vector<SecretKey> secret_names(const LinkedConfig& config) {
       names.add(access->allow.lists);
       names.add(access->deny.lists);
     }
+    if (const auto* jwt = std::get_if<JwtSettings>(&policy.settings)) {
+      for (const JwtIssuer& issuer : jwt->issuers) {
+        if (!issuer.secret.name.empty()) names.add(issuer.secret);
+      }
+    }
+    if (const auto* key = std::get_if<ApiKeySettings>(&policy.settings)) names.add(key->keys);
     if (const auto* basic = std::get_if<BasicAuthSettings>(&policy.settings)) names.add(basic->users);
     if (const auto* oidc = std::get_if<OidcSettings>(&policy.settings)) {
       names.add(oidc->client_secret);

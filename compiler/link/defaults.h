@@ -59,6 +59,8 @@ struct Defaults {
   std::chrono::nanoseconds base_ejection_time;
   std::uint8_t max_ejection_percent;
   std::string_view realm;
+  std::string_view identity_header;
+  bool strip_api_key;
   std::chrono::nanoseconds forward_auth_timeout;
   std::span<const std::string_view> oidc_scopes;
   std::string_view token_header;

@@ -537,6 +537,8 @@ TEST(Defaults, OfPoliciesAreThoseThatTheSchemasState) {
   const Defaults& d = kDefaults;
   const auto policy = [](auto... path) { return stated(schemas::kProxyPolicy, {"spec", path...}); };
   EXPECT_EQ(policy("basicAuth", "realm"), d.realm);
+  EXPECT_EQ(policy("apiKey", "identityHeader"), d.identity_header);
+  EXPECT_EQ(policy("apiKey", "stripKey"), d.strip_api_key ? "true" : "false");
   EXPECT_EQ(parse_duration(policy("forwardAuth", "timeout")), d.forward_auth_timeout);
   EXPECT_EQ(policy("jwt", "headerName"), "Authorization");
   EXPECT_EQ(d.token_header, "authorization");

@@ -21,6 +21,10 @@ namespace edge::compiler::link {
 
 inline constexpr std::string_view kCertificateType = "kubernetes.io/tls";
 inline constexpr std::string_view kAuthorityKey = "ca.crt";
+/// Of Secrets that policies name: a JWK set, a secret that a token issuer shares, and keys of API clients.
+inline constexpr std::string_view kJwksKey = "jwks";
+inline constexpr std::string_view kHmacKey = "secret";
+inline constexpr std::string_view kApiKeysKey = "api-keys";
 
 struct SecretTable {
   const std::vector<model::Secret>& secrets;

@@ -57,7 +57,11 @@ void provider(const ProxyPolicy& policy, const Located<std::string>& url, std::s
 }
 
 void check(const ProxyPolicy& policy, const model::Jwt& jwt, Diagnostics& diagnostics) {
-  provider(policy, jwt.jwks_uri, "spec.jwt.jwksUri", "the keys that tokens are checked by come", diagnostics);
+  for (const model::JwtIssuer& issuer : jwt.issuers) {
+    if (!issuer.jwks_uri) continue;
+    provider(policy, *issuer.jwks_uri, issuer.field + ".jwksUri", "the keys that tokens are checked by come",
+             diagnostics);
+  }
 }
 
 void check(const ProxyPolicy& policy, const model::Oidc& oidc, Diagnostics& diagnostics) {
@@ -84,6 +88,7 @@ void check(const ProxyPolicy& policy, const model::ForwardAuth& auth, Diagnostic
 
 void check(const ProxyPolicy&, const std::monostate&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::IpAccess&, Diagnostics&) {}
+void check(const ProxyPolicy&, const model::ApiKey&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::BasicAuth&, Diagnostics&) {}  // its transport: lint_together
 void check(const ProxyPolicy&, const model::Cors&, Diagnostics&) {}       // its faults are errors: decode_policy.cc
 

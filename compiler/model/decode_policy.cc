@@ -14,7 +14,7 @@ struct Row {
   std::string_view key;
   PolicyType value;
 };
-constexpr std::array<Row, 8> kTypes = {{
+constexpr std::array<Row, 9> kTypes = {{
     {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
     {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
     {"OIDC", "oidc", PolicyType::kOidc},
@@ -23,6 +23,7 @@ constexpr std::array<Row, 8> kTypes = {{
     {"CORS", "cors", PolicyType::kCors},
     {"SecurityHeaders", "securityHeaders", PolicyType::kSecurityHeaders},
     {"IPAccess", "ipAccess", PolicyType::kIpAccess},
+    {"APIKey", "apiKey", PolicyType::kApiKey},
 }};
 
 Oidc decode_oidc(const Fields& own) {
@@ -40,13 +41,28 @@ Oidc decode_oidc(const Fields& own) {
           .mode = authorization.text("mode")};
 }
 
-Jwt decode_jwt(const Fields& own) {
-  Jwt jwt{.issuer = own.needed_text("issuer"),
+std::optional<Reference> reference_at(const Fields& own, std::string_view key) {
+  const Fields object = own.object(key);
+  return object ? std::optional(object.reference()) : std::nullopt;
+}
+
+JwtIssuer decode_issuer(const Fields& own, std::string field) {
+  return {.issuer = own.needed_text("issuer"),
           .audience = own.strings("audience"),
-          .jwks_uri = own.needed_text("jwksUri"),
-          .header_name = own.text("headerName"),
-          .header_prefix = own.text("headerPrefix"),
-          .allowed_algorithms = own.strings("allowedAlgorithms")};
+          .jwks_uri = own.text("jwksUri"),
+          .jwks = own.text("jwks"),
+          .jwks_secret = reference_at(own, "jwksSecretRef"),
+          .secret = reference_at(own, "secretRef"),
+          .allowed_algorithms = own.strings("allowedAlgorithms"),
+          .field = std::move(field)};
+}
+
+Jwt decode_jwt(const Fields& own) {
+  Jwt jwt{.header_name = own.text("headerName"), .header_prefix = own.text("headerPrefix")};
+  if (own.node("issuer")) jwt.issuers.push_back(decode_issuer(own, "spec.jwt"));
+  own.entries("issuers", [&](const Fields& entry) {
+    jwt.issuers.push_back(decode_issuer(entry, "spec.jwt.issuers[" + std::to_string(jwt.issuers.size()) + "]"));
+  });
   own.entries("claimToHeaders", [&](const Fields& entry) {
     jwt.claim_headers.push_back({entry.needed_text("claim").value, entry.needed_text("header").value});
   });
@@ -63,6 +79,15 @@ RateLimit decode_rate_limit(const Fields& own) {
                             .keys = entry.strings("keys")});
   });
   return limit;
+}
+
+ApiKey decode_api_key(const Fields& own) {
+  ApiKey key{.header = own.text("header"),
+             .cookie = own.text("cookie"),
+             .identity_header = own.text("identityHeader"),
+             .strip_key = own.boolean("stripKey")};
+  own.entries("secretRefs", [&](const Fields& entry) { key.secrets.push_back(entry.reference()); });
+  return key;
 }
 
 std::optional<Reference> backend_of(const Fields& own) {
@@ -135,6 +160,9 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                                  .allow_systems = own.integers("allowASNs"),
                                  .deny_systems = own.integers("denyASNs")};
       return;
+    case PolicyType::kApiKey:
+      policy.settings = decode_api_key(own);
+      return;
     case PolicyType::kUnknown:
       return;
   }
@@ -177,6 +205,8 @@ void check_written(const Fields& own, PolicyType type, Report& report) {
     check_written(own.strings("responseHeaders"), "spec.forwardAuth.responseHeaders", report);
   } else if (type == PolicyType::kOidc) {
     check_written(own.strings("forwardHeaders"), "spec.oidc.forwardHeaders", report);
+  } else if (type == PolicyType::kApiKey) {
+    if (const auto header = own.text("identityHeader")) check_written({*header}, "spec.apiKey.identityHeader", report);
   } else if (type == PolicyType::kJwt) {
     std::vector<Located<std::string>> headers;
     own.entries("claimToHeaders", [&](const Fields& entry) {
@@ -201,6 +231,68 @@ void check_forward(const Fields& own, Span span, Report& report) {
     report.fault(DiagnosticCode::kExclusiveFields, own.node("path").key_span(), "spec.forwardAuth.path",
                  "`path` goes with `backendRef`", "write it in `address`");
   }
+}
+
+constexpr std::string_view kKeyFields[] = {"jwksUri", "jwks", "jwksSecretRef", "secretRef"};
+
+/// One issuer has keys of one kind. A secret that both sides share verifies HMAC and nothing else, and HMAC is verified
+/// by such a secret and nothing else: whoever reads published keys must not be able to make a token (RFC 8725 §2.1).
+void check_issuer(const Fields& own, Span span, const std::string& field, Report& report) {
+  const auto given =
+      std::ranges::count_if(kKeyFields, [&](std::string_view key) { return static_cast<bool>(own.node(key)); });
+  if (given != 1) {
+    report.fault(given == 0 ? DiagnosticCode::kMissingField : DiagnosticCode::kExclusiveFields, span, field,
+                 "one of `jwksUri`, `jwks`, `jwksSecretRef` and `secretRef` is required");
+  }
+  if (!own.node("allowedAlgorithms")) {
+    report.fault(DiagnosticCode::kMissingField, span, field + ".allowedAlgorithms", "`allowedAlgorithms` is required");
+  }
+  const bool shared = static_cast<bool>(own.node("secretRef"));
+  for (const Located<std::string>& algorithm : own.strings("allowedAlgorithms")) {
+    if (algorithm.value.starts_with("HS") == shared) continue;
+    report.fault(DiagnosticCode::kInvalidValue, algorithm.span, field + ".allowedAlgorithms",
+                 shared ? "`secretRef` goes with HS256, HS384 and HS512 alone, not with " + algorithm.value
+                        : algorithm.value + " goes with `secretRef` alone: published keys are no secrets");
+  }
+}
+
+void check_jwt(const Fields& own, Span span, Report& report) {
+  const bool several = static_cast<bool>(own.node("issuers"));
+  if (!several) {
+    if (!own.node("issuer")) {
+      report.fault(DiagnosticCode::kMissingField, span, "spec.jwt", "one of `issuer` and `issuers` is required");
+      return;
+    }
+    return check_issuer(own, span, "spec.jwt", report);
+  }
+  for (const std::string_view key :
+       {"issuer", "audience", "jwksUri", "jwks", "jwksSecretRef", "secretRef", "allowedAlgorithms"}) {
+    if (!own.node(key)) continue;
+    report.fault(DiagnosticCode::kExclusiveFields, own.node(key).key_span(), "spec.jwt." + std::string(key),
+                 "`" + std::string(key) + "` does not go with `issuers`", "write it in each of them");
+  }
+  std::vector<std::string> names;
+  own.entries("issuers", [&](const Fields& entry) {
+    const std::string field = "spec.jwt.issuers[" + std::to_string(names.size()) + "]";
+    check_issuer(entry, entry.span(), field, report);
+    const Located<std::string> name = entry.needed_text("issuer");
+    if (std::ranges::find(names, name.value) != names.end()) {
+      report.fault(DiagnosticCode::kInvalidValue, name.span, field + ".issuer", "the issuer is named twice");
+    }
+    names.push_back(name.value);
+  });
+  if (names.empty()) {
+    report.fault(DiagnosticCode::kMissingField, own.node("issuers").span(), "spec.jwt.issuers", "no issuer is named");
+  }
+}
+
+void check_api_key(const Fields& own, Span span, Report& report) {
+  if (!own.node("header") && !own.node("cookie")) {
+    report.fault(DiagnosticCode::kMissingField, span, "spec.apiKey", "one of `header` and `cookie` is required");
+  }
+  bool any = false;
+  own.entries("secretRefs", [&](const Fields&) { any = true; });
+  if (!any) report.fault(DiagnosticCode::kMissingField, span, "spec.apiKey.secretRefs", "no Secret is named");
 }
 
 constexpr std::string_view kAccessFields[] = {"allow",          "deny",          "allowLists", "denyLists",
@@ -275,6 +367,8 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
         if (row.value == PolicyType::kCors) check_cors(own, report);
         if (row.value == PolicyType::kIpAccess) check_access(own, type.span, report);
         if (row.value == PolicyType::kRateLimit) check_rate_limit(own, type.span, report);
+        if (row.value == PolicyType::kJwt) check_jwt(own, type.span, report);
+        if (row.value == PolicyType::kApiKey) check_api_key(own, type.span, report);
         if (row.value == PolicyType::kForwardAuth) check_forward(own, type.span, report);
         check_written(own, row.value, report);
         decode_settings(own, policy);

@@ -23,6 +23,7 @@ enum class PolicyType : std::uint8_t {
   kCors,
   kSecurityHeaders,
   kIpAccess,
+  kApiKey,
   kUnknown,
 };
 /// kUnknown: for an invalid policy whose target's kind is unreadable; any target of the name is protected.
@@ -76,13 +77,22 @@ struct ClaimHeader {
   std::string header;
 };
 
-struct Jwt {
+/// One of the four that have keys is set.
+struct JwtIssuer {
   Located<std::string> issuer;
   Strings audience{};
-  Located<std::string> jwks_uri;
+  Maybe<std::string> jwks_uri{};
+  Maybe<std::string> jwks{};
+  std::optional<Reference> jwks_secret{};
+  std::optional<Reference> secret{};
+  Strings allowed_algorithms{};
+  std::string field = "spec.jwt";  ///< where it is written
+};
+
+struct Jwt {
+  std::vector<JwtIssuer> issuers{};  ///< at least one
   Maybe<std::string> header_name{};
   Maybe<std::string> header_prefix{};
-  Strings allowed_algorithms{};
   std::vector<ClaimHeader> claim_headers{};
 };
 
@@ -92,6 +102,14 @@ struct RateLimitRule {
   std::string per{};  ///< `Second`, `Minute`, `Hour`, `Day`
   Maybe<std::int64_t> burst{};
   Strings keys{};
+};
+
+struct ApiKey {
+  Maybe<std::string> header{};
+  Maybe<std::string> cookie{};
+  std::vector<Reference> secrets{};
+  Maybe<std::string> identity_header{};
+  Maybe<bool> strip_key{};
 };
 
 struct RateLimit {
@@ -156,7 +174,7 @@ struct ProxyPolicy {
   /// The only rule of the target that it applies to, by number; only for a policy translated from a filter.
   std::optional<std::uint32_t> target_rule{};
   /// Its settings; std::monostate when they are invalid: the policy then protects its target by denying everything.
-  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess>
+  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess, ApiKey>
       settings{};
 
   /// The resource that it was made of, as people know it.

@@ -261,11 +261,13 @@ class AnnotationReader : private AnnotationValues {
       return std::find(std::begin(kAlgorithms), std::end(kAlgorithms), text) != std::end(kAlgorithms);
     };
     const auto anything = [](std::string_view text) { return !text.empty(); };
-    model::Jwt jwt{.issuer = needed(text("auth-jwt-issuer"), "auth-jwt-issuer", span),
-                   .audience = words("auth-jwt-audience", anything, "an audience"),
-                   .jwks_uri = needed(url("auth-jwt-jwks-uri"), "auth-jwt-jwks-uri", span),
-                   .allowed_algorithms = words("auth-jwt-algorithms", known, "a signature algorithm")};
+    model::JwtIssuer issuer{.issuer = needed(text("auth-jwt-issuer"), "auth-jwt-issuer", span),
+                            .audience = words("auth-jwt-audience", anything, "an audience"),
+                            .jwks_uri = needed(url("auth-jwt-jwks-uri"), "auth-jwt-jwks-uri", span),
+                            .allowed_algorithms = words("auth-jwt-algorithms", known, "a signature algorithm")};
     needed(text("auth-jwt-algorithms"), "auth-jwt-algorithms", span);
+    model::Jwt jwt;
+    jwt.issuers.push_back(std::move(issuer));
     add_policy(model::PolicyType::kJwt, span, std::move(jwt));
   }
 

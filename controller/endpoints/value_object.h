@@ -11,7 +11,8 @@ namespace edge::controller {
 
 struct ValueObject {
   std::vector<compiler::model::EndpointSlice> slices;
-  /// A ConfigMap with CAs or networks is treated as a Secret, under the name that programs use (model::kConfigMapPrefix).
+  /// A ConfigMap with CAs or networks is treated as a Secret, under the name that programs use
+  /// (model::kConfigMapPrefix).
   std::vector<compiler::model::Secret> secrets;
   /// The compiler's part; nullopt: none.
   std::optional<std::string> for_compiler;

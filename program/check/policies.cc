@@ -16,6 +16,8 @@ std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
       return header.rate_limits.count;
     case PolicyType::kBasicAuth:
       return header.basic_auths.count;
+    case PolicyType::kApiKey:
+      return header.api_keys.count;
     case PolicyType::kJwt:
       return header.jwts.count;
     case PolicyType::kOidc:
@@ -70,11 +72,19 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   const auto claim = [&](const ClaimHeaderRecord& record) {
     return check.text(record.claim) && check.text(record.header);
   };
+  const auto issuer = [&](const JwtIssuerRecord& record) {
+    return check.text(record.issuer) && check.texts(record.audience, "jwts.audience") &&
+           check.texts(record.algorithms, "jwts.algorithms") && record.keys >= JwtKeys::kUri &&
+           record.keys <= JwtKeys::kShared && check.text(record.source) && check.secret(record.secret);
+  };
   const auto jwt = [&](const JwtRecord& record) {
-    return check.text(record.issuer) && check.text(record.jwks_uri) && check.text(record.header) &&
-           check.text(record.prefix) && check.texts(record.audience, "jwts.audience") &&
-           check.texts(record.algorithms, "jwts.algorithms") &&
+    return check.text(record.header) && check.text(record.prefix) && record.issuers.count != 0 &&
+           each(check, record.issuers, "jwts.issuers", issuer) &&
            each(check, record.claim_headers, "jwts.claim_headers", claim);
+  };
+  const auto api_key = [&](const ApiKeyRecord& record) {
+    return check.text(record.header) && check.text(record.cookie) && check.text(record.identity_header) &&
+           check.secrets(record.keys, "api_keys.keys") && record.strip_key <= 1;
   };
   const auto oidc = [&](const OidcRecord& record) {
     return check.text(record.issuer) && check.text(record.client_id) && check.text(record.redirect_url) &&
@@ -99,9 +109,8 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
     return check.text(record.x_frame_options) && check.text(record.referrer_policy);
   };
   const auto country = [&](const StringRef& ref) {
-    return check.text(ref) && ref.size == 2 && std::ranges::all_of(check.view().string(ref), [](char c) {
-             return c >= 'A' && c <= 'Z';
-           });
+    return check.text(ref) && ref.size == 2 &&
+           std::ranges::all_of(check.view().string(ref), [](char c) { return c >= 'A' && c <= 'Z'; });
   };
   const auto system = [](std::uint32_t number) { return number != 0; };
   const auto sources = [&](const AddressSourcesRecord& record) {
@@ -114,8 +123,9 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   return each(check, header.ip_accesses, "ip_accesses", access) &&
          each(check, header.rate_limits, "rate_limits", rates) &&
          each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
-         each(check, header.oidcs, "oidcs", oidc) && each(check, header.forward_auths, "forward_auths", forward) &&
-         each(check, header.cors, "cors", cors) && each(check, header.security_headers, "security_headers", security);
+         each(check, header.api_keys, "api_keys", api_key) && each(check, header.oidcs, "oidcs", oidc) &&
+         each(check, header.forward_auths, "forward_auths", forward) && each(check, header.cors, "cors", cors) &&
+         each(check, header.security_headers, "security_headers", security);
 }
 
 }  // namespace

@@ -17,38 +17,40 @@ class Block {
  public:
   Block(const SectionView& section, std::string name) : section_(section) { settings_.name = std::move(name); }
 
-  Block& text(const char* name, StringRef ref) { return word(name, section_.string(ref)); }
-  Block& word(const char* name, std::string_view value) {
+  Block& text(const std::string& name, StringRef ref) { return word(name, section_.string(ref)); }
+  Block& word(const std::string& name, std::string_view value) {
     if (!value.empty()) settings_.fields.emplace_back(name, std::string(value));
     return *this;
   }
-  Block& number(const char* name, std::uint64_t value) {
+  Block& number(const std::string& name, std::uint64_t value) {
     settings_.fields.emplace_back(name, value);
     return *this;
   }
-  Block& duration(const char* name, std::uint64_t nanoseconds) {
+  Block& duration(const std::string& name, std::uint64_t nanoseconds) {
     return word(name, duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds))));
   }
-  Block& flag(const char* name, bool value) {
+  Block& flag(const std::string& name, bool value) {
     if (value) settings_.fields.emplace_back(name, true);
     return *this;
   }
-  Block& list(const char* name, std::vector<std::string> values) {
+  Block& list(const std::string& name, std::vector<std::string> values) {
     if (!values.empty()) settings_.fields.emplace_back(name, std::move(values));
     return *this;
   }
-  Block& texts(const char* name, ArrayRef<StringRef> refs) {
+  Block& texts(const std::string& name, ArrayRef<StringRef> refs) {
     std::vector<std::string> values;
     for (const StringRef& ref : section_.array(refs)) values.emplace_back(section_.string(ref));
     return list(name, std::move(values));
   }
-  Block& cidrs(const char* name, ArrayRef<CidrRecord> records) {
+  Block& cidrs(const std::string& name, ArrayRef<CidrRecord> records) {
     std::vector<std::string> values;
     for (const CidrRecord& record : section_.array(records)) values.push_back(to_string(cidr_of(record)));
     return list(name, std::move(values));
   }
-  Block& secret(const char* name, const SecretRecord& record) { return word(name, secret_text(section_, record)); }
-  Block& secrets(const char* name, ArrayRef<SecretRecord> records) {
+  Block& secret(const std::string& name, const SecretRecord& record) {
+    return word(name, secret_text(section_, record));
+  }
+  Block& secrets(const std::string& name, ArrayRef<SecretRecord> records) {
     std::vector<std::string> values;
     for (const SecretRecord& record : section_.array(records)) values.push_back(secret_text(section_, record));
     return list(name, std::move(values));
@@ -274,6 +276,8 @@ class PolicySettings {
         return of(at(header_.rate_limits));
       case PolicyType::kBasicAuth:
         return of(at(header_.basic_auths));
+      case PolicyType::kApiKey:
+        return of(at(header_.api_keys));
       case PolicyType::kJwt:
         return of(at(header_.jwts));
       case PolicyType::kOidc:
@@ -326,15 +330,32 @@ class PolicySettings {
     for (const ClaimHeaderRecord& each : section_.array(record.claim_headers)) {
       claims.push_back(std::string(section_.string(each.claim)) + " " + std::string(section_.string(each.header)));
     }
-    return Block(section_, "jwt")
-        .text("issuer", record.issuer)
-        .texts("audience", record.audience)
-        .text("jwksUri", record.jwks_uri)
-        .text("header", record.header)
+    Block block(section_, "jwt");
+    std::size_t number = 0;
+    for (const JwtIssuerRecord& issuer : section_.array(record.issuers)) {
+      // The first one's are named as they were when there was one.
+      const std::string suffix = number++ == 0 ? "" : std::to_string(number);
+      block.text("issuer" + suffix, issuer.issuer)
+          .texts("audience" + suffix, issuer.audience)
+          .texts("algorithms" + suffix, issuer.algorithms);
+      if (issuer.keys == JwtKeys::kUri) block.text("jwksUri" + suffix, issuer.source);
+      if (issuer.keys == JwtKeys::kInline) block.text("jwks" + suffix, issuer.source);
+      if (issuer.keys == JwtKeys::kSecret) block.secret("jwksSecret" + suffix, issuer.secret);
+      if (issuer.keys == JwtKeys::kShared) block.secret("secret" + suffix, issuer.secret);
+    }
+    return block.text("header", record.header)
         .text("prefix", record.prefix)
-        .texts("algorithms", record.algorithms)
         .duration("clockSkew", record.clock_skew_ns)
         .list("claimToHeaders", std::move(claims))
+        .take();
+  }
+  TreeSettings of(const ApiKeyRecord& record) const {
+    return Block(section_, "apiKey")
+        .text("header", record.header)
+        .text("cookie", record.cookie)
+        .text("identityHeader", record.identity_header)
+        .secrets("keys", record.keys)
+        .flag("stripKey", record.strip_key != 0)
         .take();
   }
   TreeSettings of(const OidcRecord& record) const {
@@ -399,8 +420,8 @@ std::string rate_key_text(const SectionView& section, const RateKeyRecord& part)
 }
 
 std::string type_name(PolicyType type) {
-  static constexpr std::array<const char*, 9> kNames = {"?",    "IPAccess",    "RateLimit", "BasicAuth",      "JWT",
-                                                        "OIDC", "ForwardAuth", "CORS",      "SecurityHeaders"};
+  static constexpr std::array<const char*, 10> kNames = {
+      "?", "IPAccess", "RateLimit", "BasicAuth", "APIKey", "JWT", "OIDC", "ForwardAuth", "CORS", "SecurityHeaders"};
   return kNames[static_cast<std::size_t>(type)];
 }
 

@@ -14,11 +14,12 @@ enum class PolicyType : std::uint32_t {
   kIpAccess = 1,
   kRateLimit = 2,
   kBasicAuth = 3,
-  kJwt = 4,
-  kOidc = 5,
-  kForwardAuth = 6,
-  kCors = 7,
-  kSecurityHeaders = 8,
+  kApiKey = 4,
+  kJwt = 5,
+  kOidc = 6,
+  kForwardAuth = 7,
+  kCors = 8,
+  kSecurityHeaders = 9,
 };
 
 /// Entries ascend by id. Whether requests are denied because a policy cannot be enforced is stored in the treatment
@@ -35,9 +36,9 @@ static_assert(sizeof(PolicyRecord) == 32);
 /// Where clients' addresses may be found; all in any order.
 struct AddressSourcesRecord {
   ArrayRef<CidrRecord> networks;
-  ArrayRef<SecretRecord> lists;    ///< values (program/values/address_list.h)
-  ArrayRef<StringRef> files;       ///< names of lists among the agent's files
-  ArrayRef<StringRef> countries;   ///< two capital letters each
+  ArrayRef<SecretRecord> lists;     ///< values (program/values/address_list.h)
+  ArrayRef<StringRef> files;        ///< names of lists among the agent's files
+  ArrayRef<StringRef> countries;    ///< two capital letters each
   ArrayRef<std::uint32_t> systems;  ///< numbers of autonomous systems, not 0
 };
 static_assert(sizeof(AddressSourcesRecord) == 40);
@@ -94,17 +95,41 @@ struct ClaimHeaderRecord {
 };
 static_assert(sizeof(ClaimHeaderRecord) == 16);
 
-struct JwtRecord {
-  std::uint64_t clock_skew_ns;
+/// Where the keys of an issuer are.
+enum class JwtKeys : std::uint32_t {
+  kUri = 1,     ///< `source` is the URL of a JWK set
+  kInline = 2,  ///< `source` is a JWK set
+  kSecret = 3,  ///< the value of `secret` is a JWK set
+  kShared = 4,  ///< the value of `secret` is the issuer's own secret, for HMAC alone
+};
+
+struct JwtIssuerRecord {
   StringRef issuer;
-  StringRef jwks_uri;
-  StringRef header;              ///< lower case
-  StringRef prefix;              ///< removed from the header's value
   ArrayRef<StringRef> audience;  ///< accepted ones; empty: not checked
   ArrayRef<StringRef> algorithms;
+  JwtKeys keys;
+  StringRef source;
+  SecretRecord secret;
+};
+static_assert(sizeof(JwtIssuerRecord) == 60);
+
+struct JwtRecord {
+  std::uint64_t clock_skew_ns;
+  StringRef header;  ///< lower case
+  StringRef prefix;  ///< removed from the header's value
+  ArrayRef<JwtIssuerRecord> issuers;
   ArrayRef<ClaimHeaderRecord> claim_headers;
 };
-static_assert(sizeof(JwtRecord) == 64);
+static_assert(sizeof(JwtRecord) == 40);
+
+struct ApiKeyRecord {
+  StringRef header;  ///< lower case; empty: not looked at
+  StringRef cookie;  ///< empty: not looked at
+  StringRef identity_header;
+  ArrayRef<SecretRecord> keys;
+  std::uint32_t strip_key;  ///< 1: the key is removed for the backend
+};
+static_assert(sizeof(ApiKeyRecord) == 36);
 
 struct OidcRecord {
   StringRef issuer;
@@ -175,7 +200,8 @@ struct PoliciesHeader {
   ArrayRef<CorsRecord> cors;
   ArrayRef<SecurityHeadersRecord> security_headers;
   ArrayRef<IpAccessRecord> ip_accesses;
+  ArrayRef<ApiKeyRecord> api_keys;
 };
-static_assert(sizeof(PoliciesHeader) == 72);
+static_assert(sizeof(PoliciesHeader) == 80);
 
 }  // namespace edge::program

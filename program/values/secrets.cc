@@ -175,6 +175,12 @@ SecretSet named_by(const SectionView& listeners, const SectionView& backends, co
     add(policies, policies.array(access.deny.lists));
   }
   for (const BasicAuthRecord& basic : policies.array(header.basic_auths)) add(policies, {&basic.users, 1});
+  for (const JwtRecord& jwt : policies.array(header.jwts)) {
+    for (const JwtIssuerRecord& issuer : policies.array(jwt.issuers)) {
+      if (issuer.keys == JwtKeys::kSecret || issuer.keys == JwtKeys::kShared) add(policies, {&issuer.secret, 1});
+    }
+  }
+  for (const ApiKeyRecord& key : policies.array(header.api_keys)) add(policies, policies.array(key.keys));
   for (const OidcRecord& oidc : policies.array(header.oidcs)) {
     add(policies, {&oidc.client_secret, 1});
     add(policies, {&oidc.session_secret, 1});

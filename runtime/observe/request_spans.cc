@@ -164,6 +164,8 @@ std::string_view policy_span(program::PolicyType type) {
   switch (type) {
     case program::PolicyType::kBasicAuth:
       return "auth BasicAuth";
+    case program::PolicyType::kApiKey:
+      return "auth APIKey";
     case program::PolicyType::kJwt:
       return "auth JWT";
     case program::PolicyType::kOidc:

@@ -17,8 +17,8 @@ using program::PolicyType;
 namespace {
 
 constexpr bool authenticates(PolicyType type) {
-  return type == PolicyType::kBasicAuth || type == PolicyType::kJwt || type == PolicyType::kOidc ||
-         type == PolicyType::kForwardAuth;
+  return type == PolicyType::kBasicAuth || type == PolicyType::kApiKey || type == PolicyType::kJwt ||
+         type == PolicyType::kOidc || type == PolicyType::kForwardAuth;
 }
 
 }  // namespace
@@ -147,6 +147,7 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
         break;
       case PolicyType::kUnknown:
       case PolicyType::kBasicAuth:
+      case PolicyType::kApiKey:
       case PolicyType::kJwt:
       case PolicyType::kOidc:
       case PolicyType::kForwardAuth:

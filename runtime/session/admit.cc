@@ -97,7 +97,8 @@ bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, s
   if (chain.empty()) return true;
   const PolicyRequest policy_request{worker.scratch().request, arrival.host,   arrival.path,
                                      arrival.source,           arrival.secure, worker.loop().now()};
-  auto answer = pass(chain, policy_request, *exchange.program->ip_accesses, worker.rate_limits(), exchange.forward.response.added);
+  auto answer = pass(chain, policy_request, *exchange.program->ip_accesses, worker.rate_limits(),
+                     exchange.forward.response.added);
   if (answer) {
     return end_with(ending, {answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)});
   }

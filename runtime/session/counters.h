@@ -13,8 +13,8 @@
 
 namespace edge::runtime {
 
-/// BasicAuth, JWT, OIDC, ForwardAuth, in the order of their numbers.
-inline constexpr std::size_t kAuthTypes = 4;
+/// BasicAuth, APIKey, JWT, OIDC, ForwardAuth, in the order of their numbers.
+inline constexpr std::size_t kAuthTypes = 5;
 constexpr std::size_t auth_index(program::PolicyType type) {
   return static_cast<std::size_t>(type) - static_cast<std::size_t>(program::PolicyType::kBasicAuth);
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text/base64.h"
 #include "runtime/policy/auth/test_auth_context.h"
 #include "tests/support/issuer.h"
 #include "tests/support/key_server.h"
@@ -17,12 +18,22 @@ namespace {
 using test::SigningKey;
 using testing::TestAuthContext;
 
+/// An issuer whose keys are in the policy, or in a Secret.
+struct Further {
+  std::string issuer;
+  std::string algorithm;
+  program::JwtKeys keys;
+  std::string held;
+};
+
 struct Settings {
   std::string issuer = "https://id.example";
   std::vector<std::string> algorithms = {"ES256"};
   std::string header = "authorization";
   std::string prefix = "Bearer ";
   std::vector<std::pair<std::string, std::string>> claims = {{"sub", "x-user"}};
+  std::vector<Further> further{};
+  bool only_further = false;
 };
 
 class JwtPolicyTest : public ::testing::Test {
@@ -40,15 +51,34 @@ class JwtPolicyTest : public ::testing::Test {
       claims.push_back({builder.string(claim), builder.string(header)});
     program::JwtRecord record{};
     record.clock_skew_ns = 60'000'000'000;
-    record.issuer = builder.string(settings.issuer);
-    record.jwks_uri = builder.string(address);
     record.header = builder.string(settings.header);
     record.prefix = builder.string(settings.prefix);
-    record.algorithms = builder.array(algorithms);
+    std::vector<program::JwtIssuerRecord> issuers = {{.issuer = builder.string(settings.issuer),
+                                                      .audience = {},
+                                                      .algorithms = builder.array(algorithms),
+                                                      .keys = program::JwtKeys::kUri,
+                                                      .source = builder.string(address),
+                                                      .secret = {}}};
+    for (const Further& each : settings.further) {
+      const std::vector<program::StringRef> own = {builder.string(each.algorithm)};
+      issuers.push_back({.issuer = builder.string(each.issuer),
+                         .audience = {},
+                         .algorithms = builder.array(own),
+                         .keys = each.keys,
+                         .source = builder.string(each.keys == program::JwtKeys::kInline ? each.held : ""),
+                         .secret = {builder.string("shop"), builder.string(each.issuer), builder.string("value")}});
+    }
+    if (settings.only_further) issuers.erase(issuers.begin());
+    record.issuers = builder.array(issuers);
     record.claim_headers = builder.array(claims);
     const std::vector<std::byte> bytes = std::move(builder).finish(program::PoliciesHeader{});
     const program::SectionView section(bytes);
-    const program::SecretSet secrets;
+    program::SecretSet secrets;
+    for (const Further& each : settings.further) {
+      if (each.keys == program::JwtKeys::kInline || each.held.empty()) continue;
+      secrets.secrets.push_back({"shop", each.issuer, {{"value", std::make_shared<const std::string>(each.held)}}});
+    }
+    secrets.sort();
     return JwtPolicy::make({section, secrets, context.stores}, program::PolicyRecord{}, record);
   }
   std::shared_ptr<const JwtPolicy> policy(const Settings& settings = {}) {
@@ -151,6 +181,73 @@ TEST(ClaimText, WhatCannotBeSaidIsLeftOut) {
                            R"(["a",["b"]])", R"(["a",""])", "[]", "\"\""}) {
     EXPECT_EQ(text(none), "") << none;
   }
+}
+
+constexpr const char* kSecret = "0123456789abcdef0123456789abcdef";
+
+std::string hmac_token(const std::string& secret, std::string_view claims) {
+  const auto part = [](std::string_view text) { return to_base64url(text); };
+  const std::string text = part(R"({"alg":"HS256"})") + "." + part(claims);
+  return text + "." + part(test::sign_hmac(secret, text));
+}
+
+std::string claims_of(const std::string& issuer) {
+  return R"({"iss":")" + issuer + R"(","exp":1800000300,"sub":"alice"})";
+}
+
+TEST_F(JwtPolicyTest, EachTokenIsOfTheIssuerThatItNames) {
+  const auto checks = policy({.further = {{"inline", "ES256", program::JwtKeys::kInline, test::jwks({two.jwk()})},
+                                          {"kept", "ES256", program::JwtKeys::kSecret, test::jwks({two.jwk()})},
+                                          {"shared", "HS256", program::JwtKeys::kShared, kSecret}}});
+  const auto user = [&](const std::string& token) {
+    const AuthResult said = ask(*checks, token);
+    return said.passed() ? std::string(said.request.value("x-user")) : std::string(said.answer.reason);
+  };
+  EXPECT_EQ(user(one.token(claims())), "alice");
+  EXPECT_EQ(user(two.token(claims_of("inline"))), "alice");
+  EXPECT_EQ(user(two.token(claims_of("inline"))), "alice") << "from the cache";
+  EXPECT_EQ(user(two.token(claims_of("kept"))), "alice");
+  EXPECT_EQ(user(hmac_token(kSecret, claims_of("shared"))), "alice");
+  // By keys of another issuer, or of none.
+  EXPECT_EQ(user(one.token(claims_of("inline"))), "token-invalid");
+  EXPECT_EQ(user(two.token(claims())), "token-invalid");
+  EXPECT_EQ(user(two.token(claims_of("shared"))), "token-invalid");
+  EXPECT_EQ(user(hmac_token(kSecret, claims_of("kept"))), "token-invalid");
+  EXPECT_EQ(user(hmac_token(kSecret, claims_of("nobody"))), "token-invalid");
+  EXPECT_EQ(user(hmac_token(kSecret, R"({"exp":1800000300})")), "token-invalid");
+  EXPECT_EQ(user(hmac_token(std::string(kSecret) + "x", claims_of("shared"))), "token-invalid");
+}
+
+/// What is published is no secret, and a secret is no key that is published: whatever the token says (RFC 8725 §2.1).
+TEST_F(JwtPolicyTest, NoKeyServesAnotherAlgorithm) {
+  const std::string published = test::jwks({one.jwk()});
+  const auto inline_keys =
+      policy({.further = {{"inline", "ES256", program::JwtKeys::kInline, published}}, .only_further = true});
+  EXPECT_FALSE(ask(*inline_keys, hmac_token(published, claims_of("inline"))).passed());
+  EXPECT_FALSE(ask(*inline_keys, hmac_token(one.jwk(), claims_of("inline"))).passed());
+  EXPECT_TRUE(ask(*inline_keys, one.token(claims_of("inline"))).passed());
+  const auto fault = [&](const Further& issuer) {
+    const Made made = make({.further = {issuer}, .only_further = true}, server.url());
+    return made.ok() ? std::string("none") : made.error().text;
+  };
+  EXPECT_EQ(fault({"a", "HS256", program::JwtKeys::kInline, published}), "an algorithm that is not served");
+  EXPECT_EQ(fault({"a", "HS256", program::JwtKeys::kSecret, published}), "an algorithm that is not served");
+  EXPECT_EQ(fault({"a", "ES256", program::JwtKeys::kShared, kSecret}), "an algorithm that is not served");
+  EXPECT_EQ(fault({"a", "HS256", program::JwtKeys::kShared, "short"}),
+            "the issuer's own secret: a secret of less than 256 bits");
+  EXPECT_EQ(fault({"a", "HS256", program::JwtKeys::kShared, ""}), "the secret with the keys of an issuer is missing");
+  EXPECT_EQ(fault({"a", "ES256", program::JwtKeys::kInline, "{}"}), "the keys of an issuer: no list `keys`");
+  EXPECT_EQ(fault({"a", "ES256", program::JwtKeys::kInline, R"({"keys":[]})"}), "no key of an issuer can be used");
+}
+
+TEST_F(JwtPolicyTest, AnotherSecretKnowsNoTokenOfTheLastOne) {
+  const auto with = [&](const std::string& secret) {
+    return policy({.further = {{"shared", "HS256", program::JwtKeys::kShared, secret}}, .only_further = true});
+  };
+  const std::string token = hmac_token(kSecret, claims_of("shared"));
+  EXPECT_TRUE(ask(*with(kSecret), token).passed());
+  EXPECT_FALSE(ask(*with(std::string(kSecret) + "x"), token).passed());
+  EXPECT_TRUE(ask(*with(kSecret), token).passed());
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ class CaseRun {
   Status install(const std::string& config_name);
   /// The secret is gone, until the next `install`.
   Status forget(const std::string& secret);
-  /// `list NAME [TEXT]`, `countries [NETWORK=CODE ...]`, `systems [NETWORK=NUMBER ...]`: what the agent has for IPAccess
-  /// policies; `networks CONFIGMAP TEXT`: the next version of a ConfigMap. Nothing is compiled.
+  /// `list NAME [TEXT]`, `countries [NETWORK=CODE ...]`, `systems [NETWORK=NUMBER ...]`: what the agent has for
+  /// IPAccess policies; `networks CONFIGMAP TEXT`: the next version of a ConfigMap. Nothing is compiled.
   Status set_access(const Command& command);
   Result<std::uint16_t> port(const std::string& listener) const;
   /// A client's connection to that port, for text of HTTP/1.1; over TLS to `host`, where it is given.

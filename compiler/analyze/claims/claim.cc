@@ -24,9 +24,9 @@ using expr::Fact;
 using program::kNone;
 using program::PolicyType;
 
-constexpr std::array kPolicyTypes = {PolicyType::kIpAccess, PolicyType::kRateLimit,      PolicyType::kBasicAuth,
-                                     PolicyType::kJwt,      PolicyType::kOidc,           PolicyType::kForwardAuth,
-                                     PolicyType::kCors,     PolicyType::kSecurityHeaders};
+constexpr std::array kPolicyTypes = {PolicyType::kIpAccess,    PolicyType::kRateLimit, PolicyType::kBasicAuth,
+                                     PolicyType::kApiKey,      PolicyType::kJwt,       PolicyType::kOidc,
+                                     PolicyType::kForwardAuth, PolicyType::kCors,      PolicyType::kSecurityHeaders};
 
 using TypeSet = std::uint32_t;  ///< bits, by PolicyType
 TypeSet bit_of(PolicyType type) { return TypeSet{1} << static_cast<unsigned>(type); }

@@ -124,7 +124,22 @@ std::string jwt_words(const program::SectionView& view, const program::JwtRecord
   if (!value.starts_with(view.string(jwt.prefix))) {
     return "answers 401: header " + header + " does not begin with `" + std::string(view.string(jwt.prefix)) + "`";
   }
-  return "asks whether the token is of " + std::string(view.string(jwt.issuer)) + ", else 401";
+  std::string issuers;
+  for (const program::JwtIssuerRecord& issuer : view.array(jwt.issuers)) {
+    issuers += (issuers.empty() ? "" : " or ") + std::string(view.string(issuer.issuer));
+  }
+  return "asks whether the token is of " + issuers + ", else 401";
+}
+
+std::string api_key_words(const program::SectionView& view, const program::ApiKeyRecord& key,
+                          const program::RequestView& request) {
+  const std::string_view header = view.string(key.header);
+  const std::string cookie(view.string(key.cookie));
+  const bool sent = (!header.empty() && !field_of(request, header).empty()) ||
+                    (!cookie.empty() && field_of(request, "cookie").find(cookie + "=") != std::string_view::npos);
+  if (sent) return "asks whose key it is, else 401";
+  return "answers 401: the request has no key" + (header.empty() ? "" : " in header " + std::string(header)) +
+         (cookie.empty() ? "" : (header.empty() ? " in cookie " : " or cookie ") + cookie);
 }
 
 std::string oidc_words(const program::SectionView& view, const program::OidcRecord& oidc,
@@ -145,6 +160,8 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
       return limit_words(view, view.array(header.rate_limits)[policy.settings]);
     case PolicyType::kBasicAuth:
       return basic_words(request);
+    case PolicyType::kApiKey:
+      return api_key_words(view, view.array(header.api_keys)[policy.settings], request);
     case PolicyType::kJwt:
       return jwt_words(view, view.array(header.jwts)[policy.settings], request);
     case PolicyType::kOidc:

@@ -65,13 +65,26 @@ struct PolicyLines {
   }
 
   Lines operator()(const JwtSettings& settings) const {
-    Lines lines = {"issuer " + quote(settings.issuer) + " audience " + joined(settings.audience),
-                   "keys " + quote(settings.jwks_uri) + " algorithms " + joined(settings.algorithms),
-                   "header " + quote(settings.header) + " prefix " + quote(settings.prefix) + " skew " +
-                       duration_text(settings.clock_skew)};
+    Lines lines;
+    for (const JwtIssuer& issuer : settings.issuers) {
+      lines.push_back("issuer " + quote(issuer.issuer) + " audience " + joined(issuer.audience));
+      const std::string keys = !issuer.jwks_uri.empty() ? quote(issuer.jwks_uri)
+                               : !issuer.jwks.empty()   ? "inline " + quote(issuer.jwks)
+                                                        : (issuer.shared ? "shared " : "") + secret_text(issuer.secret);
+      lines.push_back("keys " + keys + " algorithms " + joined(issuer.algorithms));
+    }
+    lines.push_back("header " + quote(settings.header) + " prefix " + quote(settings.prefix) + " skew " +
+                    duration_text(settings.clock_skew));
     for (const ClaimHeader& each : settings.claim_headers) {
       lines.push_back("claim " + quote(each.claim) + " header " + quote(each.header));
     }
+    return lines;
+  }
+
+  Lines operator()(const ApiKeySettings& settings) const {
+    Lines lines = {"header " + quote(settings.header) + " cookie " + quote(settings.cookie) +
+                   (settings.strip_key ? " strip" : "") + " identity " + quote(settings.identity_header)};
+    for (const SecretKey& keys : settings.keys) lines.push_back("keys " + secret_text(keys));
     return lines;
   }
 

@@ -17,6 +17,8 @@ std::string_view type_text(PolicyType type) {
       return "RateLimit";
     case PolicyType::kBasicAuth:
       return "BasicAuth";
+    case PolicyType::kApiKey:
+      return "APIKey";
     case PolicyType::kJwt:
       return "JWT";
     case PolicyType::kOidc:

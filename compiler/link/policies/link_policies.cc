@@ -19,6 +19,8 @@ PolicyType linked_type(model::PolicyType type) {
       return PolicyType::kRateLimit;
     case model::PolicyType::kBasicAuth:
       return PolicyType::kBasicAuth;
+    case model::PolicyType::kApiKey:
+      return PolicyType::kApiKey;
     case model::PolicyType::kJwt:
       return PolicyType::kJwt;
     case model::PolicyType::kOidc:
@@ -73,6 +75,26 @@ bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets,
   if (const auto* access = std::get_if<model::IpAccess>(&policy.settings)) {
     const bool allowed = check_lists(policy, access->allow_lists, "spec.ipAccess.allowLists", secrets, findings);
     return check_lists(policy, access->deny_lists, "spec.ipAccess.denyLists", secrets, findings) && allowed;
+  }
+  if (const auto* jwt = std::get_if<model::Jwt>(&policy.settings)) {
+    bool usable = true;
+    for (const model::JwtIssuer& issuer : jwt->issuers) {
+      if (issuer.jwks_secret) {
+        usable &= check(policy, *issuer.jwks_secret, {kJwksKey}, issuer.field + ".jwksSecretRef", secrets, findings);
+      }
+      if (issuer.secret) {
+        usable &= check(policy, *issuer.secret, {kHmacKey}, issuer.field + ".secretRef", secrets, findings);
+      }
+    }
+    return usable;
+  }
+  if (const auto* key = std::get_if<model::ApiKey>(&policy.settings)) {
+    bool usable = true;
+    for (std::size_t i = 0; i < key->secrets.size(); ++i) {
+      const std::string field = "spec.apiKey.secretRefs[" + std::to_string(i) + "]";
+      usable &= check(policy, key->secrets[i], {kApiKeysKey}, field, secrets, findings);
+    }
+    return usable;
   }
   if (const auto* oidc = std::get_if<model::Oidc>(&policy.settings)) {
     const bool client =

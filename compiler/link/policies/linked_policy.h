@@ -23,6 +23,7 @@ enum class PolicyType : std::uint8_t {
   kIpAccess,
   kRateLimit,
   kBasicAuth,
+  kApiKey,
   kJwt,
   kOidc,
   kForwardAuth,
@@ -45,10 +46,10 @@ struct SecretKey {
 /// Where clients' addresses may be found.
 struct AddressSources {
   std::vector<Cidr> networks{};
-  std::vector<SecretKey> lists{};         ///< values of ConfigMaps
-  std::vector<std::string> files{};       ///< names of lists that agents have in files
-  std::vector<std::string> countries{};   ///< ISO 3166-1 alpha-2
-  std::vector<std::uint32_t> systems{};   ///< numbers of autonomous systems
+  std::vector<SecretKey> lists{};        ///< values of ConfigMaps
+  std::vector<std::string> files{};      ///< names of lists that agents have in files
+  std::vector<std::string> countries{};  ///< ISO 3166-1 alpha-2
+  std::vector<std::uint32_t> systems{};  ///< numbers of autonomous systems
 };
 
 struct IpAccessSettings {
@@ -89,15 +90,31 @@ struct ClaimHeader {
   std::string header{};  ///< lower case
 };
 
-struct JwtSettings {
+/// An issuer of tokens, with its keys: those of a URL, of a text, or of a value of a Secret.
+struct JwtIssuer {
   std::string issuer{};
-  std::vector<std::string> audience{};  ///< accepted ones; empty: not checked
-  std::string jwks_uri{};
-  std::string header{};                   ///< lower case
-  std::string prefix{};                   ///< removed from the header's value
+  std::vector<std::string> audience{};    ///< accepted ones; empty: not checked
   std::vector<std::string> algorithms{};  ///< at least one
+  std::string jwks_uri{};
+  std::string jwks{};
+  SecretKey secret{};
+  bool shared = false;  ///< the value of `secret` is one that both sides have, for HMAC; else a JWK set
+};
+
+struct JwtSettings {
+  std::vector<JwtIssuer> issuers{};  ///< at least one
+  std::string header{};              ///< lower case
+  std::string prefix{};              ///< removed from the header's value
   std::chrono::nanoseconds clock_skew{0};
   std::vector<ClaimHeader> claim_headers{};
+};
+
+struct ApiKeySettings {
+  std::string header{};  ///< lower case; empty: not looked at
+  std::string cookie{};  ///< empty: not looked at
+  std::vector<SecretKey> keys{};
+  std::string identity_header{};  ///< lower case
+  bool strip_key = false;
 };
 
 struct OidcSettings {
@@ -144,8 +161,9 @@ struct SecurityHeadersSettings {
 };
 
 /// std::monostate: the settings are invalid, or a secret is missing.
-using PolicySettings = std::variant<std::monostate, IpAccessSettings, RateLimitSettings, BasicAuthSettings, JwtSettings,
-                                    OidcSettings, ForwardAuthSettings, CorsSettings, SecurityHeadersSettings>;
+using PolicySettings =
+    std::variant<std::monostate, IpAccessSettings, RateLimitSettings, BasicAuthSettings, JwtSettings, OidcSettings,
+                 ForwardAuthSettings, CorsSettings, SecurityHeadersSettings, ApiKeySettings>;
 
 enum class PolicyTargetKind : std::uint8_t { kRoute, kGateway };
 

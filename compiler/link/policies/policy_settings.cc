@@ -136,14 +136,34 @@ struct Settings {
     for (const model::ClaimHeader& each : written.claim_headers) {
       claim_headers.push_back({each.claim, ascii_lower(each.header)});
     }
-    return JwtSettings{.issuer = written.issuer.value,
-                       .audience = values_of(written.audience),
-                       .jwks_uri = written.jwks_uri.value,
-                       .header = ascii_lower(value_or(written.header_name, std::string(kDefaults.token_header))),
-                       .prefix = value_or(written.header_prefix, std::string(kDefaults.token_prefix)),
-                       .algorithms = values_of(written.allowed_algorithms),
-                       .clock_skew = kDefaults.clock_skew,
-                       .claim_headers = std::move(claim_headers)};
+    JwtSettings settings{.header = ascii_lower(value_or(written.header_name, std::string(kDefaults.token_header))),
+                         .prefix = value_or(written.header_prefix, std::string(kDefaults.token_prefix)),
+                         .clock_skew = kDefaults.clock_skew,
+                         .claim_headers = std::move(claim_headers)};
+    for (const model::JwtIssuer& from_issuer : written.issuers) {
+      JwtIssuer& issuer = settings.issuers.emplace_back();
+      issuer.issuer = from_issuer.issuer.value;
+      issuer.audience = values_of(from_issuer.audience);
+      issuer.algorithms = values_of(from_issuer.allowed_algorithms);
+      issuer.jwks_uri = value_or(from_issuer.jwks_uri, std::string());
+      issuer.jwks = value_or(from_issuer.jwks, std::string());
+      issuer.shared = from_issuer.secret.has_value();
+      if (issuer.shared) issuer.secret = secret_key(from, *from_issuer.secret, kHmacKey);
+      if (from_issuer.jwks_secret) issuer.secret = secret_key(from, *from_issuer.jwks_secret, kJwksKey);
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::ApiKey& written) const {
+    ApiKeySettings settings{
+        .header = ascii_lower(value_or(written.header, std::string())),
+        .cookie = value_or(written.cookie, std::string()),
+        .identity_header = ascii_lower(value_or(written.identity_header, std::string(kDefaults.identity_header))),
+        .strip_key = value_or(written.strip_key, kDefaults.strip_api_key)};
+    for (const model::Reference& secret : written.secrets) {
+      settings.keys.push_back(secret_key(from, secret, kApiKeysKey));
+    }
+    return settings;
   }
 
   PolicySettings operator()(const model::Oidc& written) const {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "program/format/records.h"
+#include "runtime/policy/auth/api_key/api_key_policy.h"
 #include "runtime/policy/auth/basic/basic_auth.h"
 #include "runtime/policy/auth/forward/forward_auth.h"
 #include "runtime/policy/auth/jwt/jwt_policy.h"
@@ -70,6 +71,7 @@ std::shared_ptr<const Authentication> Authentication::make(const LoadedProgram& 
   std::shared_ptr<Authentication> made(new Authentication);
   AuthenticationBuilder builder(section, secrets, stores, made->faults_);
   builder.make(PolicyType::kBasicAuth, header.basic_auths, made->basic_auths_);
+  builder.make(PolicyType::kApiKey, header.api_keys, made->api_keys_);
   builder.make(PolicyType::kJwt, header.jwts, made->jwts_);
   builder.make(PolicyType::kOidc, header.oidcs, made->oidcs_);
   builder.make(PolicyType::kForwardAuth, header.forward_auths, made->forward_auths_);
@@ -97,6 +99,8 @@ net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequ
   switch (step.type) {
     case PolicyType::kBasicAuth:
       return ask_one(basic_auths_, step.settings, policy_request, context);
+    case PolicyType::kApiKey:
+      return ask_one(api_keys_, step.settings, policy_request, context);
     case PolicyType::kJwt:
       return ask_one(jwts_, step.settings, policy_request, context);
     case PolicyType::kForwardAuth:

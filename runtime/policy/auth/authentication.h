@@ -21,6 +21,7 @@
 
 namespace edge::runtime::auth {
 
+class ApiKeyPolicy;
 class BasicAuth;
 class ForwardAuth;
 class JwtPolicy;
@@ -51,6 +52,7 @@ class Authentication {
   Authentication() = default;
   /// One per record of the section; null: unusable.
   std::vector<std::shared_ptr<const BasicAuth>> basic_auths_;
+  std::vector<std::shared_ptr<const ApiKeyPolicy>> api_keys_;
   std::vector<std::shared_ptr<const JwtPolicy>> jwts_;
   std::vector<std::shared_ptr<const Oidc>> oidcs_;
   std::vector<std::shared_ptr<const ForwardAuth>> forward_auths_;

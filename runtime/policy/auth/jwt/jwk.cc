@@ -204,6 +204,15 @@ class KeyReader {
 
 Result<Key> Key::read(const Json& jwk, KeyOrigin origin) { return KeyReader(jwk, origin).read(); }
 
+Result<Key> Key::shared(std::string secret) {
+  constexpr std::size_t kLeastBytes = 32;
+  if (secret.size() < kLeastBytes) return Error{ErrorCode::kInvalidArgument, "a secret of less than 256 bits"};
+  Key key;
+  key.type_ = Type::kOctets;
+  key.octets_ = std::move(secret);
+  return key;
+}
+
 bool Key::prepare() {
   if (type_ != Type::kP256) return false;
   if (tables_ == nullptr) tables_ = P256Tables::make(handle_.get());

@@ -62,6 +62,8 @@ class Key {
  public:
   /// Parses a key. The error says what is missing, and quotes nothing.
   static Result<Key> read(const Json& jwk, KeyOrigin origin);
+  /// A secret that an issuer shares, byte by byte: it fits HMAC alone. An Error for less than 256 bits (RFC 7518 §3.2).
+  static Result<Key> shared(std::string secret);
 
   /// Empty: the key has no id.
   const std::string& id() const { return id_; }

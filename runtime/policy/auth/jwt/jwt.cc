@@ -11,6 +11,8 @@ namespace {
 /// Past the year 5000: whoever counts in milliseconds is told, and sums do not overflow.
 constexpr double kLatest = 1e11;
 
+constexpr JsonBounds kClaimBounds{.bytes = kMaxTokenBytes, .depth = 16, .values = 2048, .members = 256};
+
 enum class Presence : std::uint8_t { kAbsent, kSound, kFault };
 
 struct Instant {
@@ -63,12 +65,20 @@ TokenFault check_claims(const Json& claims, const TokenRules& rules, std::int64_
   return TokenFault::kNone;
 }
 
+std::optional<std::string> unverified_issuer(std::string_view token) {
+  Jws jws;
+  if (read_jws(token, jws) != TokenFault::kNone) return std::nullopt;
+  const Result<Json> claims = read_json(jws.payload, kClaimBounds);
+  const auto issuer = claims && claims->is_object() ? claims->text_of("iss") : std::nullopt;
+  return issuer ? std::optional(std::string(*issuer)) : std::nullopt;
+}
+
 std::variant<Token, TokenFault> verify_token(std::string_view token, const KeySet& keys, const TokenRules& rules,
                                              std::int64_t unix_now) {
   Jws jws;
   if (const TokenFault fault = read_jws(token, jws); fault != TokenFault::kNone) return fault;
   if (const TokenFault fault = verify_jws(jws, keys, rules.algorithms); fault != TokenFault::kNone) return fault;
-  Result<Json> claims = read_json(jws.payload, {.bytes = kMaxTokenBytes, .depth = 16, .values = 2048, .members = 256});
+  Result<Json> claims = read_json(jws.payload, kClaimBounds);
   if (!claims) return TokenFault::kClaims;
   if (const TokenFault fault = check_claims(*claims, rules, unix_now); fault != TokenFault::kNone) return fault;
   const std::int64_t until = instant(*claims, "exp").seconds + rules.skew - 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,9 @@ struct Token {
 /// it a leaked token would be valid forever.
 std::variant<Token, TokenFault> verify_token(std::string_view token, const KeySet& keys, const TokenRules& rules,
                                              std::int64_t unix_now);
+
+/// Returns `iss` of a token that nobody has verified, to find who could; nullopt: it has none that can be read.
+std::optional<std::string> unverified_issuer(std::string_view token);
 
 /// Checks the claims only, as if the token's signature had been verified.
 TokenFault check_claims(const Json& claims, const TokenRules& rules, std::int64_t unix_now);

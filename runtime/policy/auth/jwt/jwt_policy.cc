@@ -1,13 +1,16 @@
 #include "runtime/policy/auth/jwt/jwt_policy.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 
 #include "base/text/ascii.h"
 #include "net/client/url.h"
 #include "program/read.h"
+#include "program/sha256.h"
 #include "runtime/policy/auth/jwt/token_cache.h"
 #include "runtime/policy/auth/stores.h"
 
@@ -92,50 +95,109 @@ std::string claim_text(const Json& claim) {
   return text;
 }
 
+// The keys of a Secret or of the policy itself are trusted as those of a URL are: published ones, which take no HMAC.
+Status JwtPolicy::find_keys(const PolicyContext& making, const program::JwtIssuerRecord& record, Issuer& issuer) {
+  using program::JwtKeys;
+  const auto invalid = [](std::string what) { return Error{ErrorCode::kInvalidArgument, std::move(what)}; };
+  const std::string_view text = making.section.string(record.source);
+  if (record.keys == JwtKeys::kUri) {
+    const Result<net::client::Url> url = net::client::parse_url(text);
+    if (!url) return invalid("the address of the keys: " + url.error().text);
+    if (Status status = making.stores.may_call(*url); !status) return status;
+    issuer.source = making.stores.jwks.source(*url, url->secure ? making.stores.trust.authorities() : nullptr);
+    return {};
+  }
+  KeySet keys;
+  std::string_view held = text;
+  if (record.keys != JwtKeys::kInline) {
+    const std::string* const value = making.secrets.find(making.section, record.secret);
+    if (value == nullptr) return Error{ErrorCode::kNotFound, "the secret with the keys of an issuer is missing"};
+    held = *value;
+  }
+  if (record.keys == JwtKeys::kShared) {
+    Result<Key> key = Key::shared(std::string(held));
+    if (!key) return invalid("the issuer's own secret: " + key.error().text);
+    keys.keys.push_back(*std::move(key));
+  } else {
+    Result<KeySet> read = read_key_set(held);
+    if (!read) return invalid("the keys of an issuer: " + read.error().text);
+    if (read->keys.empty()) return invalid("no key of an issuer can be used");
+    keys = *std::move(read);
+  }
+  // The next version of a secret finds nothing in the cache of what this one has verified.
+  const program::Hash digest = program::sha256(std::as_bytes(std::span(held)));
+  std::memcpy(&issuer.fixed.generation, digest.data(), sizeof issuer.fixed.generation);
+  append(issuer.identity, {reinterpret_cast<const char*>(digest.data()), digest.size()});
+  issuer.fixed.keys = std::make_shared<const KeySet>(std::move(keys));
+  return {};
+}
+
+Result<JwtPolicy::Issuer> JwtPolicy::make_issuer(const PolicyContext& making, const program::JwtIssuerRecord& record,
+                                                 std::int64_t skew) {
+  const program::SectionView& section = making.section;
+  const auto invalid = [](std::string what) { return Error{ErrorCode::kInvalidArgument, std::move(what)}; };
+  const bool shared = record.keys == program::JwtKeys::kShared;
+  Issuer issuer;
+  issuer.rules.issuer = section.string(record.issuer);
+  issuer.rules.skew = skew;
+  for (const std::string_view part : {std::string_view(issuer.rules.issuer), section.string(record.source)}) {
+    append(issuer.identity, part);
+  }
+  append(issuer.identity, std::to_string(skew));
+  for (const program::StringRef name : section.array(record.audience)) {
+    issuer.rules.audience.emplace_back(section.string(name));
+    append(issuer.identity, "audience");
+    append(issuer.identity, issuer.rules.audience.back());
+  }
+  for (const program::StringRef name : section.array(record.algorithms)) {
+    const auto algorithm = algorithm_named(section.string(name));
+    // Keys are published, so that whoever has read them could make a token by HMAC; and a secret is no public key.
+    if (!algorithm || (*algorithm >= Algorithm::kHs256) != shared) return invalid("an algorithm that is not served");
+    issuer.rules.algorithms.add(*algorithm);
+    append(issuer.identity, algorithm_name(*algorithm));
+  }
+  if (issuer.rules.algorithms.empty()) return invalid("no algorithm is allowed");
+  if (Status status = find_keys(making, record, issuer); !status) return status.error();
+  return issuer;
+}
+
 Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const PolicyContext& making,
                                                          const program::PolicyRecord& /*policy*/,
                                                          const program::JwtRecord& record) {
   const program::SectionView& section = making.section;
-  const auto invalid = [](std::string what) { return Error{ErrorCode::kInvalidArgument, std::move(what)}; };
   std::shared_ptr<JwtPolicy> policy(new JwtPolicy);
-  policy->rules_.issuer = section.string(record.issuer);
-  policy->rules_.skew = static_cast<std::int64_t>(record.clock_skew_ns / 1'000'000'000);
   policy->header_ = section.string(record.header);
   policy->prefix_ = section.string(record.prefix);
-  const std::string_view address = section.string(record.jwks_uri);
-  std::string& identity = policy->identity_;
-  for (const std::string_view part : {std::string_view(policy->rules_.issuer), address}) append(identity, part);
-  append(identity, std::to_string(policy->rules_.skew));
-  for (const program::StringRef name : section.array(record.audience)) {
-    policy->rules_.audience.emplace_back(section.string(name));
-    append(identity, "audience");
-    append(identity, policy->rules_.audience.back());
-  }
-  for (const program::StringRef name : section.array(record.algorithms)) {
-    const auto algorithm = algorithm_named(section.string(name));
-    // Keys are published, so that whoever has read them could make such a token.
-    if (!algorithm || *algorithm >= Algorithm::kHs256) return invalid("an algorithm that is not served");
-    policy->rules_.algorithms.add(*algorithm);
-    append(identity, algorithm_name(*algorithm));
-  }
-  if (policy->rules_.algorithms.empty()) return invalid("no algorithm is allowed");
+  std::string rest;
   for (const program::ClaimHeaderRecord& each : section.array(record.claim_headers)) {
     policy->claim_headers_.push_back(
         {std::string(section.string(each.claim)), std::string(section.string(each.header))});
-    append(identity, "claim");
-    append(identity, policy->claim_headers_.back().claim);
-    append(identity, policy->claim_headers_.back().header);
+    append(rest, "claim");
+    append(rest, policy->claim_headers_.back().claim);
+    append(rest, policy->claim_headers_.back().header);
   }
   policy->counted_claims_ = counted_claims(section);
   for (const std::string& claim : policy->counted_claims_) {
-    append(identity, "counted");
-    append(identity, claim);
+    append(rest, "counted");
+    append(rest, claim);
   }
-  const Result<net::client::Url> url = net::client::parse_url(address);
-  if (!url) return invalid("the address of the keys: " + url.error().text);
-  if (Status status = making.stores.may_call(*url); !status) return status.error();
-  policy->source_ = making.stores.jwks.source(*url, url->secure ? making.stores.trust.authorities() : nullptr);
+  const auto skew = static_cast<std::int64_t>(record.clock_skew_ns / 1'000'000'000);
+  for (const program::JwtIssuerRecord& each : section.array(record.issuers)) {
+    Result<Issuer> issuer = make_issuer(making, each, skew);
+    if (!issuer) return issuer.error();
+    issuer->identity += rest;
+    policy->issuers_.push_back(*std::move(issuer));
+  }
   return std::shared_ptr<const JwtPolicy>(std::move(policy));
+}
+
+// What it names is not verified yet: it chooses by whose keys and rules the token is verified, of which `iss` is one.
+const JwtPolicy::Issuer* JwtPolicy::issuer_of(std::string_view token) const {
+  if (issuers_.size() == 1) return &issuers_.front();
+  const std::optional<std::string> named = unverified_issuer(token);
+  if (!named) return nullptr;
+  const auto found = std::ranges::find(issuers_, *named, [](const Issuer& one) { return one.rules.issuer; });
+  return found == issuers_.end() ? nullptr : &*found;
 }
 
 JwtPolicy::Search JwtPolicy::find_token(const net::http1::HeadFields& fields, std::string_view& token) const {
@@ -164,27 +226,32 @@ net::Task<AuthResult> JwtPolicy::ask(const PolicyRequest& policy_request, AuthCo
       return deny(TokenFault::kMalformed);
   }
   if (token.size() > kMaxTokenBytes) return deny(TokenFault::kTooLarge);
-  const KeysNow keys = source_->keys(policy_request.now);
+  const Issuer* const issuer = issuer_of(token);
+  if (issuer == nullptr) return deny(TokenFault::kIssuer);
+  const KeysNow keys = issuer->keys(policy_request.now);
   if (keys.keys != nullptr) {
-    if (std::optional<AuthResult> auth_result = check_token(token, keys, context)) return *std::move(auth_result);
+    if (std::optional<AuthResult> auth_result = check_token(token, *issuer, keys, context)) {
+      return *std::move(auth_result);
+    }
   }
-  return ask_with_new_keys(std::string(token), context);
+  if (issuer->source == nullptr) return deny(TokenFault::kUnknownKey);
+  return ask_with_new_keys(std::string(token), *issuer, context);
 }
 
-net::Task<AuthResult> JwtPolicy::ask_with_new_keys(std::string token, AuthContext context) const {
-  const KeysNow keys = co_await source_->renewed(context.loop, context.waiter, context.calls);
+net::Task<AuthResult> JwtPolicy::ask_with_new_keys(std::string token, const Issuer& issuer, AuthContext context) const {
+  const KeysNow keys = co_await issuer.source->renewed(context.loop, context.waiter, context.calls);
   if (keys.keys == nullptr) {
     co_return AuthResult::fail("keys-unavailable", "The keys of the token issuer cannot be had.");
   }
-  std::optional<AuthResult> auth_result = check_token(token, keys, context);
+  std::optional<AuthResult> auth_result = check_token(token, issuer, keys, context);
   if (!auth_result) co_return deny(TokenFault::kUnknownKey);
   co_return *std::move(auth_result);
 }
 
-std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const KeysNow& keys,
+std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const Issuer& issuer, const KeysNow& keys,
                                                  AuthContext context) const {
   TokenCache& cache = context.stores.tokens;
-  const Digest digest = cache.key.of({identity_, bytes_of(keys.generation), token});
+  const Digest digest = cache.key.of({issuer.identity, bytes_of(keys.generation), token});
   if (const auto known = cache.tokens.find(digest)) {
     if (context.unix_now > (*known)->until) return deny(TokenFault::kExpired);
     AuthResult auth_result = AuthResult::pass();
@@ -193,7 +260,7 @@ std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const K
     auth_result.subject = subject_of(auth_result.claims.get());
     return auth_result;
   }
-  const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, rules_, context.unix_now);
+  const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, issuer.rules, context.unix_now);
   if (const auto* fault = std::get_if<TokenFault>(&judged)) {
     if (*fault == TokenFault::kUnknownKey) return std::nullopt;
     return deny(*fault);

@@ -36,23 +36,37 @@ class JwtPolicy {
   };
   JwtPolicy() = default;
 
+  /// An issuer, with its keys: those of a URL, which change, or those of the configuration.
+  struct Issuer {
+    TokenRules rules;
+    /// All settings that affect the result, for the cache key.
+    std::string identity;
+    std::shared_ptr<const JwksSource> source;  ///< null: the keys are `fixed`
+    KeysNow fixed{};
+
+    KeysNow keys(net::Time now) const { return source != nullptr ? source->keys(now) : fixed; }
+  };
+  static Result<Issuer> make_issuer(const PolicyContext& making, const program::JwtIssuerRecord& record,
+                                    std::int64_t skew);
+  static Status find_keys(const PolicyContext& making, const program::JwtIssuerRecord& record, Issuer& issuer);
+  /// Returns the issuer that a token names; null: none of these. Of one issuer no token is read for it.
+  const Issuer* issuer_of(std::string_view token) const;
+
   enum class Search : std::uint8_t { kFound, kMissing, kFault };
   Search find_token(const net::http1::HeadFields& fields, std::string_view& token) const;
   /// nullopt: the token's key is not among these.
-  std::optional<AuthResult> check_token(std::string_view token, const KeysNow& keys, AuthContext context) const;
-  net::Task<AuthResult> ask_with_new_keys(std::string token, AuthContext context) const;
+  std::optional<AuthResult> check_token(std::string_view token, const Issuer& issuer, const KeysNow& keys,
+                                        AuthContext context) const;
+  net::Task<AuthResult> ask_with_new_keys(std::string token, const Issuer& issuer, AuthContext context) const;
   std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
   AuthResult pass(const Digest& digest, const Token& token, Stores& stores) const;
 
-  TokenRules rules_;
+  std::vector<Issuer> issuers_;
   std::string header_;
   std::string prefix_;
   std::vector<ClaimHeader> claim_headers_;
   /// The claims that rate limits of the program count by.
   std::vector<std::string> counted_claims_;
-  /// All settings that affect the result, for the cache key.
-  std::string identity_;
-  std::shared_ptr<const JwksSource> source_;
 };
 
 /// Returns a claim as a field value: strings, numbers and booleans as they are, a list of them separated by commas.
