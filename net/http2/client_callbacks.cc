@@ -188,7 +188,7 @@ void set_label(const RequestLabel& label, std::string& count_text, std::vector<F
 bool ClientConnection::submit(ClientStream& stream, const http1::RequestHead& head) {
   const std::string_view scheme = secure_ ? "https" : "http";
   if (stream.accept_ != nullptr) {
-    tunnel_fields(head, scheme, engine_.fields_);
+    stream.accept_->empty() ? connect_fields(head, engine_.fields_) : tunnel_fields(head, scheme, engine_.fields_);
   } else {
     request_fields(head, scheme, engine_.fields_);
   }

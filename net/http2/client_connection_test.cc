@@ -411,6 +411,35 @@ TEST_F(Http2Client, AWebSocketGoesAsAPlainRequestWhereTheBackendTakesNone) {
   EXPECT_EQ(stream->read(), "HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n.");
 }
 
+// RFC 9113 §8.5: neither scheme nor path, and no settings to wait for. What comes after the answer are bytes.
+TEST_F(Http2Client, ATunnelOfTcpIsAConnect) {
+  auto stream = open();
+  ASSERT_TRUE(
+      stream->write("GET / HTTP/1.1\r\nHost: api.shop:80\r\nConnection: upgrade\r\nUpgrade: connect-tcp\r\n\r\n"));
+  const std::string sent = output().substr(24);
+  const auto frames = testing::frames_of(sent);
+  EXPECT_EQ(std::ranges::count(frames, kHeaders, &testing::Frame::type), 1);
+  ASSERT_TRUE(say(frame(kSettings, 0, 0, "")));
+  ASSERT_TRUE(say(frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}}))));
+  ASSERT_TRUE(say(frame(kData, kEndStream, 1, "bytes")));
+  EXPECT_EQ(stream->read(),
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: connect-tcp\r\n\r\nbytes.");
+  // This side goes on by itself.
+  ASSERT_TRUE(stream->write("more"));
+  const std::string more = output();
+  EXPECT_NE(more.find("more"), std::string::npos);
+}
+
+TEST_F(Http2Client, ATunnelThatIsRefusedIsAnAnswer) {
+  auto stream = open();
+  ASSERT_TRUE(
+      stream->write("GET / HTTP/1.1\r\nHost: api.shop:80\r\nConnection: upgrade\r\nUpgrade: connect-tcp\r\n\r\n"));
+  output();
+  ASSERT_TRUE(
+      say(frame(kSettings, 0, 0, "") + frame(kHeaders, kEndHeaders | kEndStream, 1, block({{":status", "404"}}))));
+  EXPECT_EQ(stream->read(), "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n.");
+}
+
 TEST_F(Http2Client, TheConnectionsEndIsTheirs) {
   auto lost = std::make_unique<Quiet>();
   auto connection = std::make_unique<ClientConnection>(engine, *lost, true, now);

@@ -4,6 +4,7 @@
 
 #include "base/text/ascii.h"
 #include "net/http2/client_connection.h"
+#include "net/http2/tcp_tunnel.h"
 #include "net/http2/web_socket.h"
 
 namespace edge::net::http2 {
@@ -64,6 +65,11 @@ bool ClientStream::take_request(std::string_view text) {
 }
 
 bool ClientStream::begin(const http1::RequestHead& head) {
+  if (head.upgrade && asks_for_tcp(head)) {
+    reader_.begin_tunnel();
+    accept_ = std::make_unique<const std::string>();
+    return connection_->submit(*this, head);
+  }
   // One that is too large to be kept cannot wait.
   if (!asks_for_web_socket(head) || !keeps_) return connection_->submit(*this, head);
   waits_for_settings_ = !connection_->settings_known();

@@ -2,7 +2,8 @@
 // response as HTTP/1.1 text. Closing the channel ends the stream: what was incomplete is cancelled.
 //
 // A request for WebSocket becomes an extended CONNECT (RFC 8441) where the backend supports it, and waits for the
-// backend's SETTINGS; else it is sent as a plain request without its Upgrade.
+// backend's SETTINGS; else it is sent as a plain request without its Upgrade. One for a tunnel of TCP (tcp_tunnel.h)
+// becomes a CONNECT.
 #pragma once
 
 #include <cstddef>
@@ -73,7 +74,7 @@ class ClientStream final : public Layer {
   bool keeps_ = true;
   /// Body of the request that waits for the window.
   OutgoingBody out_;
-  /// For a WebSocket request: the expected Sec-WebSocket-Accept (RFC 6455 §4.2.2).
+  /// For a WebSocket request: the expected Sec-WebSocket-Accept (RFC 6455 §4.2.2). Empty: a tunnel of TCP.
   std::unique_ptr<const std::string> accept_;
   ClientStream* previous_ = nullptr;
   ClientStream* next_ = nullptr;

@@ -114,4 +114,13 @@ void tunnel_fields(const http1::RequestHead& head, std::string_view scheme, std:
   }
 }
 
+void connect_fields(const http1::RequestHead& head, std::vector<Field>& out) {
+  out.clear();
+  out.push_back({":method", "CONNECT"});
+  out.push_back({":authority", head.host});
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (passes(head.fields, i)) out.push_back(head.fields[i]);
+  }
+}
+
 }  // namespace edge::net::http2

@@ -62,4 +62,7 @@ void request_fields(const http1::RequestHead& head, std::string_view scheme, std
 /// The same for a WebSocket request: an extended CONNECT (RFC 8441 §4), which needs no key (§5).
 void tunnel_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out);
 
+/// The same for a tunnel of TCP: a CONNECT to the head's host, without scheme and path (RFC 9113 §8.5).
+void connect_fields(const http1::RequestHead& head, std::vector<Field>& out);
+
 }  // namespace edge::net::http2

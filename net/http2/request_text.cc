@@ -6,6 +6,7 @@
 #include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http2/field_rules.h"
+#include "net/http2/tcp_tunnel.h"
 
 namespace edge::net::http2 {
 namespace {
@@ -133,14 +134,21 @@ RequestText::Fault RequestText::begin_fields() {
   return Fault::kNone;
 }
 
-// CONNECT has neither scheme nor path, and the parser refuses it; with :protocol it has all of them and is an upgrade.
+// CONNECT has neither scheme nor path, and the parser refuses it, unless it is taken; with :protocol it has all of them
+// and is an upgrade.
 RequestText::Fault RequestText::begin_connect() {
   if (!authority_.given) return Fault::kMalformed;
   if (!protocol_.given) {
     if (scheme_.given || path_.given) return Fault::kMalformed;
-    write("CONNECT ");
-    write(text(authority_));
-    write(" HTTP/1.1\r\n");
+    if (takes_connect_) {
+      body_ = BodyForm::kRaw;
+      write("GET / HTTP/1.1\r\nconnection: upgrade\r\n");
+      line("upgrade", kTcpTunnel);
+    } else {
+      write("CONNECT ");
+      write(text(authority_));
+      write(" HTTP/1.1\r\n");
+    }
   } else {
     const std::string_view path = text(path_);
     if (!scheme_.given || !valid_target(path) || path.front() != '/') return Fault::kMalformed;

@@ -18,7 +18,7 @@ enum class BodyForm : std::uint8_t {
   kNone,     ///< the stream ended with the fields
   kLength,   ///< the announced length; the caller compares it with DATA (RFC 9113 §8.1.1)
   kChunked,  ///< until END_STREAM, with trailers allowed
-  kRaw,      ///< bytes of a tunnel (RFC 8441)
+  kRaw,      ///< bytes of a tunnel (RFC 8441, RFC 9113 §8.5)
 };
 
 /// Composes one head at a time: field blocks of a connection never interleave (RFC 9113 §4.3).
@@ -32,6 +32,9 @@ class RequestText {
 
   /// Heads over `max_bytes` are cut, so that the parser rejects them: 431. `seed` is for WebSocket keys.
   RequestText(std::size_t max_bytes, std::uint64_t seed) : max_bytes_(max_bytes), seed_(seed) {}
+
+  /// A CONNECT becomes an upgrade to a tunnel of TCP (tcp_tunnel.h); else the parser refuses it.
+  void take_connect() { takes_connect_ = true; }
 
   /// Begins a head, written to `out`, which must be empty.
   void begin(Buffer& out);
@@ -75,6 +78,7 @@ class RequestText {
   Part protocol_;
   /// Size of the block so far, as counted by RFC 9113 §6.5.2.
   std::size_t decoded_ = 0;
+  bool takes_connect_ = false;
   bool in_fields_ = false;
   bool has_host_ = false;
   bool has_trailers_ = false;

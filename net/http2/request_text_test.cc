@@ -23,8 +23,9 @@ struct Composed {
   BodyForm body = BodyForm::kNone;
 };
 
-Composed compose(const Fields& fields, bool end_of_stream = true) {
+Composed compose(const Fields& fields, bool end_of_stream = true, bool takes_connect = false) {
   RequestText composer(kMaxBytes, 7);
+  if (takes_connect) composer.take_connect();
   Buffer out;
   composer.begin(out);
   Composed result;
@@ -170,6 +171,21 @@ TEST(RequestText, LeavesConnectToTheParser) {
   EXPECT_EQ(compose({{":method", "CONNECT"}}).fault, Fault::kMalformed);
   EXPECT_EQ(compose({{":method", "CONNECT"}, {":authority", "a.example:443"}, {":path", "/"}}).fault,
             Fault::kMalformed);
+}
+
+// RFC 9113 §8.5, of a peer that may tunnel.
+TEST(RequestText, MakesAnUpgradeOfAConnectThatIsTaken) {
+  const auto taken = [](const Fields& fields) { return compose(fields, false, true); };
+  const Composed tunnel = taken({{":method", "CONNECT"}, {":authority", "a.example:443"}, {"x", "y"}});
+  EXPECT_EQ(tunnel.body, BodyForm::kRaw);
+  EXPECT_EQ(tunnel.text,
+            "GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: connect-tcp\r\nhost: a.example:443\r\nx: y\r\n\r\n");
+  EXPECT_EQ(taken({{":method", "CONNECT"}, {":authority", "a.example:443"}, {"content-length", "3"}}).fault,
+            Fault::kMalformed);
+  EXPECT_EQ(taken({{":method", "CONNECT"}}).fault, Fault::kMalformed);
+  EXPECT_EQ(taken({{":method", "CONNECT"}, {":authority", "a.example:443"}, {":scheme", "https"}}).fault,
+            Fault::kMalformed);
+  EXPECT_EQ(taken(with({})).text, compose(with({}), false).text) << "others are as ever";
 }
 
 // At the limit, one byte over it, and far over it.

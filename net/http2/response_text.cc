@@ -2,6 +2,7 @@
 
 #include "net/http1/write.h"
 #include "net/http2/field_rules.h"
+#include "net/http2/tcp_tunnel.h"
 
 namespace edge::net::http2 {
 
@@ -54,8 +55,9 @@ ResponseText::Fault ResponseText::add_status(std::string_view value) {
   const int status = switches() ? 101 : status_;
   writer.status_line(status, http1::status_phrase(status));
   if (switches()) {
-    writer.lines("connection: upgrade\r\nupgrade: websocket\r\n");
-    writer.field("sec-websocket-accept", *accept_);
+    writer.lines("connection: upgrade\r\n");
+    writer.field("upgrade", accept_->empty() ? kTcpTunnel : "websocket");
+    if (!accept_->empty()) writer.field("sec-websocket-accept", *accept_);
   }
   out_->append(writer.text());
   return Fault::kNone;

@@ -26,7 +26,8 @@ class ResponseText {
   explicit ResponseText(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   /// Begins a head, appended to `out`. `accept`: the response to an extended CONNECT (RFC 8441 §5), of which a 2xx
-  /// becomes a 101 with this Sec-WebSocket-Accept; null: another response.
+  /// becomes a 101 with this Sec-WebSocket-Accept; empty: to a plain CONNECT (RFC 9113 §8.5), with none; null: another
+  /// response.
   void begin(Buffer& out, const std::string* accept);
   /// Adds the next field, in the order of the block.
   Fault add(std::string_view name, std::string_view value);

@@ -79,6 +79,9 @@ class ServerConnection {
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
+  /// Takes requests of CONNECT (RFC 9113 §8.5), as request_text.h has them. To be called before `feed`.
+  void take_connect() { text_.take_connect(); }
+
   /// Processes all of the bytes. \returns false when they end the connection; `produce` then returns the reason as
   /// frames.
   bool feed(std::string_view bytes, Time now);

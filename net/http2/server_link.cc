@@ -26,6 +26,7 @@ ServerLink::ServerLink(Loop& loop, ServerEngine& engine, Host& host, const LinkS
       waiter_(loop),
       http2_(engine, *this, loop.now()),
       idle_since_(loop.now()) {
+  if (settings.takes_connect) http2_.take_connect();
   client_.open(loop, std::move(transport));
 }
 

@@ -27,6 +27,8 @@ struct LinkSettings {
   Duration head_time;
   /// Without a stream; and for streams that a client does not read.
   Duration idle_time;
+  /// Takes requests of CONNECT: of a peer that may tunnel.
+  bool takes_connect = false;
 };
 
 /// For its loop's thread. Must live until `run` has ended.

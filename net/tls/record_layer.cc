@@ -226,6 +226,8 @@ PeerVerification RecordLayer::peer_verification() const {
   return result;
 }
 
+Handle<x509_st> RecordLayer::peer_certificate() const { return Handle<x509_st>(SSL_get1_peer_certificate(ssl_.get())); }
+
 std::string RecordLayer::peer_subject() const {
   if (!peer_verification().verified()) return {};
   X509* const peer = SSL_get0_peer_certificate(ssl_.get());

@@ -89,6 +89,8 @@ class RecordLayer final : public Layer {
   std::string_view version() const;
   std::string_view cipher() const;
   PeerVerification peer_verification() const;
+  /// Returns the peer's certificate; null: it has shown none.
+  Handle<x509_st> peer_certificate() const;
   /// Returns the subject of the peer's certificate as one line; empty without one that verifies.
   std::string peer_subject() const;
   /// Returns the names in that subject, as UTF-8; nullopt without a certificate that verifies, or when one is invalid.

@@ -10,6 +10,7 @@
 #include "net/byte_stream.h"
 #include "net/loop.h"
 #include "net/socket.h"
+#include "net/tls/handles.h"
 #include "program/format/format.h"
 
 namespace edge::runtime {
@@ -24,6 +25,8 @@ struct TlsFacts {
   /// Whether the client's certificate verifies, as the backend is told (session/client_certificate.h); empty: none was
   /// requested.
   std::string client_verification;
+  /// The certificate of another cluster, on a listener for those; null: elsewhere.
+  net::tls::Handle<x509_st> cluster_certificate;
 };
 
 struct ClientConnection {
@@ -50,6 +53,11 @@ struct ClientConnection {
   std::uint8_t peer_text_size_ = 0;
   std::array<char, 45> peer_text_;
 };
+
+/// Returns whether another cluster has made it, with a certificate that was believed.
+inline bool is_of_cluster(const ClientConnection& connection) {
+  return connection.tls != nullptr && connection.tls->cluster_certificate != nullptr;
+}
 
 /// The client side of an exchange: where the request's body is read from and the response is written to.
 struct ClientEnd {

@@ -8,12 +8,16 @@
 namespace edge::runtime {
 
 /// Lives from Worker::keep to Worker::forget, which the object calls itself when it has ended.
+struct ClientConnection;
+
 class ClientSession : public net::Retirable {
  public:
   /// Ends as soon as nothing is in flight; possibly at once.
   virtual void drain() = 0;
   /// Ends now, whatever it waits for.
   virtual void cancel() = 0;
+  /// Returns the client's connection; null where nothing was agreed on with it yet.
+  virtual const ClientConnection* connection() const { return nullptr; }
 
  protected:
   /// The connection's part of its source's count; a stream of HTTP/2 has none.

@@ -9,7 +9,8 @@ Http2Session::Http2Session(Worker& worker, ClientConnection connection, net::Tra
                            std::string_view unread)
     : worker_(worker),
       connection_(std::move(connection)),
-      link_(worker.loop(), worker.http2(), *this, {worker.options().head_timeout, worker.options().keep_alive_timeout},
+      link_(worker.loop(), worker.http2(), *this,
+            {worker.options().head_timeout, worker.options().keep_alive_timeout, is_of_cluster(connection_)},
             {worker.scratch().client(), worker.scratch().upstream()}, std::move(transport)) {
   connection_.http = 2;
   unread_.append(unread);

@@ -24,6 +24,7 @@ class Http2Session final : public ClientSession, net::http2::ServerLink::Host {
   /// Sends GOAWAY; ends when the streams have ended.
   void drain() override { link_.drain(); }
   void cancel() override { link_.cancel(); }
+  const ClientConnection* connection() const override { return &connection_; }
 
  private:
   net::Detached run();

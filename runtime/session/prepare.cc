@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "net/http2/tcp_tunnel.h"
 #include "program/filters.h"
 #include "runtime/session/client_address.h"
 #include "runtime/session/client_certificate.h"
@@ -161,7 +162,16 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
   if (request.pool->marks().any()) [[unlikely]] {
     request.make_terms().way = request.pool->marks().way_of(taken.listener->gateway->id);
   }
-  request.websocket = head.upgrade && asks_for_websocket(head);
+  if (head.upgrade) [[unlikely]] {
+    request.websocket = asks_for_websocket(head);
+    if (is_of_cluster(connection) && net::http2::asks_for_tcp(head)) {
+      // What is no HTTP cannot be a stream of it.
+      if (record.protocol == program::BackendProtocol::kHttp2) {
+        return end_with(ending, {501, "no-tunnel", "The service speaks HTTP/2 and takes no other bytes.", {}, false});
+      }
+      request.make_terms().tunnel = true;
+    }
+  }
   bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());
   request.body.limits = taken.listener->limits;
   request.response.section = &section;
@@ -185,7 +195,7 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
                      out);
   if (out.overflowed()) return end_with(ending, {431, "head-too-large", "The message head is too large.", {}, true});
   request.head = out.text();
-  if (taken.listener->cache != nullptr) {
+  if (taken.listener->cache != nullptr && !request.tunnels()) {
     const program::RouteRecord& route = *taken.route();
     begin_cache(exchange, arrival, connection.scheme(),
                 {program::name_space_of(section, route), section.string(route.name), taken.action->rule,

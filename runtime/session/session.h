@@ -39,6 +39,7 @@ class Session final : public ClientSession, private net::server::Http1Conversati
   /// connection.
   void drain() override;
   void cancel() override { waiter_.cancel(); }
+  const ClientConnection* connection() const override { return &connection_; }
 
  private:
   friend class net::server::Http1Conversation<Session>;

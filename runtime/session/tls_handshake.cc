@@ -124,10 +124,14 @@ void TlsHandshake::hand_on() {
   const net::tls::Site* const site = sites_->find(facts->server_name);
   if (site != nullptr && site->context().settings().client_certificate != net::tls::ClientCertificate::kNone) {
     facts->client_verification = client_verification(layer_.peer_verification());
+    const auto& authorities = site->context().settings().client_authorities;
+    if (authorities != nullptr && authorities->is_limited()) facts->cluster_certificate = layer_.peer_certificate();
   }
   const bool raw = site == nullptr || !site->context().settings().offers_http1;
   const bool http2 = layer_.protocol() == kHttp2;
   connection_.tls = facts;
+  // It may have been revoked since the handshake began.
+  if (facts->cluster_certificate != nullptr && !worker_.believes(connection_)) return client_.close();
   const auto go_on = [this](auto* next) {
     worker_.hand_over(*this, *next);
     next->start();

@@ -1,5 +1,10 @@
 #include "runtime/session/tunnel.h"
 
+#include <algorithm>
+#include <string>
+
+#include "net/http1/parse.h"
+#include "net/http2/tcp_tunnel.h"
 #include "runtime/session/client_address.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/balance/split.h"
@@ -7,6 +12,22 @@
 
 namespace edge::runtime {
 namespace {
+
+/// What a session writes for a CONNECT (net/http2/tcp_tunnel.h). The gateway goes by the service's field; the authority
+/// is for who reads along.
+std::string tunnel_request(std::string_view service, std::string_view client) {
+  // `service/shop/api:80`
+  const std::size_t space = service.find('/') + 1;
+  const std::size_t name = service.find('/', space) + 1;
+  const std::size_t colon = service.find(':', name);
+  const std::string_view port = colon == std::string_view::npos ? std::string_view() : service.substr(colon + 1);
+  const bool numbered = !port.empty() && std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+  std::string text = "GET / HTTP/1.1\r\nHost: ";
+  text.append(service.substr(name, colon - name)).append(".").append(service.substr(space, name - 1 - space));
+  text.append(":").append(numbered ? port : "0");
+  text.append("\r\nConnection: upgrade\r\nUpgrade: ").append(net::http2::kTcpTunnel);
+  return text.append("\r\nX-Forwarded-For: ").append(client).append("\r\n\r\n");
+}
 
 /// Endpoints that are tried before a client is given up.
 constexpr int kMaxTries = 3;
@@ -44,12 +65,16 @@ net::Task<void> Tunnel::serve() {
   connecting_at_ = worker_.loop().now();
   Acquired acquired = co_await connect(*pool, header);
   if (acquired.connection == nullptr) {
-    if (acquired.tried) endpoint_ = *acquired.tried;
+    if (acquired.tried) {
+      endpoint_ = *acquired.tried;
+      cluster_ = pool->cluster_of(*acquired.tried);
+    }
     ending_.reason = "connect-failed";
     co_return client_.reset_on_close();
   }
   connected_at_ = worker_.loop().now();
   endpoint_ = acquired.connection->endpoint().address;
+  cluster_ = acquired.connection->endpoint().cluster;
   worker_.counters().tunnels.add();
   co_await pump(*pool, std::move(acquired), idle);
 }
@@ -80,6 +105,16 @@ net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view header) 
   for (int tries = 1;; ++tries) {
     ending_.attempts = static_cast<std::uint32_t>(tries);
     Acquired acquired = co_await pool.acquire(waiter_, wanted);
+    if (acquired.connection != nullptr && acquired.connection->endpoint().way != nullptr) [[unlikely]] {
+      const net::Time until = worker_.loop().now() + net::Duration(pool.settings().connect_timeout_ns);
+      const AcquireFault fault = co_await open_to_cluster(*acquired.connection, until);
+      if (fault != AcquireFault::kNone) {
+        const net::SocketAddress tried = acquired.connection->endpoint().address;
+        const bool at_fault = fault == AcquireFault::kConnect;
+        pool.release(std::move(acquired.connection), at_fault ? AfterUse::kFailed : AfterUse::kClose);
+        acquired = {nullptr, fault, tried};
+      }
+    }
     if (acquired.connection != nullptr || acquired.fault != AcquireFault::kConnect || tries == kMaxTries) {
       co_return acquired;
     }
@@ -87,12 +122,44 @@ net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view header) 
   }
 }
 
+// The gateway of another cluster is asked by a CONNECT, which goes over a connection that others share (decision 401).
+// Nothing of the client's was sent until it has answered.
+net::Task<AcquireFault> Tunnel::open_to_cluster(UpstreamConnection& upstream, net::Time until) {
+  from_upstream_.drop();
+  to_upstream_ = {};
+  const std::string asked = tunnel_request(upstream.endpoint().way->service, connection_.peer_text());
+  iovec whole = net::piece(asked);
+  if (!to_upstream_.send(upstream, {&whole, 1})) co_return AcquireFault::kConnect;
+  net::http1::ParseHint hint;
+  for (;;) {
+    const net::Transfer got = from_upstream_.fill(upstream, worker_.scratch().upstream());
+    if (got.kind == net::Transfer::Kind::kDone) {
+      net::http1::ResponseHead& head = worker_.scratch().response;
+      const net::http1::ParseResult parsed = net::http1::parse_response(
+          from_upstream_.unread(), net::http1::Method::kGet, worker_.scratch().limits, hint, head);
+      if (parsed.state == net::http1::ParseState::kFault) co_return AcquireFault::kConnect;
+      if (parsed.state == net::http1::ParseState::kComplete) {
+        hint = {};
+        from_upstream_.consume(parsed.consumed);
+        if (head.status == 101) co_return AcquireFault::kNone;
+        if (head.status >= 200) co_return AcquireFault::kConnect;
+      }
+      continue;
+    }
+    if (got.kind != net::Transfer::Kind::kWouldBlock) co_return AcquireFault::kConnect;
+    from_upstream_.keep();
+    // The client's own bytes, as a greeting that names the site, wait meanwhile.
+    inlet_.keep();
+    const net::Wake wake = co_await waiter_.wait(until, upstream, net::kRead, client_, net::kHangUp);
+    if (wake == net::Wake::kCancelled || client_.hung_up()) co_return AcquireFault::kCancelled;
+    if (wake == net::Wake::kTimeout) co_return AcquireFault::kConnect;
+  }
+}
+
 net::Task<void> Tunnel::pump(BackendPool& pool, Acquired acquired, net::Duration idle) {
   UpstreamConnection& upstream = *acquired.connection;
-  net::Inlet from_upstream;
-  net::Outlet to_upstream;
   BytePump pump({worker_.loop(), worker_.scratch(), worker_.counters()}, {client_, inlet_, outlet_},
-                {upstream, from_upstream, to_upstream}, idle);
+                {upstream, from_upstream_, to_upstream_}, idle);
   pump.first_answer_to(upstream);
   co_await run_pump(pump, waiter_);
   ending_.received = pump.passed_up();
@@ -118,6 +185,12 @@ void Tunnel::log() {
   }
   LogEntry entry;
   if (!begin_entry(program_->logged_bind(connection_.slot), {connection_, server_name_, taken}, entry)) return;
+  std::string elsewhere;
+  if (cluster_ != nullptr) {
+    elsewhere = entry[LogText::kDestination];
+    append_cluster(*cluster_, elsewhere);
+    entry[LogText::kDestination] = elsewhere;
+  }
   LogFacts& facts = entry.facts;
   entry[LogText::kReason] = ending_.reason;
   facts.unix_milliseconds = worker_.unix_milliseconds();

@@ -36,6 +36,8 @@ class Tunnel final : public ClientSession {
   net::Task<void> serve();
   BackendPool* choose_pool(const Decision& decision);
   net::Task<Acquired> connect(BackendPool& pool, std::string_view header);
+  /// kNone: bytes go to the other cluster's service from now on.
+  net::Task<AcquireFault> open_to_cluster(UpstreamConnection& upstream, net::Time until);
   net::Task<void> pump(BackendPool& pool, Acquired acquired, net::Duration idle);
   void refuse(std::string_view reason);
   /// Writes its access log line at the end.
@@ -46,6 +48,8 @@ class Tunnel final : public ClientSession {
   net::Waiter waiter_;
   net::Inlet inlet_;
   net::Outlet outlet_;
+  net::Inlet from_upstream_;
+  net::Outlet to_upstream_;
   ClientConnection connection_;
   ProgramPin program_;
   std::string server_name_;
@@ -53,6 +57,7 @@ class Tunnel final : public ClientSession {
   std::optional<Decision> decision_;
   const program::BackendRecord* backend_ = nullptr;
   net::SocketAddress endpoint_{};
+  std::shared_ptr<const EndpointCluster> cluster_;  ///< of the endpoint; null: this one
   RequestEnd ending_;
   net::Time began_;
   net::Time connecting_at_{};

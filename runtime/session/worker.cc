@@ -148,7 +148,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
                   std::shared_ptr<const auth::Authentication> authentication, std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), program->backends_section(), tls->backends(), tls->clusters(),
-                             shared_.options.upstream_idle_timeout);
+                             tls->cluster_peers(), shared_.options.upstream_idle_timeout);
   next->announces = std::ranges::any_of(program->backends(), [](const program::BackendRecord& backend) {
     return backend.proxy_protocol != program::ProxyProtocol::kNone &&
            backend.protocol != program::BackendProtocol::kUdp;
@@ -193,7 +193,25 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
   next->looks_first = next->logged.any() || next->tls->challenges() != nullptr;
   next->program = std::move(program);
   tally_.forget_places();
+  // Before the first program there is no connection.
+  const bool first = program_->tls == nullptr;
+  const bool same_peers = first || program_->tls->cluster_peers() == next->tls->cluster_peers();
   program_ = ProgramPin(next.release());
+  if (!same_peers) cancel_refused();
+}
+
+bool Worker::believes(const ClientConnection& connection) const {
+  if (!is_of_cluster(connection)) return true;
+  // Without a list the program has no listener for clusters any more: what is under way there ends as elsewhere.
+  const auto& peers = program_->tls->cluster_peers();
+  return peers == nullptr || peers->allows(connection.tls->cluster_certificate.get());
+}
+
+void Worker::cancel_refused() {
+  for_each_session([this](ClientSession& session) {
+    const ClientConnection* const connection = session.connection();
+    if (connection != nullptr && !believes(*connection)) session.cancel();
+  });
 }
 
 void Worker::log_lost(const ThreadProgram& program, const ClientConnection& connection, const LostConnection& lost) {

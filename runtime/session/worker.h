@@ -146,6 +146,8 @@ class Worker {
   void log_lost(const ThreadProgram& program, const ClientConnection& connection, const LostConnection& lost);
   /// Adds a session that is not an accepted connection's: a stream's.
   void keep(ClientSession& session);
+  /// Returns whether a connection's cluster may call now; true for those that no cluster has made.
+  bool believes(const ClientConnection& connection) const;
   /// Transfers the connection of `from` to `to`; `from` is freed next.
   void hand_over(ClientSession& from, ClientSession& to);
   /// Removes a session that has ended; it is freed at the end of the batch.
@@ -154,6 +156,8 @@ class Worker {
  private:
   class Listener;
   void read_wall_clock();
+  /// Ends connections of clusters that are not believed any more, with all that is under way on them.
+  void cancel_refused();
   /// Called when the process is out of descriptors (`error`, of accept): accepts and closes one client of `listener`
   /// with the spare descriptor, so that the client does not wait in vain. False: none could be accepted.
   bool refuse_one(int listener, int error);

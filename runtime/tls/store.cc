@@ -62,6 +62,7 @@ class TlsStoreBuilder {
     for (const program::ClusterRefRecord& record : section.array(section.header<program::BackendsHeader>().clusters)) {
       store_->clusters_.push_back(contexts(section, record));
     }
+    if (!store_->clusters_.empty()) use_peers();
     return store_;
   }
 
@@ -178,6 +179,7 @@ class TlsStoreBuilder {
   /// Other clusters, by the list of those that may call. Null without the list, so that nobody is believed.
   std::shared_ptr<const Authorities> other_clusters(const SectionView& section, const SecretRecord& record,
                                                     const std::string& user, std::string& key) {
+    use_peers();
     const std::string* const pem = secrets_.find(section, record);
     const std::string* const peers =
         secrets_.find(section.string(record.name_space), section.string(record.name), program::kClusterPeersKey);
@@ -195,6 +197,22 @@ class TlsStoreBuilder {
       return nullptr;
     }
     return store_->authorities_.emplace(key, std::move(all)).first->second;
+  }
+
+  /// Whose connections go on: nobody's where the list is missing, or cannot be read.
+  void use_peers() {
+    if (store_->cluster_peers_ != nullptr) return;
+    const std::string* const peers =
+        secrets_.find(program::kClusterSecretSpace, program::kClusterSecretName, program::kClusterPeersKey);
+    const std::string key = "peers\n" + (peers != nullptr ? *peers : std::string());
+    store_->cluster_peers_ = known(&TlsStore::authorities_, key);
+    if (store_->cluster_peers_ != nullptr) return;
+    auto listed = std::make_shared<Authorities>();
+    if (peers == nullptr || !listed->allow_only(*peers)) {
+      listed = std::make_shared<Authorities>();
+      static_cast<void>(listed->allow_only({}));
+    }
+    store_->cluster_peers_ = store_->authorities_.emplace(key, std::move(listed)).first->second;
   }
 
   /// Those of all the secrets that can be used. `key` becomes what they were read from; empty: none can.
@@ -347,14 +365,19 @@ class TlsStoreBuilder {
     const auto add = [&](const std::string& cluster, const std::string& uri) {
       made.emplace(cluster, client(section, tls, "traffic to cluster " + cluster, "h2", uri));
     };
-    if (name != program::kAnyCluster) {
-      add(name, {});
-      return made;
-    }
     const std::string* const peers =
         secrets_.find(program::kClusterSecretSpace, program::kClusterSecretName, program::kClusterPeersKey);
-    if (peers == nullptr) return made;
-    for (const std::string& uri : program::peer_uris(*peers)) {
+    const std::vector<std::string> uris = peers == nullptr ? std::vector<std::string>() : program::peer_uris(*peers);
+    if (name != program::kAnyCluster) {
+      // One that is not listed is not asked either: it would be found out at each connection anew.
+      if (std::ranges::find(uris, program::cluster_uri(name)) != uris.end()) {
+        add(name, {});
+      } else {
+        made.emplace(name, nullptr);
+      }
+      return made;
+    }
+    for (const std::string& uri : uris) {
       if (uri.starts_with(program::kClusterUri)) add(uri.substr(program::kClusterUri.size()), uri);
     }
     return made;

@@ -38,6 +38,9 @@ class TlsStore {
   /// Returns the contexts of each ClusterRefRecord: one, or for `*` one for each cluster that is known. Null: no
   /// connection is allowed.
   std::span<const ClusterContexts> clusters() const { return clusters_; }
+  /// Returns which other clusters are believed, by the list of those that may call and be called. Null: the program has
+  /// neither listeners for other clusters nor backends of them.
+  const std::shared_ptr<const net::tls::Authorities>& cluster_peers() const { return cluster_peers_; }
   /// Returns whether a listener (by index in the program) decrypts but has no certificate: every handshake is refused.
   bool shows_nothing(std::uint32_t listener) const { return shows_nothing_[listener]; }
   /// Returns the answers to CAs that validate names; null: none does.
@@ -61,6 +64,7 @@ class TlsStore {
   std::vector<std::shared_ptr<const net::tls::Sites>> sites_;
   std::vector<std::shared_ptr<const net::tls::ClientContext>> backends_;
   std::vector<ClusterContexts> clusters_;
+  std::shared_ptr<const net::tls::Authorities> cluster_peers_;
   std::vector<bool> shows_nothing_;
   std::shared_ptr<const Challenges> challenges_;
   std::vector<std::string> faults_;

@@ -141,7 +141,7 @@ class Tries {
 
  private:
   void take(const ConnectionTerms& terms) {
-    wanted_.fresh = !terms.proxy_header.empty();
+    wanted_.fresh = !terms.proxy_header.empty() || terms.tunnel;
     wanted_.header = terms.proxy_header;
     wanted_.way = terms.way;
     const net::SocketAddress* const endpoint = terms.affinity == nullptr ? nullptr : terms.affinity->wanted();
@@ -167,6 +167,37 @@ class Tries {
   std::uint32_t most_elsewhere_ = 0;
   bool pauses_ = false;
 };
+
+/// The answer to a cluster's CONNECT (RFC 9110 §9.3.6), as a session of HTTP/1.1 writes it.
+constexpr std::string_view kConnected =
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: connect-tcp\r\n\r\n";
+
+// Bytes for another cluster, which has asked for a tunnel to this endpoint. \returns why it was broken off, if it was.
+net::Task<Failure> carry(const ForwardRequest& request, const ForwardFor& on_behalf, UpstreamConnection& upstream,
+                         ExchangeResult& result) {
+  const ClientEnd& client = on_behalf.client;
+  result.body = BodyState::kRead;
+  result.reset = true;
+  iovec answer = net::piece(kConnected);
+  if (!client.outlet.send(client.channel, {&answer, 1})) {
+    co_return Failure{Origin::kClient, FailureKind::kClientGone, false};
+  }
+  result.status = 101;
+  result.answered = true;
+  on_behalf.counts.tunnels.add();
+  net::Inlet from_upstream;
+  net::Outlet to_upstream;
+  BytePump pump({on_behalf.worker.loop, on_behalf.worker.scratch, on_behalf.counts},
+                {client.channel, client.inlet, client.outlet}, {upstream, from_upstream, to_upstream},
+                request.deadlines.idle);
+  pump.first_answer_to(upstream);
+  co_await run_pump(pump, client.waiter);
+  result.received = pump.passed_up();
+  result.sent = pump.passed_down();
+  result.reason = pump.reason();
+  if (pump.failure()) upstream.reset_on_close();
+  co_return pump.failure();
+}
 
 // What follows a switch of protocols. \returns why it was broken off, if it was.
 net::Task<Failure> speak(const ForwardRequest& request, const ForwardFor& on_behalf, Relay& relay,
@@ -217,8 +248,15 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
       result.reusable = true;
     } else {
       UpstreamConnection& upstream = *acquired.connection;
-      if (request.terms != nullptr && request.terms->affinity != nullptr) [[unlikely]] {
-        request.terms->affinity->answered_by(upstream.endpoint().address);
+      if (request.terms != nullptr) [[unlikely]] {
+        if (request.terms->affinity != nullptr) request.terms->affinity->answered_by(upstream.endpoint().address);
+        if (request.terms->tunnel) {
+          result.failure = co_await carry(request, on_behalf, upstream, result);
+          const bool unanswered = result.failure.kind == FailureKind::kUpstreamReset && result.sent == 0;
+          traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, result.status, result.failure);
+          request.pool->release(std::move(acquired.connection), unanswered ? AfterUse::kFailed : AfterUse::kClose);
+          co_return result;
+        }
       }
       const bool pooled = upstream.requests() > 1;
       if (pooled && !request.idempotent() && !looks_alive(upstream)) {

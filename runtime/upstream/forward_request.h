@@ -27,6 +27,8 @@ struct ConnectionTerms {
   std::unique_ptr<Affinity> affinity;
   /// RouteMarks::way_of its gateway.
   std::uint64_t way = 0;
+  /// Another cluster asks for a tunnel of TCP to an endpoint (net/http2/tcp_tunnel.h): no request is sent there.
+  bool tunnel = false;
 };
 
 struct ForwardRequest {
@@ -76,6 +78,7 @@ struct ForwardRequest {
     response.backend_http = to.settings().protocol == program::BackendProtocol::kHttp2 ? 2 : 1;
   }
 
+  bool tunnels() const { return terms != nullptr && terms->tunnel; }
   ConnectionTerms& make_terms() {
     if (terms == nullptr) terms = std::make_unique<ConnectionTerms>();
     return *terms;

@@ -1,11 +1,10 @@
 // Datagrams through the whole product, on real sockets: sessions, endpoints that refuse or go, programs that change,
-// what strangers may cost, a drain, and a process that takes over.
+// what strangers may cost, and a drain. A process that takes over: udp_takeover_test.cc.
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,160 +14,14 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "net/datagrams.h"
 #include "net/proxy_protocol.h"
-#include "tests/support/proxy.h"
+#include "tests/runtime/udp_proxy.h"
 
 namespace edge::test {
 namespace {
-
-using net::Fd;
-using net::SocketAddress;
-
-constexpr int kPatienceMilliseconds = 20'000;
-
-IpAddress loopback() { return *parse_ip("127.0.0.1"); }
-Fd socket_of(Result<Fd> opened) { return opened.ok() ? std::move(*opened) : Fd(); }
-
-bool readable(int fd, int milliseconds = kPatienceMilliseconds) {
-  pollfd wait{fd, POLLIN, 0};
-  return ::poll(&wait, 1, milliseconds) == 1 && (wait.revents & POLLIN) != 0;
-}
-
-/// A client's socket, from a port of its own.
-class Client {
- public:
-  explicit Client(std::uint16_t proxy, const IpAddress& at = loopback())
-      : socket_(socket_of(net::connect_udp({at, proxy}))) {}
-
-  bool send(std::string_view text) const {
-    return ::send(socket_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
-  }
-  /// `?` when nothing comes.
-  std::string receive() const {
-    std::string text(70'000, '\0');
-    if (!readable(socket_.get())) return "?";
-    const ssize_t size = ::recv(socket_.get(), text.data(), text.size(), 0);
-    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    return text;
-  }
-  std::string ask(std::string_view text) const { return send(text) ? receive() : "?"; }
-  /// Until it is answered, as one does whose datagrams may be lost.
-  std::string insist(std::string_view text) const {
-    for (int tries = 0; tries < 100; ++tries) {
-      if (send(text) && readable(socket_.get(), 200)) return receive();
-    }
-    return "?";
-  }
-  int fd() const { return socket_.get(); }
-
- private:
-  Fd socket_;
-};
-
-/// An endpoint that answers each datagram with its own name and the datagram; `port` with the port that it came from,
-/// one that begins with `many ` as often as it says, and none that begins with `quiet`.
-class Echo {
- public:
-  explicit Echo(std::string name, std::uint16_t port = 0)
-      : name_(std::move(name)), socket_(socket_of(net::listen_udp(loopback(), port))) {
-    port_ = net::local_address(socket_.get()).port;
-    thread_ = std::thread([this] { run(); });
-  }
-  ~Echo() {
-    stopped_ = true;
-    thread_.join();
-  }
-  std::uint16_t port() const { return port_; }
-  std::uint64_t met() const { return met_; }
-
- private:
-  void run() {
-    std::string text(70'000, '\0');
-    while (!stopped_) {
-      if (!readable(socket_.get(), 20)) continue;
-      sockaddr_storage peer{};
-      socklen_t size = sizeof peer;
-      const ssize_t got =
-          ::recvfrom(socket_.get(), text.data(), text.size(), 0, reinterpret_cast<sockaddr*>(&peer), &size);
-      if (got < 0) continue;
-      ++met_;
-      const std::string_view asked(text.data(), static_cast<std::size_t>(got));
-      if (asked.starts_with("quiet")) continue;
-      const int times = asked.starts_with("many ") ? std::atoi(std::string(asked.substr(5)).c_str()) : 1;
-      const std::string from = std::to_string(ntohs(reinterpret_cast<const sockaddr_in&>(peer).sin_port));
-      const std::string answer = name_ + ":" + (asked == "port" ? from : std::string(asked));
-      for (int i = 0; i < times; ++i) {
-        ::sendto(socket_.get(), answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&peer), size);
-      }
-    }
-  }
-
-  std::string name_;
-  Fd socket_;
-  std::uint16_t port_ = 0;
-  std::atomic<bool> stopped_{false};
-  std::atomic<std::uint64_t> met_{0};
-  std::thread thread_;
-};
-
-class Udp : public testing::Test {
- protected:
-  void start(unsigned threads = 2, std::uint32_t most_sessions = 16'384, bool own_port = true) {
-    runtime::ServerOptions options;
-    options.threads = threads;
-    options.max_udp_sessions = most_sessions;
-    options.ephemeral_ports = own_port;
-    auto started = runtime::Server::start(options);
-    ASSERT_TRUE(started.ok());
-    server = std::move(*started);
-  }
-
-  static std::string endpoints_of(const std::vector<std::uint16_t>& ports) {
-    std::string list;
-    for (const std::uint16_t port : ports) {
-      list += (list.empty() ? "" : ", ") + ("{address: '127.0.0.1:" + std::to_string(port) + "'}");
-    }
-    return "endpoints: [" + list + "]";
-  }
-  static std::string backend(const std::string& name, const std::vector<std::uint16_t>& ports,
-                             const std::string& more = {}) {
-    return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\nmetadata: {name: " + name +
-           "}\nspec: {protocol: UDP, " + endpoints_of(ports) + (more.empty() ? "" : ", " + more) + "}\n";
-  }
-  static std::string route(const std::string& rule) {
-    return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: r}\nspec: {parentRefs: [{name: "
-           "g}], rules: [{" +
-           rule + "}]}\n";
-  }
-  static std::string gateway(const std::string& more = {}) {
-    return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: g}\nspec: {listeners: [{name: dns, "
-           "port: 53, protocol: UDP}]" +
-           (more.empty() ? "" : ", " + more) + "}\n";
-  }
-  void serve(const std::string& config) {
-    const auto compiled = compile_text("test", config);
-    ASSERT_TRUE(compiled.ok()) << compiled.error().text << config;
-    server->set_endpoints(compiled->endpoints);
-    ASSERT_TRUE(server->install(compiled->program).ok());
-  }
-  std::uint16_t port() const { return server->addresses().at(0).port; }
-  std::uint64_t dropped(std::size_t why) const { return server->stats().udp_drops.at(why); }
-  /// Looks again until it is so.
-  template <typename Condition>
-  static bool becomes(Condition condition) {
-    for (int tries = 0; tries < 4000; ++tries) {
-      if (condition()) return true;
-      ::poll(nullptr, 0, 5);
-    }
-    return false;
-  }
-
-  std::unique_ptr<runtime::Server> server;
-};
 
 constexpr std::size_t kNoRoute = 0;
 constexpr std::size_t kNoEndpoint = 1;
@@ -518,115 +371,6 @@ TEST_F(Udp, ADrainStillForwardsAnswersThatAreDue) {
   EXPECT_EQ(client.receive(), "late");
   draining.join();
   EXPECT_EQ(server->stats().udp_sessions_active, 0U);
-}
-
-TEST_F(Udp, AProcessThatTakesOverHasThePortAndLosesNothing) {
-  start();
-  Echo a("a");
-  const std::string config = gateway() + backend("be", {a.port()}) + route("backendRefs: [{name: be}]");
-  serve(config);
-  const std::uint16_t served = port();
-  std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(clients.emplace_back(std::make_unique<Client>(served))->ask("q"), "a:q");
-  }
-  std::unique_ptr<runtime::Server> before = std::move(server);
-  std::vector<runtime::ListeningSockets> sockets = before->share_listeners();
-  ASSERT_EQ(sockets.size(), 1U);
-  EXPECT_TRUE(sockets[0].udp);
-  start(3);
-  server->adopt(std::move(sockets));
-  serve(config);
-  EXPECT_EQ(port(), served);
-  EXPECT_TRUE(before->drain(std::chrono::seconds(20)));
-  // One of an older version gives no flows.
-  server->take_flows({});
-  for (const auto& client : clients) EXPECT_EQ(client->ask("again"), "a:again");
-  before.reset();
-  for (const auto& client : clients) EXPECT_EQ(client->ask("more"), "a:more");
-}
-
-// Flows go on by the sockets that they have to their endpoints, which see no other client; those whose endpoint the new
-// process does not have begin anew.
-TEST_F(Udp, AProcessThatTakesOverGoesOnWithFlows) {
-  start();
-  Echo a("a");
-  Echo b("b");
-  Echo c("c");
-  const std::string listener = gateway();
-  const std::string to_be = route("backendRefs: [{name: be}]");
-  serve(listener + backend("be", {a.port(), b.port(), c.port()}) + to_be);
-  const std::uint16_t served = port();
-  std::vector<std::pair<std::unique_ptr<Client>, std::string>> flows;
-  for (int i = 0; i < 30; ++i) {
-    auto client = std::make_unique<Client>(served);
-    std::string answer = client->ask("port");
-    flows.emplace_back(std::move(client), std::move(answer));
-  }
-  std::unique_ptr<runtime::Server> before = std::move(server);
-  std::vector<runtime::ListeningSockets> sockets = before->share_listeners();
-  start(3);
-  server->adopt(std::move(sockets));
-  serve(listener + backend("be", {a.port(), b.port()}) + to_be);
-  EXPECT_EQ(port(), served);
-  // Both have the sockets, and one receives.
-  for (const auto& [client, answer] : flows) EXPECT_EQ(client->ask("port"), answer);
-  EXPECT_EQ(server->stats().udp_sessions_active, 0U);
-  // An answer that is due comes, whoever has the socket meanwhile.
-  const auto& waiting = *std::ranges::find_if(flows, [](const auto& flow) { return flow.second.starts_with("a:"); });
-  ASSERT_TRUE(waiting.first->send("many 3"));
-  EXPECT_EQ(waiting.first->receive(), "a:many 3");
-  server->take_flows(before->give_flows());
-  EXPECT_EQ(before->stats().udp_sessions_active, 0U);
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(waiting.first->receive(), "a:many 3");
-  EXPECT_TRUE(before->drain(std::chrono::seconds(20)));
-  before.reset();
-  for (const auto& [client, answer] : flows) {
-    const std::string now = client->ask("port");
-    if (answer.starts_with("c:")) {
-      EXPECT_FALSE(now.starts_with("c:") || now == "?") << now;
-    } else {
-      EXPECT_EQ(now, answer);
-    }
-  }
-  EXPECT_EQ(server->stats().udp_sessions_active, flows.size());
-  // New flows have all of it, too.
-  EXPECT_NE(Client(served).ask("new"), "?");
-}
-
-TEST_F(Udp, APortThatAnotherProcessHasIsReportedAndTriedAgain) {
-  Fd other = socket_of(net::listen_udp(std::nullopt, 0));
-  const std::uint16_t taken = net::local_address(other.get()).port;
-  start(2, 100, false);
-  Echo a("a");
-  const std::string config =
-      "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: g}\nspec: {listeners: [{name: dns, "
-      "port: " +
-      std::to_string(taken) + ", protocol: UDP}]}\n";
-  serve(config + backend("be", {a.port()}) + route("backendRefs: [{name: be}]"));
-  const auto unbound = server->unbound();
-  ASSERT_EQ(unbound.size(), 1U);
-  EXPECT_EQ(unbound[0].listener, "dns");
-  EXPECT_EQ(unbound[0].fault, runtime::ListenFault::kPort);
-  EXPECT_NE(unbound[0].reason.find("UDP port"), std::string::npos) << unbound[0].reason;
-  other.reset();
-  EXPECT_TRUE(server->recheck_listeners());
-  EXPECT_TRUE(server->unbound().empty());
-  EXPECT_EQ(Client(taken).ask("q"), "a:q");
-}
-
-TEST_F(Udp, OneNumberIsAPortOfUdpAndOneOfTcp) {
-  start();
-  Echo a("a");
-  serve(
-      "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: g}\nspec: {listeners: [{name: dns, "
-      "port: "
-      "53, protocol: UDP}, {name: zone, port: 53, protocol: TCP}]}\n" +
-      backend("be", {a.port()}) + route("backendRefs: [{name: be}]"));
-  ASSERT_EQ(server->addresses().size(), 2U);
-  for (const runtime::BoundAddress& one : server->addresses()) {
-    if (one.listener == "dns") EXPECT_EQ(Client(one.port).ask("q"), "a:q");
-  }
 }
 
 }  // namespace

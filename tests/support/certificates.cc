@@ -1,5 +1,6 @@
 #include "tests/support/certificates.h"
 
+#include <array>
 #include <cstdlib>
 
 #include <openssl/ocsp.h>
@@ -45,6 +46,15 @@ X509* blank(EVP_PKEY* key, const std::string& name, std::chrono::seconds lifetim
   return made;
 }
 
+void number_by_time(X509* certificate, std::uint64_t milliseconds) {
+  std::array<unsigned char, 16> bytes{};
+  RAND_bytes(bytes.data() + 8, 8);
+  for (int i = 7; i >= 0; --i, milliseconds >>= 8) bytes[static_cast<std::size_t>(i)] = milliseconds & 0xff;
+  BIGNUM* const number = BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr);
+  need(BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nullptr);
+  BN_free(number);
+}
+
 }  // namespace
 
 struct TestAuthority::Impl {
@@ -72,6 +82,7 @@ TestAuthority::~TestAuthority() {
 IssuedCertificate TestAuthority::issue(const IssueOptions& options) const {
   EVP_PKEY* const key = options.rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
   X509* const made = blank(key, options.common_name, options.lifetime);
+  if (options.issued_milliseconds != 0) number_by_time(made, options.issued_milliseconds);
   X509_set_issuer_name(made, X509_get_subject_name(impl_->certificate));
   std::string names;
   for (const std::string& name : options.names) names += (names.empty() ? "DNS:" : ",DNS:") + name;

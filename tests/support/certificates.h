@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ struct IssueOptions {
   std::vector<std::string> uris{};
   std::string common_name = "test";
   bool rsa = false;
+  /// The first eight of the 16 bytes of its serial number, as clusters' certificates have it; 0: a number of no
+  /// meaning.
+  std::uint64_t issued_milliseconds = 0;
   std::chrono::seconds lifetime = std::chrono::hours(24);  ///< negative: over already
 };
 

@@ -231,15 +231,6 @@ class Attacher {
     const bool streams = speaks_streams(listener);
     const bool bytes =
         each_backend([&](const LinkedBackend& backend, const model::BackendRef& written, std::string field) {
-          if (!backend.failover.clusters.empty()) {
-            beyond(listener, written.backend.name.span, std::move(field),
-                   backend.identity.text() +
-                       " has `clusterRefs`, which are called over HTTP/2, and a listener of "
-                       "protocol " +
-                       protocol + " forwards bytes that may be anything",
-                   "leave `clusterRefs` out of the backend that takes bytes, or terminate TLS and route HTTP");
-            return false;
-          }
           if (backend.protocol != program::BackendProtocol::kHttp2) return true;
           beyond(listener, written.backend.name.span, std::move(field),
                  backend.identity.text() + " is spoken to by HTTP/2, and a listener of protocol " + protocol +

@@ -75,7 +75,7 @@ void BackendPool::configure(const program::BackendRecord& record, net::Duration 
   refresh();
 }
 
-void BackendPool::set_ways(std::vector<ClusterWay> ways) {
+void BackendPool::set_ways(std::vector<ClusterWay> ways, std::shared_ptr<const net::tls::Authorities> peers) {
   std::vector<std::shared_ptr<const ClusterWay>> next;
   for (ClusterWay& way : ways) {
     auto known = way_to(way.cluster);
@@ -83,6 +83,7 @@ void BackendPool::set_ways(std::vector<ClusterWay> ways) {
     next.push_back(same ? std::move(known) : std::make_shared<const ClusterWay>(std::move(way)));
   }
   ways_ = std::move(next);
+  if (std::exchange(peers_, std::move(peers)) != peers_) close_refused();
 }
 
 std::shared_ptr<const ClusterWay> BackendPool::way_to(const std::string& cluster) const {

@@ -108,8 +108,9 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   BackendPool& operator=(const BackendPool&) = delete;
 
   void configure(const program::BackendRecord& record, net::Duration default_idle_timeout);
-  /// Sets how other clusters are reached, one way to each. To be called before `configure`.
-  void set_ways(std::vector<ClusterWay> ways);
+  /// Sets how other clusters are reached, one way to each, and which of them are believed (null: none). Connections to
+  /// those that are not any more are closed, with their streams. To be called before `configure`.
+  void set_ways(std::vector<ClusterWay> ways, std::shared_ptr<const net::tls::Authorities> peers);
   /// Sets the TLS context for the endpoints where the settings ask for TLS; null: connections fail.
   void encrypt(std::shared_ptr<const net::tls::ClientContext> context);
   const program::BackendRecord& settings() const { return settings_; }
@@ -212,6 +213,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   void wake_for_room(const SharedConnection& shared);
   SharedConnection* idle_shared() const;
   void close_shared(bool all);
+  void close_refused();
 
   net::Loop& loop_;
   UpstreamCounts& counts_;
@@ -221,6 +223,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   std::shared_ptr<const net::tls::ClientContext> tls_;
   const std::shared_ptr<BackendState> state_;
   std::vector<std::shared_ptr<const ClusterWay>> ways_;
+  std::shared_ptr<const net::tls::Authorities> peers_;
   /// Requests in flight are counted: balancing needs it, or spilling to other clusters.
   bool counts_load_ = false;
   program::BackendRecord settings_{};

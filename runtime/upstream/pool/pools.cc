@@ -25,10 +25,10 @@ std::vector<ClusterWay> ways_of(std::uint64_t backend_id, const program::Section
 
 }  // namespace
 
-std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::BackendRecord> backends,
-                                                       const program::SectionView& section, Contexts tls,
-                                                       ClusterContexts cluster_tls,
-                                                       net::Duration default_idle_timeout) {
+std::vector<std::shared_ptr<BackendPool>> Pools::apply(
+    std::span<const program::BackendRecord> backends, const program::SectionView& section, Contexts tls,
+    ClusterContexts cluster_tls, const std::shared_ptr<const net::tls::Authorities>& cluster_peers,
+    net::Duration default_idle_timeout) {
   std::vector<std::shared_ptr<BackendPool>> result;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> next;
   result.reserve(backends.size());
@@ -42,13 +42,17 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::
       pool = BackendPool::make({loop_, counts_, http2_, records_, backends_.route_marks()}, backends_.of(record.id),
                                start_);
     }
-    pool->set_ways(ways_of(record.id, section, cluster_tls));
+    pool->set_ways(ways_of(record.id, section, cluster_tls), cluster_peers);
     pool->configure(record, default_idle_timeout);
     pool->encrypt(tls[result.size()]);
     next.emplace(record.id, pool);
     result.push_back(std::move(pool));
   }
   pools_.swap(next);
+  // Their backends are not served any more, and their clusters may be revoked all the same.
+  for (const auto& [id, pool] : next) {
+    if (!pools_.contains(id)) pool->set_ways({}, cluster_peers);
+  }
   return result;
 }
 

@@ -26,11 +26,13 @@ class Pools {
   using ClusterContexts =
       std::span<const std::map<std::string, std::shared_ptr<const net::tls::ClientContext>, std::less<>>>;
   /// Makes the pools of a program's backends, in the order of its records, each with its TLS context; `cluster_tls`:
-  /// one per ClusterRefRecord of `section`. Pools of backends
-  /// that the program does not name are dropped: they live on in programs that requests still pin.
+  /// one per ClusterRefRecord of `section`; `cluster_peers`: which other clusters are believed, null: none is called.
+  /// Pools of backends that the program does not name are dropped: they live on in programs that requests still pin.
   std::vector<std::shared_ptr<BackendPool>> apply(std::span<const program::BackendRecord> backends,
                                                   const program::SectionView& section, Contexts tls,
-                                                  ClusterContexts cluster_tls, net::Duration default_idle_timeout);
+                                                  ClusterContexts cluster_tls,
+                                                  const std::shared_ptr<const net::tls::Authorities>& cluster_peers,
+                                                  net::Duration default_idle_timeout);
   /// Called after endpoints were added or removed: closes connections to removed ones now, not at the next request.
   void refresh();
   void close_idle();

@@ -36,7 +36,11 @@ net::Task<AcquireFault> BackendPool::secure(net::Waiter& waiter, UpstreamConnect
   }
   // What is not agreed on would be spoken past the server.
   const bool agreed = !connection.endpoint().shares || layer.protocol() == "h2";
-  if (step == Step::kDone && agreed) co_return AcquireFault::kNone;
+  if (step == Step::kDone && agreed) {
+    if (!remote) co_return AcquireFault::kNone;
+    // A certificate that was revoked is valid all the same.
+    if (peers_ != nullptr && peers_->allows(layer.peer_certificate().get())) co_return AcquireFault::kNone;
+  }
   counts_.tls_failures.add();
   co_return AcquireFault::kTls;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "net/tls/record_layer.h"
 #include "program/cluster_traffic.h"
 #include "runtime/upstream/pool/backend_pool.h"
 
@@ -16,6 +17,10 @@ SharedConnection::SharedConnection(BackendPool& pool, std::shared_ptr<UpstreamEn
   pool_.shared_ = this;
   endpoint_->shared.push_back(this);
   cluster_way_ = endpoint_->way;
+  if (cluster_way_ != nullptr) {
+    // BackendPool::secure has put this layer there.
+    certificate_ = static_cast<const net::tls::RecordLayer&>(*transport.layer).peer_certificate();
+  }
   channel_.start(std::move(transport), pool_.encrypts(*endpoint_));
   if (cluster_way_ != nullptr) {
     channel_.label({.name = std::string(program::kClusterServiceField),
@@ -173,6 +178,16 @@ void BackendPool::close_shared(bool all) {
     SharedConnection* next = shared->next_;
     if (shared->idle() && (all || shared->endpoint_->gone || shared->endpoint_->way != shared->cluster_way_))
       shared->shut();
+    shared = next;
+  }
+}
+
+/// Closes those to clusters that are not believed any more, whatever is under way on them.
+void BackendPool::close_refused() {
+  for (SharedConnection* shared = shared_; shared != nullptr;) {
+    SharedConnection* next = shared->next_;
+    const bool remote = shared->cluster_way_ != nullptr;
+    if (remote && (peers_ == nullptr || !peers_->allows(shared->certificate_.get()))) shared->shut();
     shared = next;
   }
 }

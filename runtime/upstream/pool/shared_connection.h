@@ -47,6 +47,8 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   net::http2::ClientChannel channel_;
   /// By which it was made.
   std::shared_ptr<const ClusterWay> cluster_way_;
+  /// That the other cluster's gateway has shown; null: it is of this one.
+  net::tls::Handle<x509_st> certificate_;
   std::uint32_t requests_ = 0;
   std::uint64_t way_ = 0;  ///< as UpstreamConnection's
   /// Counted among the backend's idle connections.
