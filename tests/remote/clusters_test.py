@@ -65,6 +65,8 @@ def free_port():
 class Cluster:
     """An edge-standalone: resource API, controller and agent of one cluster."""
 
+    otlp = "off"  # where it receives traces
+
     def __init__(self, folder, name, port=None, more=()):
         self.name, self.data, self.port = name, os.path.join(folder, name), port or free_port()
         self.log_path = os.path.join(folder, name + ".log")
@@ -77,7 +79,7 @@ class Cluster:
         self.metrics = free_port()
         command = [os.path.join(BIN, "edge-standalone"), "--data-dir", self.data, "--api-listen", "127.0.0.1:0",
                    "--agents-listen", f"127.0.0.1:{self.port}", "--metrics-listen", f"127.0.0.1:{self.metrics}",
-                   "--health-listen", "127.0.0.1:0", "--otlp-listen", "off", "--traces-listen",
+                   "--health-listen", "127.0.0.1:0", "--otlp-listen", self.otlp, "--traces-listen",
                    "127.0.0.1:0", "--ephemeral-ports", "--threads", "1"]
         with open(self.log_path, "ab") as log:
             began = log.tell()

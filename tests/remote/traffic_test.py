@@ -32,6 +32,9 @@ class Upstream:
     def __init__(self, name):
         upstream = self
         self.name, self.healthy, self.hits, self.last = name, True, 0, {}
+        # Requests for /hold are answered when it is set.
+        self.gate = threading.Event()
+        self.gate.set()
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -64,6 +67,8 @@ class Upstream:
                     return
                 else:
                     upstream.hits += 1
+                    if self.path == "/hold":
+                        upstream.gate.wait(PATIENCE)
                     upstream.last = {name.lower(): value for name, value in self.headers.items()}
                     text = json.dumps({"name": upstream.name, "body": size, "headers": upstream.last}).encode()
                     self.send_response(200)
