@@ -137,9 +137,14 @@ inline void add_settings(Config& config, LinkedRoute& route) {
                                SecurityHeadersSettings{true, 3600, true, true, "DENY", true, "no-referrer"});
   const auto access =
       policy("access", PolicyType::kIpAccess, IpAccessSettings{{.networks = {Cidr{}}}, {.networks = {Cidr{}}}});
-  route.policies = {access, limit, basic, key, jwt, oidc, forward};
+  const Page page{"text/html", "back soon"};
+  const auto maintenance = policy("maintenance", PolicyType::kMaintenance,
+                                  MaintenanceSettings{true, 60, page, {Cidr{}}, {{"x-preview", "letmein"}}});
+  const auto fixed = policy("fixed", PolicyType::kFixedResponse, FixedResponseSettings{410, {{"X-Who", "edge"}}, page});
+  const auto pages = policy("pages", PolicyType::kErrorPages, ErrorPagesSettings{{{404, 404, page}, {500, 599, page}}});
+  route.policies = {access, maintenance, limit, basic, key, jwt, oidc, forward, fixed};
   LinkedGateway& gateway = config.gateways[0];
-  gateway.policies = {cors, security};
+  gateway.policies = {cors, security, pages};
   gateway.compression =
       CompressionSettings{1024, 6, {ContentCoding::kGzip, ContentCoding::kBrotli}, {"image/*"}, {"image/svg+xml"}};
   gateway.cache = CacheSettings{1 << 20, 1 << 10, 10s, 60s};

@@ -224,23 +224,33 @@ class Maker {
                      "Ingress, name: i" + number(4), "Ingress, name: i1, sectionName: x", "ProxyNothing, name: r1"});
     };
     const std::string first = target();
+    const std::string settings = some_settings();
+    // Filters may name it.
+    if (below(5) == 0) return resource("ProxyPolicy", name, "{" + settings + "}");
     return policy(
         name, below(3) == 0 ? first + "}, {kind: " + target() + (below(2) == 0 ? "}, {kind: " + target() : "") : first,
-        one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
-                "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
-                "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
-                "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
-                "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
-                "type: SecurityHeaders, securityHeaders: {}", "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
-                "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
-                "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
-                "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
-                "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
-                "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",
-                oidc("a.com"), oidc("b.com"),
-                "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
-                "allowedAlgorithms: [RS256]}",
-                "type: CORS, cors: {allowOrigins: ['https://a.com']}", "type: Nothing"}));
+        settings);
+  }
+
+  std::string some_settings() {
+    return one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
+                   "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                   "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
+                   "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
+                   "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
+                   "type: SecurityHeaders, securityHeaders: {}",
+                   "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                   "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
+                   "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
+                   "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
+                   "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
+                   "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",
+                   oidc("a.com"), oidc("b.com"),
+                   "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
+                   "allowedAlgorithms: [RS256]}",
+                   "type: CORS, cors: {allowOrigins: ['https://a.com']}",
+                   "type: FixedResponse, fixedResponse: {statusCode: 410}", "type: Maintenance, maintenance: {}",
+                   "type: ErrorPages, errorPages: {pages: [{statuses: [4xx], body: x}]}", "type: Nothing"});
   }
 
   static std::string oidc(const std::string& host) {
@@ -255,6 +265,8 @@ class Maker {
         one_of({"", "", ", filters: [{type: CORS, cors: {allowOrigins: ['https://a.com']}}]",
                 ", filters: [{type: RequestMirror, requestMirror: {backendRef: {name: b" + number(4) + ", port: 80}}}]",
                 ", filters: [{type: ExtensionRef, extensionRef: {group: x, kind: Y, name: z}}]",
+                ", filters: [{type: ExtensionRef, extensionRef: {group: edgeproxy.io, kind: ProxyPolicy, name: p" +
+                    number(12) + "}}]",
                 ", filters: [{type: ExternalAuth, externalAuth: {protocol: " + one_of({"HTTP", "GRPC"}) +
                     ", backendRef: {name: b" + number(4) + ", port: 80}}}]",
                 ", filters: [{type: ExternalAuth, externalAuth: {protocol: HTTP, backendRef: {name: b" + number(4) +

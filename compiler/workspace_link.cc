@@ -34,8 +34,11 @@ template <typename Owners>
 auto owner_of(const Owners& owners, const std::string& resource) {
   const auto owner = owners.find(resource);
   if (owner != owners.end()) return owner;
-  // On the routes of an Ingress (translate/ingress.cc). Copies for other targets belong to those.
-  if (resource.starts_with("ProxyPolicy ")) return owners.find(resource.substr(0, resource.find('@')));
+  if (resource.starts_with("ProxyPolicy ")) {
+    if (const auto route = model::route_of_filter_policy(resource)) return owners.find(*route);
+    // On the routes of an Ingress (translate/ingress.cc). Copies for other targets belong to those.
+    return owners.find(resource.substr(0, resource.find('@')));
+  }
   return owners.find(model::origin_text(resource));
 }
 
@@ -124,6 +127,8 @@ std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, 
 
   // Translated ones become what they become by Services, Gateways, classes, policies for TLS and their Secrets.
   if (others || touched.secrets) names.merge(resources.translated_names());
+  // Their policies, and the services that those ask, are found with everything.
+  names.merge(resources.routes_with_extensions());
   names.merge(resources.routes_naming(touched.services));
   names.merge(resources.routes_naming(touched.backends));
   names = with_found_translated(std::move(names));

@@ -29,9 +29,7 @@ bool is_api_route(std::string_view kind) {
          kind == "ServiceExport";
 }
 
-bool is_unclear(const model::ProxyPolicy& policy) {
-  return policy.target_kind != model::PolicyTarget::kRoute && policy.target_kind != model::PolicyTarget::kGateway;
-}
+bool is_unclear(const model::ProxyPolicy& policy) { return policy.target_kind == model::PolicyTarget::kUnknown; }
 
 bool is_on_route(const model::ProxyPolicy& policy) { return policy.target_kind == model::PolicyTarget::kRoute; }
 
@@ -352,6 +350,15 @@ WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) 
   }
   for (const model::Ingress& ingress : others().ingresses) {
     if (names_one(ingress, names)) found.insert(ingress.metadata.text());
+  }
+  return found;
+}
+
+WorkspaceResources::Names WorkspaceResources::routes_with_extensions() const {
+  Names found;
+  for (const model::ApiRoute& route : api_routes_) {
+    const bool some = std::ranges::any_of(route.rules, [](const auto& rule) { return !rule.extensions.empty(); });
+    if (some) found.insert(route.metadata.text());
   }
   return found;
 }

@@ -28,7 +28,7 @@ class WorkspaceResources {
     Names services;       ///< the same
     bool supply = false;  ///< either
     bool secrets = false;
-    bool policies = false;  ///< on gateways
+    bool policies = false;  ///< on gateways, or without a target
     bool unclear = false;   ///< policies with an unreadable target
     bool grants = false;
     bool others = false;  ///< everything else, except endpoints, which no part of a program depends on
@@ -64,6 +64,8 @@ class WorkspaceResources {
   const Names& routes_with_policies() const { return with_policies_; }
   /// Returns routes that refer to any of these names. Linear in all routes.
   Names routes_naming(const Names& names);
+  /// Returns routes with filters of type ExtensionRef, which name policies. Linear in all routes of Gateway API.
+  Names routes_with_extensions() const;
   /// Returns routes with references into another namespace. Linear in all routes.
   Names routes_crossing() const;
 

@@ -49,6 +49,8 @@ enum class Format : std::uint8_t {
   kBgpCommunity,  ///< RFC 1997 `1:2`, RFC 8092 `1:2:3`, or a well-known name
   kCountry,       ///< ISO 3166-1 alpha-2: two capital letters
   kBgpPassword,   ///< as RFC 2385: printable ASCII without `"`, at most 80 bytes
+  kErrorStatus,   ///< `404`, or `4xx` for a class
+  kPage,          ///< body of a response, at most 64 KiB
 };
 
 struct Object;

@@ -45,6 +45,8 @@ constexpr FormatRow kFormats[] = {
      "^([0-9]{1,5}:[0-9]{1,5}|[0-9]{1,10}:[0-9]{1,10}:[0-9]{1,10}|no-export|no-advertise|no-peer|graceful-shutdown)$"},
     {Format::kCountry, "^[A-Z]{2}$"},
     {Format::kBgpPassword, "^[ !#-~]{1,80}$"},
+    {Format::kErrorStatus, "^[45]([0-9]{2}|xx)$"},
+    {Format::kPage, {}, 65536},
 };
 
 const FormatRow* find_format(Format format) {
@@ -114,6 +116,10 @@ std::string_view format_text(Format format) {
       return "a country's code of two capital letters (ISO 3166-1), such as `DE`";
     case Format::kBgpPassword:
       return "at most 80 printable characters of ASCII, without `\"`";
+    case Format::kErrorStatus:
+      return "a status of an error such as `404`, or a class: `4xx`, `5xx`";
+    case Format::kPage:
+      return "a text of at most 64 KiB";
   }
   return {};
 }

@@ -3,8 +3,9 @@
 namespace edge::schemas {
 namespace {
 
-constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",     "JWT",   "RateLimit",
-                                       "CORS",      "SecurityHeaders", "IPAccess", "APIKey"};
+constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",     "JWT",         "RateLimit",
+                                       "CORS",      "SecurityHeaders", "IPAccess", "APIKey",      "Maintenance",
+                                       "FixedResponse", "ErrorPages"};
 constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway", "HTTPRoute", "GRPCRoute", "TLSRoute",
                                          "TCPRoute",   "UDPRoute",     "Gateway",   "Ingress"};
 constexpr std::string_view kTargetGroups[] = {kApiGroup, "gateway.networking.k8s.io", "networking.k8s.io"};
@@ -212,10 +213,61 @@ constexpr Field kAccessFields[] = {
 };
 constexpr Object kAccess{kAccessFields};
 
+constexpr Field kHeaderFields[] = {
+    string("name", "Name of the header.").as(Format::kHeaderName).needed(),
+    string("value", "Its value.").as(Format::kHeaderValue).needed(),
+};
+constexpr Object kHeader{kHeaderFields};
+
+constexpr Field kExceptFields[] = {
+    strings("addresses", "Addresses of clients.").as(Format::kCidr).at_most(1024),
+    objects("headers", kHeader, "Headers of requests, each with its whole value.").at_most(16),
+};
+constexpr Object kExcept{kExceptFields};
+
+constexpr Field kBodyField = string("body", "The body.").as(Format::kPage);
+constexpr Field kPageType =
+    string("contentType", "Content-Type of the body.").as(Format::kHeaderValue).defaults_to("text/html; charset=utf-8");
+
+constexpr Field kMaintenanceFields[] = {
+    boolean("enabled", "Whether requests are answered 503; a narrower policy that says false exempts its target.")
+        .defaults_to("true"),
+    string("retryAfter", "Retry-After, in whole seconds; not sent without it.").as(Format::kDuration),
+    kPageType,
+    string("body", "Body of the answer; the proxy's usual text without it.").as(Format::kPage),
+    object("except", kExcept, "Requests that pass: of one of the addresses, or with one of the headers."),
+};
+constexpr Object kMaintenance{kMaintenanceFields};
+
+constexpr Field kFixedFields[] = {
+    integer("statusCode", "Status.").within(200, 599).needed(),
+    objects("headers", kHeader, "Headers that are sent.").at_most(32),
+    string("contentType", "Content-Type of the body.")
+        .as(Format::kHeaderValue)
+        .defaults_to("text/plain; charset=utf-8"),
+    kBodyField,
+};
+constexpr Object kFixed{kFixedFields};
+
+constexpr Field kErrorPageFields[] = {
+    strings("statuses", "Statuses that the page is sent with; a single one goes before its class.")
+        .as(Format::kErrorStatus)
+        .at_most(64)
+        .needed(),
+    kPageType,
+    string("body", "The page.").as(Format::kPage).needed(),
+};
+constexpr Object kErrorPage{kErrorPageFields};
+constexpr Field kErrorPagesFields[] = {
+    objects("pages", kErrorPage, "The pages.").at_most(64).needed(),
+};
+constexpr Object kErrorPages{kErrorPagesFields};
+
 constexpr Field kSpecFields[] = {
     string("type", "What the policy does.").one_of(kTypes).needed(),
-    object("targetRef", kTarget, "What it protects.").or_as("spec.targetRefs"),
-    objects("targetRefs", kTarget, "What it protects: each as if it had a policy of its own.")
+    object("targetRef", kTarget, "What it applies to; with no target, to the rules whose filters name it.")
+        .or_as("spec.targetRefs"),
+    objects("targetRefs", kTarget, "What it applies to: each as if it had a policy of its own.")
         .at_most(16)
         .or_as("spec.targetRef"),
     object("basicAuth", kBasic, "Settings of BasicAuth.").with_type("BasicAuth"),
@@ -227,9 +279,12 @@ constexpr Field kSpecFields[] = {
     object("securityHeaders", kSecurity, "Settings of SecurityHeaders.").with_type("SecurityHeaders"),
     object("ipAccess", kAccess, "Settings of IPAccess.").with_type("IPAccess"),
     object("apiKey", kApiKey, "Settings of APIKey.").with_type("APIKey"),
+    object("maintenance", kMaintenance, "Settings of Maintenance.").with_type("Maintenance"),
+    object("fixedResponse", kFixed, "Settings of FixedResponse.").with_type("FixedResponse"),
+    object("errorPages", kErrorPages, "Settings of ErrorPages.").with_type("ErrorPages"),
 };
 constexpr Rule kSpecRules[] = {
-    {"has(self.targetRef) != has(self.targetRefs)", "one of targetRef and targetRefs is required"},
+    {"!(has(self.targetRef) && has(self.targetRefs))", "targetRef and targetRefs exclude each other"},
 };
 constexpr Object kSpec{.fields = kSpecFields, .rules = kSpecRules};
 
@@ -238,8 +293,25 @@ constexpr Field kFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kAncestorRefFields[] = {
+    string("group", "Group of its kind."),
+    string("kind", "Kind.").needed(),
+    string("namespace", "Namespace."),
+    string("name", "Name.").needed(),
+    string("sectionName", "The listener or rule; all of it without one."),
+};
+constexpr Object kAncestorRef{kAncestorRefFields};
+
+constexpr Field kAncestorFields[] = {
+    object("ancestorRef", kAncestorRef, "The target.").needed(),
+    string("controllerName", "The controller that says so.").needed(),
+    kConditionsField,
+};
+constexpr Object kAncestor{kAncestorFields};
+
 constexpr Field kStatusFields[] = {
     string("target", "`kind/name` of the target, for the table."),
+    objects("ancestors", kAncestor, "What became of each target (GEP-713).").at_most(16),
     kConditionsField,
     kObservedGenerationField,
 };
@@ -273,8 +345,9 @@ spec:
 const Object kProxyPolicy{kFields};
 const Manifest kProxyPolicyManifest{
     .text =
-        "Who may pass and how often: one authentication, address, rate-limit, CORS or security-header policy on a "
-        "gateway, a listener, a route or a rule. The narrower one replaces the wider of the same type.",
+        "Who may pass and how often, and what the proxy answers itself: one authentication, address, rate-limit, CORS, "
+        "security-header, maintenance, fixed-response or error-page policy on a gateway, a listener, a route or a "
+        "rule. The narrower one replaces the wider of the same type.",
     .aliases = kAliases,
     .columns = kColumns,
     .status = &kStatus,

@@ -33,9 +33,33 @@ program::RateKey rate_key(RateKey key) {
 }
 
 program::PolicyType type_of(PolicyType type) {
-  static_assert(static_cast<std::uint32_t>(PolicyType::kSecurityHeaders) ==
-                static_cast<std::uint32_t>(program::PolicyType::kSecurityHeaders));
-  return static_cast<program::PolicyType>(type);
+  switch (type) {
+    case PolicyType::kUnknown:
+      break;
+    case PolicyType::kIpAccess:
+      return program::PolicyType::kIpAccess;
+    case PolicyType::kMaintenance:
+      return program::PolicyType::kMaintenance;
+    case PolicyType::kRateLimit:
+      return program::PolicyType::kRateLimit;
+    case PolicyType::kBasicAuth:
+      return program::PolicyType::kBasicAuth;
+    case PolicyType::kJwt:
+      return program::PolicyType::kJwt;
+    case PolicyType::kOidc:
+      return program::PolicyType::kOidc;
+    case PolicyType::kForwardAuth:
+      return program::PolicyType::kForwardAuth;
+    case PolicyType::kFixedResponse:
+      return program::PolicyType::kFixedResponse;
+    case PolicyType::kCors:
+      return program::PolicyType::kCors;
+    case PolicyType::kSecurityHeaders:
+      return program::PolicyType::kSecurityHeaders;
+    case PolicyType::kErrorPages:
+      return program::PolicyType::kErrorPages;
+  }
+  return program::PolicyType::kUnknown;
 }
 
 /// Collects settings by type, and returns the index of each.
@@ -47,10 +71,24 @@ class PolicyEmitter {
     const auto& [name_space, name] = std::tie(policy.identity.name_space, policy.identity.name);
     const std::uint32_t settings = std::visit([this](const auto& held) { return put(held); }, policy.settings);
     // Of a policy with several targets each has a record of its own, all under the policy's name.
-    const std::string_view known =
-        policy.of_filter ? std::string_view(name) : std::string_view(name).substr(0, name.find_first_of(":@"));
+    const std::string_view known = policy.of_filter && !policy.named_by_filter
+                                       ? std::string_view(name)
+                                       : std::string_view(name).substr(0, name.find_first_of(":@"));
     policies_.push_back({stable_id("ProxyPolicy", name_space, name), builder_.string(name_space),
                          builder_.string(known), type_of(policy.type), settings});
+  }
+
+  /// What holds on each listener for requests that no route takes.
+  void add_no_routes(const LinkedConfig& config) {
+    for (std::uint32_t listener = 0; listener < config.listeners.size(); ++listener) {
+      std::vector<std::uint64_t> ids;
+      for (const std::uint32_t index : link::policies_without_route(config, listener)) {
+        const Identity& identity = config.policies[index].identity;
+        ids.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
+      }
+      if (ids.empty()) continue;
+      no_routes_.push_back({listener, link::denied_without_route(config, listener) ? 1U : 0U, builder_.array(ids)});
+    }
   }
 
   program::PoliciesHeader store() {
@@ -66,6 +104,10 @@ class PolicyEmitter {
     header.security_headers = builder_.array(security_headers_);
     header.ip_accesses = builder_.array(ip_accesses_);
     header.api_keys = builder_.array(api_keys_);
+    header.maintenances = builder_.array(maintenances_);
+    header.fixed_responses = builder_.array(fixed_responses_);
+    header.error_pages = builder_.array(error_pages_);
+    header.no_routes = builder_.array(no_routes_);
     return header;
   }
 
@@ -157,6 +199,31 @@ class PolicyEmitter {
     return {cidrs(from.networks), builder_.array(lists), store_texts(builder_, from.files),
             store_texts(builder_, from.countries), builder_.array(from.systems)};
   }
+
+  std::uint32_t put(const MaintenanceSettings& from) {
+    return push(maintenances_, {from.retry_after, page(from.page), cidrs(from.except_addresses),
+                                fields(from.except_headers), from.enabled ? 1U : 0U, 0});
+  }
+  std::uint32_t put(const FixedResponseSettings& from) {
+    return push(fixed_responses_, {from.status, 0, page(from.page), fields(from.headers)});
+  }
+  std::uint32_t put(const ErrorPagesSettings& from) {
+    std::vector<program::ErrorPageRecord> pages;
+    for (const ErrorPage& each : from.pages) pages.push_back({each.first, each.last, page(each.page)});
+    return push(error_pages_, {builder_.array(pages)});
+  }
+
+  program::PageRecord page(const Page& from) {
+    return {builder_.string(from.content_type), builder_.string(from.body)};
+  }
+  program::ArrayRef<program::FieldRecord> fields(const std::vector<HeaderValue>& headers) {
+    std::vector<program::FieldRecord> records;
+    for (const HeaderValue& header : headers) {
+      records.push_back({builder_.string(header.name), builder_.string(header.value)});
+    }
+    return builder_.array(records);
+  }
+
   program::ArrayRef<program::CidrRecord> cidrs(const std::vector<Cidr>& blocks) {
     std::vector<program::CidrRecord> records;
     for (const Cidr& block : blocks) records.push_back(program::cidr_record(block));
@@ -174,6 +241,10 @@ class PolicyEmitter {
   std::vector<program::SecurityHeadersRecord> security_headers_;
   std::vector<program::IpAccessRecord> ip_accesses_;
   std::vector<program::ApiKeyRecord> api_keys_;
+  std::vector<program::MaintenanceRecord> maintenances_;
+  std::vector<program::FixedResponseRecord> fixed_responses_;
+  std::vector<program::ErrorPagesRecord> error_pages_;
+  std::vector<program::NoRouteRecord> no_routes_;
 };
 
 }  // namespace
@@ -191,6 +262,7 @@ std::vector<std::byte> emit_policies(const LinkedConfig& config) {
   program::SectionBuilder builder(sizeof(program::PoliciesHeader), 160 * policies.size());
   PolicyEmitter emitter(builder);
   for (const LinkedPolicy* policy : policies) emitter.add(*policy);
+  emitter.add_no_routes(config);
   return std::move(builder).finish(emitter.store());
 }
 

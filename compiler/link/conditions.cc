@@ -14,6 +14,20 @@ bool is_fault(const Condition& condition) {
   return (condition.status == ConditionStatus::kTrue) == bad_when_true;
 }
 
+/// A policy on an Ingress is linked once for each route of it, each time with the same target.
+void merge_parents(std::vector<ParentStatus>& more, std::vector<ParentStatus>& into) {
+  for (ParentStatus& parent : more) {
+    const auto known = std::ranges::find(into, parent.parent_ref, &ParentStatus::parent_ref);
+    if (known == into.end()) {
+      into.push_back(std::move(parent));
+      continue;
+    }
+    for (Condition& condition : parent.conditions) set_condition(known->conditions, std::move(condition));
+  }
+  // In whatever order its parts were linked.
+  std::ranges::sort(into, {}, &ParentStatus::parent_ref);
+}
+
 auto key(const ResourceStatus& status) { return std::tie(status.kind, status.name_space, status.name); }
 
 int rank(std::string_view type) {
@@ -107,7 +121,7 @@ void sort_and_merge(std::vector<ResourceStatus>& statuses) {
     const auto append = [](auto& list, auto& more) {
       list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     };
-    append(into.parents, statuses[i].parents);
+    merge_parents(statuses[i].parents, into.parents);
     append(into.listeners, statuses[i].listeners);
     append(into.addresses, statuses[i].addresses);
   }

@@ -94,9 +94,9 @@ inline constexpr std::string_view kPortNotFound = "PortNotFound";
 inline constexpr std::string_view kShadowed = "Shadowed";
 }  // namespace reason
 
-/// The status of one entry of a route's spec.parentRefs.
+/// The status of one entry of a route's spec.parentRefs, or of a ProxyPolicy's targets (GEP-713: its ancestor).
 struct ParentStatus {
-  std::uint32_t parent_ref = 0;  ///< index in spec.parentRefs
+  std::uint32_t parent_ref = 0;  ///< index in spec.parentRefs or spec.targetRefs
   std::vector<Condition> conditions{};
 
   friend bool operator==(const ParentStatus&, const ParentStatus&) = default;
@@ -127,7 +127,7 @@ struct ResourceStatus {
   std::string name{};
   std::int64_t observed_generation = 0;               ///< metadata.generation; 0 when it carries none
   std::vector<Condition> conditions{};                ///< of the resource itself; for routes: on every parent
-  std::vector<ParentStatus> parents{};                ///< of routes; parents that are fine are left out
+  std::vector<ParentStatus> parents{};                ///< of routes and policies; those that are fine are left out
   std::vector<ListenerStatus> listeners{};            ///< of gateways; each, in the order of spec.listeners
   std::vector<std::string> addresses{};               ///< of gateways
   std::uint32_t attached_listener_sets = 0;           ///< of Gateways: those that are accepted

@@ -87,6 +87,8 @@ const Defaults kDefaults = {
     .clock_skew = seconds(60),
     .cors_methods = kCorsMethods,
     .hsts_max_age = 31'536'000,
+    .page_type = "text/html; charset=utf-8",
+    .text_type = "text/plain; charset=utf-8",
     .link_probe_interval = milliseconds(100),
     .link_probe_timeout = milliseconds(500),
     .link_probe_window = 1000,

@@ -68,6 +68,8 @@ struct Defaults {
   std::chrono::nanoseconds clock_skew;
   std::span<const std::string_view> cors_methods;
   std::uint64_t hsts_max_age;  ///< seconds
+  std::string_view page_type;  ///< Content-Type of pages for people
+  std::string_view text_type;
   std::chrono::nanoseconds link_probe_interval;
   std::chrono::nanoseconds link_probe_timeout;
   std::uint32_t link_probe_window;

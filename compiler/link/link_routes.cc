@@ -363,7 +363,10 @@ class RouteLinker {
       }
       if (!answered) name_host(linked.filters, linked.backends.back());
     }
-    if (linked.backends.empty() && !answered) {
+    // A policy that a filter names may answer (translate/routes.cc).
+    const bool extended =
+        std::ranges::any_of(rule.filters, [](const auto& one) { return one.type == model::FilterType::kExtension; });
+    if (linked.backends.empty() && !answered && !extended) {
       warn(route_.metadata,
            {.code = DiagnosticCode::kMissingField,
             .field = rule_field(index, "backendRefs"),

@@ -543,6 +543,9 @@ TEST(Defaults, OfPoliciesAreThoseThatTheSchemasState) {
   EXPECT_EQ(policy("jwt", "headerName"), "Authorization");
   EXPECT_EQ(d.token_header, "authorization");
   EXPECT_EQ(policy("jwt", "headerPrefix"), d.token_prefix);
+  EXPECT_EQ(policy("maintenance", "contentType"), d.page_type);
+  EXPECT_EQ(policy("errorPages", "pages", "contentType"), d.page_type);
+  EXPECT_EQ(policy("fixedResponse", "contentType"), d.text_type);
 }
 
 }  // namespace

@@ -160,6 +160,7 @@ class TogetherLinter {
   /// Nothing that is served is behind the policy.
   void selects(const ProxyPolicy& policy) {
     if (policy.target_kind == PolicyTarget::kUnknown) return;
+    if (policy.target_kind == PolicyTarget::kNone) return named_by_no_filter(policy);
     const std::string target = key_of_target(policy);
     const std::string name = name_of(policy.target, policy.metadata);
     if (policy.target_kind == PolicyTarget::kRoute) {
@@ -177,6 +178,24 @@ class TogetherLinter {
     const bool all = std::ranges::all_of(
         served->second, [&](const ProxyRoute* route) { return overridden.contains(key_of(route->metadata)); });
     if (all) idle(policy, "every route of the gateway " + in_quotes(name) + " has a policy of this type of its own");
+  }
+
+  void named_by_no_filter(const ProxyPolicy& policy) {
+    const auto names = [&](const model::ApiRoute& route) {
+      return route.metadata.name_space == policy.metadata.name_space &&
+             std::ranges::any_of(route.rules, [&](const model::ApiRule& rule) {
+               return std::ranges::any_of(rule.extensions, [&](const model::ObjectRef& filter) {
+                 return filter.kind == policy.metadata.kind && filter.to.name.value == policy.metadata.name;
+               });
+             });
+    };
+    if (std::ranges::any_of(resources_.api_routes, names)) return;
+    diagnostics_.add(warning(policy.metadata, {.code = DiagnosticCode::kIdlePolicy,
+                                               .span = policy.type.span,
+                                               .field = "spec.targetRef",
+                                               .message = "nothing is behind this policy: it has no target, and no "
+                                                          "filter of type ExtensionRef names it",
+                                               .fix = "set `targetRef`, or name it in a filter of a rule"}));
   }
 
   void idle(const ProxyPolicy& policy, std::string why) {

@@ -177,7 +177,8 @@ class ApiRuleReader {
     if (row == nullptr) return;  // The schema said so.
     switch (row->type) {
       case FilterType::kExtension:
-        out.extension = fields.span();
+        out.extensions.push_back(object_ref(fields.object("extensionRef"), "", ""));
+        out.extensions.back().span = fields.span();
         return;
       case FilterType::kCors:
         out.cors = cors(fields.object(row->field), location);

@@ -14,7 +14,7 @@ struct Row {
   std::string_view key;
   PolicyType value;
 };
-constexpr std::array<Row, 9> kTypes = {{
+constexpr std::array<Row, 12> kTypes = {{
     {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
     {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
     {"OIDC", "oidc", PolicyType::kOidc},
@@ -24,6 +24,9 @@ constexpr std::array<Row, 9> kTypes = {{
     {"SecurityHeaders", "securityHeaders", PolicyType::kSecurityHeaders},
     {"IPAccess", "ipAccess", PolicyType::kIpAccess},
     {"APIKey", "apiKey", PolicyType::kApiKey},
+    {"Maintenance", "maintenance", PolicyType::kMaintenance},
+    {"FixedResponse", "fixedResponse", PolicyType::kFixedResponse},
+    {"ErrorPages", "errorPages", PolicyType::kErrorPages},
 }};
 
 Oidc decode_oidc(const Fields& own) {
@@ -104,6 +107,32 @@ std::vector<AddressList> address_lists(const Fields& own, std::string_view key) 
   return lists;
 }
 
+Page page_of(const Fields& holder) { return {.body = holder.text("body"), .content_type = holder.text("contentType")}; }
+
+std::vector<HeaderValue> headers_of(const Fields& holder, std::string_view key) {
+  std::vector<HeaderValue> headers;
+  holder.entries(
+      key, [&](const Fields& entry) { headers.push_back({entry.needed_text("name"), entry.needed_text("value")}); });
+  return headers;
+}
+
+Maintenance decode_maintenance(const Fields& own) {
+  const Fields except = own.object("except");
+  return {.enabled = own.boolean("enabled"),
+          .retry_after = own.duration("retryAfter"),
+          .page = page_of(own),
+          .except_addresses = except.cidrs("addresses"),
+          .except_headers = headers_of(except, "headers")};
+}
+
+ErrorPages decode_error_pages(const Fields& own) {
+  ErrorPages pages;
+  own.entries("pages", [&](const Fields& entry) {
+    pages.pages.push_back({.statuses = entry.strings("statuses"), .page = page_of(entry)});
+  });
+  return pages;
+}
+
 void decode_settings(const Fields& own, ProxyPolicy& policy) {
   switch (policy.type.value) {
     case PolicyType::kBasicAuth:
@@ -138,6 +167,16 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                              .expose_headers = own.strings("exposeHeaders"),
                              .max_age = own.duration("maxAge"),
                              .allow_credentials = own.boolean("allowCredentials")};
+      return;
+    case PolicyType::kMaintenance:
+      policy.settings = decode_maintenance(own);
+      return;
+    case PolicyType::kFixedResponse:
+      policy.settings = FixedResponse{
+          .status = own.needed_integer("statusCode"), .headers = headers_of(own, "headers"), .page = page_of(own)};
+      return;
+    case PolicyType::kErrorPages:
+      policy.settings = decode_error_pages(own);
       return;
     case PolicyType::kSecurityHeaders: {
       const Fields hsts = own.object("hsts");
@@ -201,6 +240,11 @@ void check_written(const std::vector<Located<std::string>>& names, const std::st
 }
 
 void check_written(const Fields& own, PolicyType type, Report& report) {
+  if (type == PolicyType::kFixedResponse) {
+    std::vector<Located<std::string>> names;
+    for (const HeaderValue& header : headers_of(own, "headers")) names.push_back(header.name);
+    return check_written(names, "spec.fixedResponse.headers", report);
+  }
   if (type == PolicyType::kForwardAuth) {
     check_written(own.strings("responseHeaders"), "spec.forwardAuth.responseHeaders", report);
   } else if (type == PolicyType::kOidc) {
@@ -353,6 +397,16 @@ void check_rate_limit(const Fields& own, Span span, Report& report) {
   });
 }
 
+/// These have no body (RFC 9110 §15.3.5, §15.3.6, §15.4.5).
+void check_fixed(const Fields& own, Report& report) {
+  const auto status = own.integer("statusCode");
+  const auto body = own.text("body");
+  if (!status || !body || body->value.empty()) return;
+  if (status->value != 204 && status->value != 205 && status->value != 304) return;
+  report.fault(DiagnosticCode::kExclusiveFields, body->span, "spec.fixedResponse.body",
+               "a response with status " + std::to_string(status->value) + " has no body", "leave out `body`");
+}
+
 }  // namespace
 
 std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report) {
@@ -370,6 +424,7 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
         if (row.value == PolicyType::kJwt) check_jwt(own, type.span, report);
         if (row.value == PolicyType::kApiKey) check_api_key(own, type.span, report);
         if (row.value == PolicyType::kForwardAuth) check_forward(own, type.span, report);
+        if (row.value == PolicyType::kFixedResponse) check_fixed(own, report);
         check_written(own, row.value, report);
         decode_settings(own, policy);
       } else {

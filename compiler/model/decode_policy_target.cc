@@ -45,7 +45,8 @@ std::string field_of(std::size_t number) { return "spec.targetRefs[" + std::to_s
 /// The copy of a policy for the next target.
 ProxyPolicy& add_target(const ProxyPolicy& policy, std::vector<ProxyPolicy>& on_targets) {
   ProxyPolicy& made = on_targets.emplace_back(policy);
-  if (on_targets.size() > 1) made.metadata.name += ":" + std::to_string(on_targets.size() - 1);
+  made.target_number = static_cast<std::uint32_t>(on_targets.size() - 1);
+  if (made.target_number > 0) made.metadata.name += ":" + std::to_string(made.target_number);
   return made;
 }
 
@@ -96,6 +97,23 @@ std::string origin_text(const std::string& made) {
   return made.substr(0, made.find_first_of(":@", name == std::string::npos ? 0 : name));
 }
 
+std::string filter_policy_name(const std::string& policy, const Metadata& route, std::uint32_t rule) {
+  return policy + "@" + route.kind + ":" + route.name + ":" + std::to_string(rule);
+}
+
+std::optional<std::string> route_of_filter_policy(const std::string& policy) {
+  const std::size_t space = policy.find(' ');
+  const std::size_t slash = policy.rfind('/');
+  const std::size_t route = policy.find('@');
+  if (space == std::string::npos || slash == std::string::npos || route == std::string::npos) return std::nullopt;
+  // Host names, which stand there for Ingresses, have no colon.
+  const std::size_t kind = policy.find(':', route);
+  const std::size_t rule = policy.rfind(':');
+  if (kind == std::string::npos || rule <= kind) return std::nullopt;
+  return policy.substr(route + 1, kind - route - 1) + policy.substr(space, slash + 1 - space) +
+         policy.substr(kind + 1, rule - kind - 1);
+}
+
 std::string ProxyPolicy::text() const { return origin_text(metadata.text()); }
 
 std::vector<ProxyPolicy> on_targets(const Fields& spec, const ProxyPolicy& policy, Report& report) {
@@ -106,8 +124,7 @@ std::vector<ProxyPolicy> on_targets(const Fields& spec, const ProxyPolicy& polic
     report.fault(DiagnosticCode::kExclusiveFields, several.key_span(), "spec.targetRefs",
                  "`targetRef` and `targetRefs` exclude each other", "write all targets in `targetRefs`");
   } else if (!one && !several) {
-    report.fault(DiagnosticCode::kMissingField, spec.span(), "spec.targetRef",
-                 "one of `targetRef` and `targetRefs` is required");
+    add_target(policy, made).target_kind = PolicyTarget::kNone;
   }
   // Of both, each holds: the policy is at fault, and denies.
   if (one) decode_target(one, "spec.targetRef", report, add_target(policy, made));
@@ -122,6 +139,8 @@ std::vector<ProxyPolicy> salvaged_on_targets(yaml::Node spec, const ProxyPolicy&
   std::vector<ProxyPolicy> made;
   salvage_target(given(spec, "targetRef"), "spec.targetRef", policy, made);
   const yaml::Node several = given(spec, "targetRefs");
+  // Rules whose filters name it are not to go without it.
+  if (!several && !given(spec, "targetRef")) add_target(policy, made).target_kind = PolicyTarget::kNone;
   if (!several || several.is_scalar() || several.is_map()) return made;
   std::size_t number = 0;
   for (const yaml::Node target : several) {

@@ -171,6 +171,11 @@ bool is_bgp_password(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"'; });
 }
 
+bool is_error_status(std::string_view text) {
+  if (text.size() != 3 || (text[0] != '4' && text[0] != '5')) return false;
+  return text.substr(1) == "xx" || (digit(text[1]) && digit(text[2]));
+}
+
 /// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
 bool is_wireguard_key(std::string_view text) {
   if (text.size() != 44 || text.back() != '=') return false;
@@ -246,6 +251,10 @@ bool has_format(std::string_view text, Format format) {
       return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
     case Format::kBgpPassword:
       return is_bgp_password(text);
+    case Format::kErrorStatus:
+      return is_error_status(text);
+    case Format::kPage:
+      return text.size() <= schemas::format_length(Format::kPage);
   }
   return false;
 }

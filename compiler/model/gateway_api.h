@@ -127,7 +127,7 @@ struct ApiRule {
   std::optional<Cors> cors{};
   Span cors_span{};
   std::optional<ApiExternalAuth> external_auth{};
-  Span extension{};  ///< of an ExtensionRef filter
+  std::vector<ObjectRef> extensions{};  ///< of filters of type ExtensionRef
 };
 
 /// HTTPRoute, GRPCRoute, TLSRoute, TCPRoute or UDPRoute; metadata.kind tells which. A ServiceExport is one, too: a

@@ -24,10 +24,14 @@ enum class PolicyType : std::uint8_t {
   kSecurityHeaders,
   kIpAccess,
   kApiKey,
+  kMaintenance,
+  kFixedResponse,
+  kErrorPages,
   kUnknown,
 };
-/// kUnknown: for an invalid policy whose target's kind is unreadable; any target of the name is protected.
-enum class PolicyTarget : std::uint8_t { kRoute, kGateway, kUnknown };
+/// kUnknown: for an invalid policy whose target's kind is unreadable; any target of the name is protected. kNone: it
+/// names none, and applies to the rules whose filters name it.
+enum class PolicyTarget : std::uint8_t { kRoute, kGateway, kUnknown, kNone };
 
 using Strings = std::vector<Located<std::string>>;
 
@@ -158,6 +162,39 @@ struct IpAccess {
   std::vector<Located<std::int64_t>> deny_systems{};
 };
 
+/// A body that the proxy sends, and its type.
+struct Page {
+  Maybe<std::string> body{};
+  Maybe<std::string> content_type{};
+};
+
+struct HeaderValue {
+  Located<std::string> name;
+  Located<std::string> value;
+};
+
+struct Maintenance {
+  Maybe<bool> enabled{};
+  Maybe<std::chrono::nanoseconds> retry_after{};
+  Page page{};
+  std::vector<Located<Cidr>> except_addresses{};
+  std::vector<HeaderValue> except_headers{};
+};
+
+struct FixedResponse {
+  Located<std::int64_t> status;
+  std::vector<HeaderValue> headers{};
+  Page page{};
+};
+
+struct ErrorPage {
+  Strings statuses{};  ///< `404`, or `5xx` for a class
+  Page page{};
+};
+struct ErrorPages {
+  std::vector<ErrorPage> pages{};
+};
+
 /// A policy on one target. A ProxyPolicy with several becomes one of these for each, with the number of the target at
 /// the end of its name (`limit`, `limit:1`), and translation one for each route of an Ingress (`limit:1@shop.example`):
 /// no resource of Kubernetes has such a name.
@@ -171,15 +208,24 @@ struct ProxyPolicy {
   /// The listener of the gateway, or the rule of the route, that it applies to; nothing: all of the target.
   Maybe<std::string> section{};
   std::string target_field = "spec.targetRef";
-  /// The only rule of the target that it applies to, by number; only for a policy translated from a filter.
+  std::uint32_t target_number = 0;  ///< index in spec.targetRefs
+  /// The only rule of the target that it applies to, by number; only for one that a filter asks for.
   std::optional<std::uint32_t> target_rule{};
+  /// With `target_rule`: a ProxyPolicy that a filter of the rule names (ExtensionRef).
+  bool named_by_filter = false;
   /// Its settings; std::monostate when they are invalid: the policy then protects its target by denying everything.
-  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess, ApiKey>
+  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess, ApiKey,
+               Maintenance, FixedResponse, ErrorPages>
       settings{};
 
   /// The resource that it was made of, as people know it.
   std::string text() const;
 };
+
+/// The name of a ProxyPolicy as it applies to one rule of a route whose filter names it: `limit@HTTPRoute:web:2`.
+std::string filter_policy_name(const std::string& policy, const Metadata& route, std::uint32_t rule);
+/// `Kind namespace/name` of that route, from `ProxyPolicy namespace/limit@HTTPRoute:web:2`; nullopt for another policy.
+std::optional<std::string> route_of_filter_policy(const std::string& policy);
 
 /// `Kind namespace/name` of the resource that a policy or route of this name was made of.
 std::string origin_text(const std::string& made);

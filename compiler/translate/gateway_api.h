@@ -23,9 +23,13 @@ ListenerSetParents listener_set_parents(const model::ResourceSet& resources);
 OthersGateways translate_gateways(const model::ResourceSet& resources, std::string_view controller,
                                   model::ResourceSet& made, Diagnostics& diagnostics);
 
+/// ProxyPolicies without targets of their own, by `namespace/name`: filters of type ExtensionRef name them.
+using NamedPolicies = std::map<std::string, const model::ProxyPolicy*, std::less<>>;
+
 /// Makes the route of one HTTPRoute, GRPCRoute, TLSRoute, TCPRoute or UDPRoute; nothing where all its parents are
 /// others'.
 void translate_route(const model::ApiRoute& route, const OthersGateways& others, const ListenerSetParents& sets,
-                     ServiceBackends& backends, model::ResourceSet& made, Diagnostics& diagnostics);
+                     const NamedPolicies& policies, ServiceBackends& backends, model::ResourceSet& made,
+                     Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::translate

@@ -38,8 +38,9 @@ bool same(const model::Cors& a, const model::Cors& b) {
 
 class RouteTranslator {
  public:
-  RouteTranslator(const model::ApiRoute& route, ServiceBackends& backends, Diagnostics& diagnostics)
-      : route_(route), backends_(backends), diagnostics_(diagnostics) {}
+  RouteTranslator(const model::ApiRoute& route, const NamedPolicies& policies, ServiceBackends& backends,
+                  Diagnostics& diagnostics)
+      : route_(route), policies_(policies), backends_(backends), diagnostics_(diagnostics) {}
 
   model::ProxyRoute run() {
     made_.metadata = route_.metadata;
@@ -55,6 +56,9 @@ class RouteTranslator {
 
   /// The policies that the rules' ExternalAuth filters amount to, after run().
   std::vector<model::ProxyPolicy> external_auths() { return std::move(external_auths_); }
+
+  /// The ProxyPolicies that filters of type ExtensionRef name, each on its rule, after run().
+  std::vector<model::ProxyPolicy> extensions() { return std::move(extensions_); }
 
   /// The policies that the rules' CORS filters amount to: one for the route where all of its rules have the same, else
   /// one for each rule that has one.
@@ -120,7 +124,10 @@ class RouteTranslator {
     for (std::size_t i = 0; i < from.mirrors.size(); ++i) mirror(from.mirrors[i], index, made);
     for (std::size_t i = 0; i < from.backends.size(); ++i) backend(from, index, i, made);
     if (from.external_auth) external_auth(*from.external_auth, index, made);
-    if (from.extension.somewhere()) refuse_filter(from, index, made);
+    bool known = true;
+    for (const model::ObjectRef& filter : from.extensions) known &= extension(filter, index, made);
+    // Nothing answers in place of the 500.
+    if (!known) std::erase_if(extensions_, [&](const auto& policy) { return policy.target_rule == index; });
     timeouts(from, made);
     return made;
   }
@@ -199,15 +206,49 @@ class RouteTranslator {
     made.backends.push_back(std::move(ref));
   }
 
-  /// A filter that is not known must not be skipped (Gateway API): the rule's requests are answered 500.
-  void refuse_filter(const model::ApiRule& from, std::size_t rule, model::Rule& made) {
-    report(DiagnosticCode::kInvalidValue, Severity::kError, from.extension, rule_field(rule, "filters"),
-           "no filter of type ExtensionRef is known; requests of the rule are answered 500");
-    made_.findings.push_back({.type = "ResolvedRefs",
-                              .status = false,
-                              .reason = "InvalidKind",
-                              .message = "no filter of type ExtensionRef is known"});
-    answer_500(made, from.extension, "InvalidKind");
+  /// A ProxyPolicy of the route's namespace: it applies to the rule. A filter that names anything else must not be
+  /// skipped (Gateway API): the rule's requests are answered 500.
+  bool extension(const model::ObjectRef& filter, std::size_t rule, model::Rule& made) {
+    const std::string kind = filter.kind + (filter.group.empty() ? "" : "." + filter.group);
+    if (filter.group != schemas::kApiGroup || filter.kind != "ProxyPolicy") {
+      return refuse_filter(filter, rule, made, "InvalidKind",
+                           "a filter of type ExtensionRef names a ProxyPolicy, and no " + kind,
+                           "write `group: " + std::string(schemas::kApiGroup) + "` and `kind: ProxyPolicy`");
+    }
+    const auto found = policies_.find(resource_path(route_.metadata.name_space, filter.to.name.value));
+    if (found == policies_.end()) {
+      return refuse_filter(filter, rule, made, "ExtensionRefNotFound",
+                           "the namespace `" + route_.metadata.name_space + "` has no ProxyPolicy `" +
+                               filter.to.name.value + "` that filters may name",
+                           "name a policy that has neither `targetRef` nor `targetRefs`");
+    }
+    model::ProxyPolicy& policy = extensions_.emplace_back(*found->second);
+    const auto number = static_cast<std::uint32_t>(rule);
+    policy.metadata.name = model::filter_policy_name(policy.metadata.name, route_.metadata, number);
+    policy.target_kind = model::PolicyTarget::kRoute;
+    policy.target_resource = route_.metadata.kind;
+    policy.target = {.name = {route_.metadata.name, filter.to.name.span}};
+    policy.target_field = rule_field(rule, "filters");
+    policy.target_rule = number;
+    policy.named_by_filter = true;
+    if (policy.type.value == model::PolicyType::kFixedResponse) {
+      made.filters.push_back({.span = filter.span, .type = model::FilterType::kExtension});
+    }
+    return true;
+  }
+
+  bool refuse_filter(const model::ObjectRef& filter, std::size_t rule, model::Rule& made, const std::string& reason,
+                     const std::string& message, std::string fix) {
+    diagnostics_.add(
+        {.code = reason == "InvalidKind" ? DiagnosticCode::kInvalidValue : DiagnosticCode::kUnknownReference,
+         .resource = route_.metadata.text(),
+         .field = rule_field(rule, "filters"),
+         .span = filter.span,
+         .message = message + "; requests of the rule are answered 500",
+         .fix = std::move(fix)});
+    made_.findings.push_back({.type = "ResolvedRefs", .status = false, .reason = reason, .message = message});
+    answer_500(made, filter.span, reason);
+    return false;
   }
 
   static void answer_500(model::Rule& made, Span span, std::string reason) {
@@ -280,10 +321,12 @@ class RouteTranslator {
   }
 
   const model::ApiRoute& route_;
+  const NamedPolicies& policies_;
   ServiceBackends& backends_;
   Diagnostics& diagnostics_;
   model::ProxyRoute made_;
   std::vector<model::ProxyPolicy> external_auths_;
+  std::vector<model::ProxyPolicy> extensions_;
 };
 
 /// A ListenerSet stands for its Gateway, and for those of its listeners that are its own.
@@ -378,7 +421,8 @@ model::ProxyRoute translate_export(const model::ApiRoute& from, ServiceBackends&
 }  // namespace
 
 void translate_route(const model::ApiRoute& route, const OthersGateways& others, const ListenerSetParents& sets,
-                     ServiceBackends& backends, model::ResourceSet& made, Diagnostics& diagnostics) {
+                     const NamedPolicies& policies, ServiceBackends& backends, model::ResourceSet& made,
+                     Diagnostics& diagnostics) {
   if (route.metadata.kind == "ServiceExport") {
     made.routes.push_back(translate_export(route, backends));
     return;
@@ -386,10 +430,11 @@ void translate_route(const model::ApiRoute& route, const OthersGateways& others,
   std::vector<model::ParentRef> parents = parents_of(route, others, sets, diagnostics);
   const bool ours = std::any_of(parents.begin(), parents.end(), [](const auto& p) { return !p.kind.empty(); });
   if (!ours) return;
-  RouteTranslator translator(route, backends, diagnostics);
+  RouteTranslator translator(route, policies, backends, diagnostics);
   model::ProxyRoute translated = translator.run();
   for (model::ProxyPolicy& policy : translator.cors()) made.policies.push_back(std::move(policy));
   for (model::ProxyPolicy& policy : translator.external_auths()) made.policies.push_back(std::move(policy));
+  for (model::ProxyPolicy& policy : translator.extensions()) made.policies.push_back(std::move(policy));
   translated.parents = std::move(parents);
   made.routes.push_back(std::move(translated));
 }

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/resource_id.h"
 #include "compiler/translate/gateway_api.h"
 #include "compiler/translate/ingress.h"
 
@@ -16,6 +17,15 @@ void KeptTranslation::let_go(const std::function<bool(const std::string&)>& user
 }
 
 namespace {
+
+NamedPolicies named_policies(const std::vector<model::ProxyPolicy>& policies) {
+  NamedPolicies named;
+  for (const model::ProxyPolicy& policy : policies) {
+    if (policy.target_kind != model::PolicyTarget::kNone) continue;
+    named.emplace(resource_path(policy.metadata.name_space, policy.metadata.name), &policy);
+  }
+  return named;
+}
 
 /// A policy on an Ingress is one on each of the routes that were made of it.
 void add_policies_on_ingresses(const std::vector<model::ProxyPolicy>& policies, model::ResourceSet& made) {
@@ -49,8 +59,9 @@ model::ResourceSet translate(const model::ResourceSet& resources, std::string_vi
   ServiceBackends backends(resources, (kept != nullptr ? *kept : nothing).backends, diagnostics);
   const OthersGateways others = translate_gateways(resources, controller, made, diagnostics);
   const ListenerSetParents sets = listener_set_parents(resources);
+  const NamedPolicies policies = named_policies(resources.policies);
   for (const model::ApiRoute& route : resources.api_routes) {
-    translate_route(route, others, sets, backends, made, diagnostics);
+    translate_route(route, others, sets, policies, backends, made, diagnostics);
   }
   const auto& wanted = kept != nullptr ? kept->ingresses : nothing.ingresses;
   translate_ingresses(resources, controller, wanted ? &*wanted : nullptr, backends, made, diagnostics);

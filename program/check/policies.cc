@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "program/check/checker.h"
+#include "program/format/records.h"
 
 namespace edge::program {
 namespace {
@@ -28,8 +29,18 @@ std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
       return header.cors.count;
     case PolicyType::kSecurityHeaders:
       return header.security_headers.count;
+    case PolicyType::kMaintenance:
+      return header.maintenances.count;
+    case PolicyType::kFixedResponse:
+      return header.fixed_responses.count;
+    case PolicyType::kErrorPages:
+      return header.error_pages.count;
   }
   return 0;
+}
+
+bool is_type(PolicyType type) {
+  return type <= PolicyType::kSecurityHeaders || (type >= PolicyType::kMaintenance && type <= PolicyType::kErrorPages);
 }
 
 bool check_records(Checker& check, const PoliciesHeader& header) {
@@ -38,8 +49,7 @@ bool check_records(Checker& check, const PoliciesHeader& header) {
   std::size_t index = 0;
   for (const PolicyRecord& policy : check.view().array(header.policies)) {
     const bool sound = policy.id > previous && check.text(policy.name_space) && check.text(policy.name) &&
-                       policy.type <= PolicyType::kSecurityHeaders &&
-                       index_or_none(policy.settings, settings_count(header, policy.type));
+                       is_type(policy.type) && index_or_none(policy.settings, settings_count(header, policy.type));
     if (!check.require(sound, "policies", index++)) return false;
     previous = policy.id;
   }
@@ -54,6 +64,38 @@ bool each(Checker& check, ArrayRef<T> ref, const char* field, Sound sound) {
   for (const T& record : check.view().array(ref))
     if (!check.require(sound(record), field, index++)) return false;
   return true;
+}
+
+/// Policies of which the proxy's own answers are made.
+bool check_answers(Checker& check, const PoliciesHeader& header) {
+  const auto is_page = [&](const PageRecord& page) { return check.text(page.content_type) && check.text(page.body); };
+  const auto field = [&](const FieldRecord& record) { return check.text(record.name) && check.text(record.value); };
+  const auto maintenance = [&](const MaintenanceRecord& record) {
+    return is_page(record.page) && record.enabled <= 1 &&
+           check_cidrs(check, record.except_addresses, "maintenances.except_addresses") &&
+           each(check, record.except_fields, "maintenances.except_fields", field);
+  };
+  const auto fixed = [&](const FixedResponseRecord& record) {
+    return record.status >= 200 && record.status <= 599 && is_page(record.page) &&
+           each(check, record.fields, "fixed_responses.fields", field);
+  };
+  const auto error_page = [&](const ErrorPageRecord& record) {
+    return record.first >= 400 && record.first <= record.last && record.last <= 599 && is_page(record.page);
+  };
+  const auto pages = [&](const ErrorPagesRecord& record) {
+    return each(check, record.pages, "error_pages.pages", error_page);
+  };
+  std::uint64_t next = 0;
+  const auto no_route = [&](const NoRouteRecord& record) {
+    const bool ascends = record.listener >= next;
+    next = std::uint64_t{record.listener} + 1;
+    if (!ascends || record.denied > 1 || !check.array(record.policies, "no_routes.policies")) return false;
+    return std::ranges::all_of(check.view().array(record.policies),
+                               [&](std::uint64_t id) { return find_policy(check.view(), id) != nullptr; });
+  };
+  return each(check, header.maintenances, "maintenances", maintenance) &&
+         each(check, header.fixed_responses, "fixed_responses", fixed) &&
+         each(check, header.error_pages, "error_pages", pages) && each(check, header.no_routes, "no_routes", no_route);
 }
 
 bool check_settings(Checker& check, const PoliciesHeader& header) {
@@ -135,7 +177,7 @@ void check_policies(Checker& check) {
       !check.require(check.id() == 0, "id"))
     return;
   const auto& header = check.view().header<PoliciesHeader>();
-  (void)(check_records(check, header) && check_settings(check, header));
+  (void)(check_records(check, header) && check_settings(check, header) && check_answers(check, header));
 }
 
 }  // namespace edge::program

@@ -290,6 +290,12 @@ class PolicySettings {
         return of(at(header_.security_headers));
       case PolicyType::kIpAccess:
         return of(at(header_.ip_accesses));
+      case PolicyType::kMaintenance:
+        return of(at(header_.maintenances));
+      case PolicyType::kFixedResponse:
+        return of(at(header_.fixed_responses));
+      case PolicyType::kErrorPages:
+        return of(at(header_.error_pages));
     }
     return {};
   }
@@ -395,6 +401,40 @@ class PolicySettings {
               record.allow_credentials == static_cast<std::uint32_t>(CorsCredentials::kEveryone))
         .take();
   }
+  std::vector<std::string> lines_of(ArrayRef<FieldRecord> fields) const {
+    std::vector<std::string> lines;
+    for (const FieldRecord& field : section_.array(fields)) {
+      lines.push_back(std::string(section_.string(field.name)) + ": " + std::string(section_.string(field.value)));
+    }
+    return lines;
+  }
+  TreeSettings of(const MaintenanceRecord& record) const {
+    return Block(section_, "maintenance")
+        .flag("enabled", record.enabled != 0)
+        .number("retryAfter", record.retry_after_s)
+        .text("contentType", record.page.content_type)
+        .text("body", record.page.body)
+        .cidrs("exceptAddresses", record.except_addresses)
+        .list("exceptHeaders", lines_of(record.except_fields))
+        .take();
+  }
+  TreeSettings of(const FixedResponseRecord& record) const {
+    return Block(section_, "fixedResponse")
+        .number("statusCode", record.status)
+        .list("headers", lines_of(record.fields))
+        .text("contentType", record.page.content_type)
+        .text("body", record.page.body)
+        .take();
+  }
+  TreeSettings of(const ErrorPagesRecord& record) const {
+    std::vector<std::string> pages;
+    for (const ErrorPageRecord& page : section_.array(record.pages)) {
+      const std::string last = page.last == page.first ? "" : "-" + std::to_string(page.last);
+      pages.push_back(std::to_string(page.first) + last + " " + std::string(section_.string(page.page.content_type)) +
+                      " " + std::string(section_.string(page.page.body)));
+    }
+    return Block(section_, "errorPages").list("pages", std::move(pages)).take();
+  }
   TreeSettings of(const SecurityHeadersRecord& record) const {
     Block block(section_, "securityHeaders");
     if ((record.flags & kHsts) != 0) block.number("hstsMaxAge", record.hsts_max_age_s);
@@ -420,9 +460,35 @@ std::string rate_key_text(const SectionView& section, const RateKeyRecord& part)
 }
 
 std::string type_name(PolicyType type) {
-  static constexpr std::array<const char*, 10> kNames = {
-      "?", "IPAccess", "RateLimit", "BasicAuth", "APIKey", "JWT", "OIDC", "ForwardAuth", "CORS", "SecurityHeaders"};
-  return kNames[static_cast<std::size_t>(type)];
+  switch (type) {
+    case PolicyType::kUnknown:
+      break;
+    case PolicyType::kIpAccess:
+      return "IPAccess";
+    case PolicyType::kRateLimit:
+      return "RateLimit";
+    case PolicyType::kBasicAuth:
+      return "BasicAuth";
+    case PolicyType::kApiKey:
+      return "APIKey";
+    case PolicyType::kJwt:
+      return "JWT";
+    case PolicyType::kOidc:
+      return "OIDC";
+    case PolicyType::kForwardAuth:
+      return "ForwardAuth";
+    case PolicyType::kCors:
+      return "CORS";
+    case PolicyType::kSecurityHeaders:
+      return "SecurityHeaders";
+    case PolicyType::kMaintenance:
+      return "Maintenance";
+    case PolicyType::kFixedResponse:
+      return "FixedResponse";
+    case PolicyType::kErrorPages:
+      return "ErrorPages";
+  }
+  return "?";
 }
 
 std::vector<TreeSettings> settings_of(const SectionView& section, const ListenerRecord& listener) {

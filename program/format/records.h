@@ -96,6 +96,13 @@ inline const PolicyRecord* find_policy(const SectionView& policies, std::uint64_
   return find_by_id(policies.array(policies.header<PoliciesHeader>().policies), id);
 }
 
+/// Returns what holds on a listener for requests that no rule takes; null: it has no policies.
+inline const NoRouteRecord* find_no_route(const SectionView& policies, std::uint32_t listener) {
+  const auto records = policies.array(policies.header<PoliciesHeader>().no_routes);
+  const auto found = std::ranges::lower_bound(records, listener, {}, &NoRouteRecord::listener);
+  return found == records.end() || found->listener != listener ? nullptr : &*found;
+}
+
 inline const BackendRecord* find_backend(const SectionView& backends, std::uint64_t id) {
   return find_by_id(backends.array(backends.header<BackendsHeader>().backends), id);
 }

@@ -5,7 +5,10 @@
 
 #include "program/format/records.h"
 #include "runtime/policy/cors.h"
+#include "runtime/policy/error_pages.h"
+#include "runtime/policy/fixed_response.h"
 #include "runtime/policy/ip_access.h"
+#include "runtime/policy/maintenance.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/security_headers.h"
 
@@ -37,6 +40,9 @@ struct Policies::Settings {
   std::vector<RateLimitPolicy> rate_limits;
   std::vector<Cors> cors;
   std::vector<SecurityHeaders> security_headers;
+  std::vector<Maintenance> maintenances;
+  std::vector<FixedResponse> fixed_responses;
+  std::vector<ErrorPages> error_pages;
 
   Settings(const program::SectionView& section, RateLimitCounts* counts) {
     const auto& header = section.header<program::PoliciesHeader>();
@@ -64,6 +70,15 @@ struct Policies::Settings {
     for (const program::SecurityHeadersRecord& record : section.array(header.security_headers)) {
       security_headers.emplace_back(section, record);
     }
+    for (const program::MaintenanceRecord& record : section.array(header.maintenances)) {
+      maintenances.emplace_back(section, record);
+    }
+    for (const program::FixedResponseRecord& record : section.array(header.fixed_responses)) {
+      fixed_responses.emplace_back(section, record);
+    }
+    for (const program::ErrorPagesRecord& record : section.array(header.error_pages)) {
+      error_pages.emplace_back(section, record);
+    }
   }
 };
 
@@ -73,6 +88,12 @@ Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chai
   settings_ = std::make_unique<Settings>(section, counts);
   // Few lists are told apart, however many routes there are.
   std::map<std::vector<std::uint64_t>, std::uint32_t> known = {{{}, 0}};
+  const auto number_of = [&](std::span<const std::uint64_t> ids) {
+    const auto [position, added] =
+        known.emplace(std::vector(ids.begin(), ids.end()), static_cast<std::uint32_t>(chains_.size()));
+    if (added) chains_.push_back(resolve(program, ids));
+    return position->second;
+  };
   std::vector<std::uint32_t> of_treatment;
   first_treatment_.reserve(program.hosts().size());
   for (const LoadedHost& host : program.hosts()) {
@@ -80,14 +101,22 @@ Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chai
     for (const program::TreatmentRecord& treatment : host.view.array(host.header->treatments)) {
       of_treatment.push_back(0);
       const auto ids = host.view.array(treatment.policies);
-      if (ids.empty()) continue;
-      const auto [position, added] =
-          known.emplace(std::vector(ids.begin(), ids.end()), static_cast<std::uint32_t>(chains_.size()));
-      if (added) chains_.push_back(resolve(program, ids));
-      of_treatment.back() = position->second;
+      if (!ids.empty()) of_treatment.back() = number_of(ids);
     }
   }
   if (chains_.size() > 1) chain_of_treatment_ = std::move(of_treatment);
+  const auto no_routes = section.array(section.header<program::PoliciesHeader>().no_routes);
+  if (no_routes.empty()) return;
+  std::vector<std::uint32_t> of_no_route;
+  for (const program::NoRouteRecord& record : no_routes)
+    of_no_route.push_back(number_of(section.array(record.policies)));
+  // No chain moves any more.
+  listeners_ = &program.listener(0);
+  no_routes_.resize(program.listener_count());
+  for (std::size_t i = 0; i < no_routes.size(); ++i) {
+    if (no_routes[i].listener >= no_routes_.size()) continue;
+    no_routes_[no_routes[i].listener] = {&chains_[of_no_route[i]], no_routes[i].denied != 0};
+  }
 }
 
 Policies::~Policies() = default;
@@ -133,6 +162,15 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
       case PolicyType::kIpAccess:
         step.settings = policy->settings;
         break;
+      case PolicyType::kMaintenance:
+        step.maintenance = &settings_->maintenances[policy->settings];
+        break;
+      case PolicyType::kFixedResponse:
+        chain.fixed_response = &settings_->fixed_responses[policy->settings];
+        break;
+      case PolicyType::kErrorPages:
+        chain.error_pages = &settings_->error_pages[policy->settings];
+        continue;
       case PolicyType::kRateLimit: {
         const RateLimitPolicy& limit = settings_->rate_limits[policy->settings];
         for (const RateLimit& each : limit.limits) chain.limits.limits.push_back(&each);
@@ -163,15 +201,20 @@ bool answers_preflight(const PolicyChain& chain) {
   return std::ranges::any_of(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
 }
 
-std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request,
-                                 const IpAccesses& accesses, RateLimitTable& table, AddedFields& added) {
+void decorate(const PolicyChain& chain, const PolicyRequest& policy_request, AddedFields& added) {
   for (const PolicyStep& step : chain.steps) {
     if (step.cors != nullptr) step.cors->decorate(policy_request, added);
     if (step.security_headers != nullptr) step.security_headers->decorate(policy_request, added);
   }
+}
+
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request,
+                                 const IpAccesses& accesses, RateLimitTable& table, AddedFields& added) {
+  decorate(chain, policy_request, added);
   for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
     if (step.type == PolicyType::kIpAccess) answer = accesses.pass(step.settings, policy_request);
+    if (step.maintenance != nullptr) answer = step.maintenance->pass(policy_request);
     if (step.type == PolicyType::kRateLimit) answer = chain.limits.pass(policy_request, nullptr, table);
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;

@@ -19,7 +19,10 @@
 namespace edge::runtime {
 
 class Cors;
+class ErrorPages;
+class FixedResponse;
 class IpAccesses;
+class Maintenance;
 class RateLimitCounts;
 class SecurityHeaders;
 
@@ -27,6 +30,7 @@ class SecurityHeaders;
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
   std::uint32_t settings = program::kNone;  ///< of kIpAccess: index into the section's array
+  const Maintenance* maintenance = nullptr;
   const Cors* cors = nullptr;
   const SecurityHeaders* security_headers = nullptr;
 };
@@ -47,7 +51,20 @@ struct PolicyChain {
   /// Those that count by what authentication finds out: applied once `late_after` of its steps have passed.
   RateLimitGroup late_limits;
   std::size_t late_after = 0;
+  /// Answers in place of a backend, once the client is authenticated; null: a backend answers. It has a step, too, so
+  /// that the chain is not empty.
+  const FixedResponse* fixed_response = nullptr;
+  /// Bodies of the proxy's own answers; null: its usual texts.
+  const ErrorPages* error_pages = nullptr;
   bool empty() const { return steps.empty() && authentication.empty(); }
+  /// Whether something follows the steps, before a backend is chosen.
+  bool waits() const { return !authentication.empty() || fixed_response != nullptr; }
+};
+
+/// The policies of a listener for requests that no rule takes.
+struct NoRouteChain {
+  const PolicyChain* chain = nullptr;  ///< null: there are none
+  bool denied = false;                 ///< one that protects cannot be enforced
 };
 
 /// The policies of one program, which must outlive them. Immutable, shared by all threads.
@@ -66,6 +83,11 @@ class Policies {
     return chains_[chain_of_treatment_[first + static_cast<std::size_t>(&treatment - host.treatments)]];
   }
 
+  /// Of a listener of the program.
+  NoRouteChain without_route(const LoadedListener& listener) const {
+    return no_routes_.empty() ? NoRouteChain{} : no_routes_[static_cast<std::size_t>(&listener - listeners_)];
+  }
+
  private:
   struct Settings;
   PolicyChain resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const;
@@ -78,7 +100,12 @@ class Policies {
   /// Index of the first treatment of each host; hosts in the order of the program.
   std::vector<std::uint32_t> first_treatment_;
   const LoadedHost* hosts_;
+  const LoadedListener* listeners_ = nullptr;  ///< the first
+  std::vector<NoRouteChain> no_routes_;        ///< by listener; empty where none has policies
 };
+
+/// Adds to a response what the policies of the chain add to every one, CORS and security headers.
+void decorate(const PolicyChain& chain, const PolicyRequest& policy_request, AddedFields& added);
 
 bool answers_preflight(const PolicyChain& chain);
 

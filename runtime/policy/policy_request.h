@@ -37,6 +37,8 @@ struct PolicyAnswer {
   std::string fields;  ///< complete lines
   /// Replaces the text; its Content-Type is in `fields`.
   std::string body{};
+  /// An empty body is sent as it is.
+  bool own_body = false;
 };
 
 }  // namespace edge::runtime

@@ -52,6 +52,47 @@ std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival&
   return decide(*program.program, arrival.bind, view, worker.match_scratch());
 }
 
+Reply reply_of(PolicyAnswer answer) {
+  return {answer.status,          answer.reason,  answer.text, {}, false, std::move(answer.fields),
+          std::move(answer.body), answer.own_body};
+}
+
+Reply policy_unavailable(std::string_view text) { return {503, "policy-unavailable", text, {}, false}; }
+
+PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker) {
+  return {worker.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker.loop().now()};
+}
+
+bool pass_chain(const PolicyChain& chain, Exchange& exchange, const Arrival& arrival, Worker& worker,
+                std::optional<Reply>& ending) {
+  auto answer = pass(chain, policy_request_of(arrival, worker), *exchange.program->ip_accesses, worker.rate_limits(),
+                     exchange.forward.response.added);
+  if (answer) return end_with(ending, reply_of(*std::move(answer)));
+  if (chain.waits()) {
+    exchange.authentication = &chain;
+    exchange.identity = std::make_unique<RequestEdits>();
+  }
+  return true;
+}
+
+/// Replies 404, unless a policy of the listener replies before: what it asks of clients it asks whatever they look for.
+void answer_without_route(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
+  static constexpr program::TreatmentRecord kNoTreatment{};
+  const ThreadProgram& program = *exchange.program;
+  end_with(ending, no_route());
+  exchange.taken.listener =
+      arrival.listener != nullptr ? arrival.listener : find_listener(*program.program, arrival.bind, arrival.host);
+  if (exchange.taken.listener == nullptr) return;
+  const NoRouteChain none = program.policies->without_route(*exchange.taken.listener);
+  if (none.chain == nullptr) return;
+  exchange.forward.treatment = &kNoTreatment;
+  if (none.denied) {
+    end_with(ending, policy_unavailable("A policy that protects this gateway cannot be enforced."));
+    return;
+  }
+  static_cast<void>(pass_chain(*none.chain, exchange, arrival, worker, ending));
+}
+
 }  // namespace
 
 void identify(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker) {
@@ -81,7 +122,10 @@ bool look_first(Exchange& exchange, const Arrival& arrival, const ClientConnecti
 bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
   if (worker.scratch().request.method == net::http1::Method::kTrace) return end_with(ending, no_trace());
   const std::optional<Decision> decision = decide_rule(*exchange.program, arrival, worker);
-  if (!decision) return end_with(ending, no_route());
+  if (!decision) [[unlikely]] {
+    answer_without_route(exchange, arrival, worker, ending);
+    return false;
+  }
   exchange.taken = {decision->listener, decision->host, decision->action};
   exchange.forward.treatment = &decision->treatment();
   return true;
@@ -90,23 +134,16 @@ bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std
 bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
   const program::TreatmentRecord& treatment = *exchange.forward.treatment;
   if ((treatment.flags & program::kDenied) != 0) {
-    return end_with(ending,
-                    {503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false});
+    return end_with(ending, policy_unavailable("A policy that protects this route cannot be enforced."));
   }
   const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, treatment);
-  if (chain.empty()) return true;
-  const PolicyRequest policy_request{worker.scratch().request, arrival.host,   arrival.path,
-                                     arrival.source,           arrival.secure, worker.loop().now()};
-  auto answer = pass(chain, policy_request, *exchange.program->ip_accesses, worker.rate_limits(),
-                     exchange.forward.response.added);
-  if (answer) {
-    return end_with(ending, {answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)});
-  }
-  if (!chain.authentication.empty()) {
-    exchange.authentication = &chain;
-    exchange.identity = std::make_unique<RequestEdits>();
-  }
-  return true;
+  return chain.empty() || pass_chain(chain, exchange, arrival, worker, ending);
+}
+
+void decorate_without_route(Exchange& exchange, const Arrival& arrival, Worker& worker) {
+  const NoRouteChain none = exchange.program->policies->without_route(*exchange.taken.listener);
+  if (none.chain == nullptr) return;
+  decorate(*none.chain, policy_request_of(arrival, worker), exchange.forward.response.added);
 }
 
 }  // namespace edge::runtime

@@ -1,12 +1,16 @@
 // The end of a request: responses of the proxy itself, the state of the client's connection after the exchange, and the
 // one place that reports the outcome of every request: HTTP/1 or HTTP/2 stream, forwarded, answered by the cache or by
 // the proxy, or aborted. All observers are called here, and none of them waits or locks.
+#include <array>
 #include <chrono>
+#include <span>
+#include <string>
 
 #include "base/text/ascii.h"
 #include "runtime/match/decide.h"
 #include "runtime/session/arrival.h"
 #include "runtime/session/exchange.h"
+#include "runtime/session/phases.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
 
@@ -21,12 +25,6 @@ bool names_other_protocol(std::string_view bytes) {
   const std::size_t last = line.rfind(' ');
   const bool three = last != std::string_view::npos && line.find(' ') != last;
   return three && !starts_with_ignoring_case("HTTP", line.substr(last + 1, 4));
-}
-
-/// Of a response that was written whole.
-std::size_t body_size(std::string_view response) {
-  const std::size_t head = response.find("\r\n\r\n");
-  return head == std::string_view::npos ? 0 : response.size() - head - 4;
 }
 
 /// Of the loop, which reads the clock once a batch. What ended in the batch that it began in would have taken no time
@@ -71,6 +69,7 @@ Session::Next Session::refuse(const Reply& reply, Exchange& exchange, const Arri
   if (exchange.taken.listener == nullptr && bind != program::kNone) {
     exchange.taken.listener =
         arrival.listener != nullptr ? arrival.listener : find_listener(*exchange.program->program, bind, arrival.host);
+    if (exchange.taken.listener != nullptr) decorate_without_route(exchange, arrival, worker_);
   }
   return answer(reply, exchange, BodyState::kUnread);
 }
@@ -106,6 +105,16 @@ bool hides_reasons(const Exchange& exchange, const ClientConnection& connection)
   return exchange.program->entrances[connection.slot].hides_reasons();
 }
 
+/// The page of the rule's policies, or of the listener's where no rule took the request; null: none.
+const ErrorPages::Page* page_of(const Exchange& exchange, int status) {
+  const RouteTaken& taken = exchange.taken;
+  if (taken.listener == nullptr) return nullptr;
+  const Policies& policies = *exchange.program->policies;
+  const PolicyChain* const chain = taken.action == nullptr ? policies.without_route(*taken.listener).chain
+                                                           : &policies.chain(*taken.host, *exchange.forward.treatment);
+  return chain == nullptr || chain->error_pages == nullptr ? nullptr : chain->error_pages->find(status);
+}
+
 }  // namespace
 
 Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body, RequestEnd end) {
@@ -128,14 +137,16 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   context.shows_reason = !hides_reasons(exchange, connection_);
   context.added = &rules.added;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
-  write_reply(reply, context, out);
+  if (reply.status >= 400) context.page = page_of(exchange, reply.status);
+  std::string text;
+  const std::string_view content = write_reply(reply, context, out, text);
   worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();
   end.status = reply.status;
   end.reason = reply.reason;
-  end.sent = context.head_only ? 0 : body_size(out.text());
+  end.sent = content.size();
   ended(exchange, end);
-  iovec whole = net::piece(out.text());
-  if (!outlet_.send(client_, {&whole, 1})) return Next::kReset;
+  std::array<iovec, 2> pieces = {net::piece(out.text()), net::piece(content)};
+  if (!outlet_.send(client_, std::span(pieces).first(content.empty() ? 1 : 2))) return Next::kReset;
   if (linger) return Next::kLinger;
   return close ? Next::kClose : Next::kAgain;
 }

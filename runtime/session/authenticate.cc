@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "runtime/observe/request_spans.h"
 #include "runtime/policy/auth/authentication.h"
+#include "runtime/policy/fixed_response.h"
 #include "runtime/policy/rate_limit.h"
 #include "runtime/session/arrival.h"
 #include "runtime/session/client_address.h"
@@ -146,6 +147,17 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
     }
     edits.join(std::move(auth_result.request));
     exchange.forward.response.added.append(auth_result.response_fields);
+  }
+  if (const FixedResponse* const fixed = exchange.authentication->fixed_response) {
+    PolicyAnswer answer = fixed->answer();
+    co_return end_with(ending, {answer.status,
+                                answer.reason,
+                                answer.text,
+                                {},
+                                false,
+                                std::move(answer.fields),
+                                std::move(answer.body),
+                                answer.own_body});
   }
   co_return true;
 }

@@ -55,8 +55,9 @@ TEST(Grpc, OurAnswersAreOnesThatACallUnderstands) {
     ReplyContext context;
     context.form = reply_form(Parsed(lines).head.fields);
     context.date = "now";
-    write_reply(reply, context, out);
-    return std::string(out.text());
+    std::string text;
+    const std::string_view body = write_reply(reply, context, out, text);
+    return std::string(out.text()).append(body);
   };
   const Reply reply{503, "no-endpoint", "No endpoint of the backend is available.", {}, false};
   EXPECT_EQ(written(reply, "Content-Type: application/grpc+proto\r\nAccept: application/problem+json\r\n"),

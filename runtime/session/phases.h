@@ -21,11 +21,15 @@ void identify(Exchange& exchange, const Arrival& arrival, const ClientConnection
 /// the program's `looks_first` is false.
 bool look_first(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
                 std::optional<Reply>& ending);
-/// Finds the rule that matches the request (rules D1, D2, D5). Replies 404 where there is none, and 501 to TRACE.
+/// Finds the rule that matches the request (rules D1, D2, D5). Replies 501 to TRACE, and 404 where there is no rule,
+/// after the policies of the listener; with `exchange.authentication` some of them are left to the caller.
 bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending);
 /// Runs the policies of the rule that never wait, in the order of rule D4; authentication, which may wait, is left to
 /// the caller in `exchange.authentication`.
 bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending);
+
+/// Adds to a reply from before a rule was looked for what the policies of `exchange.taken.listener` add to every one.
+void decorate_without_route(Exchange& exchange, const Arrival& arrival, Worker& worker);
 
 /// Adds what the handshake established of the client's certificate to what the backend and authorization services are
 /// sent, where the request's listener requests certificates. Not needed where the program's `announces` is false.

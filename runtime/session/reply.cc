@@ -50,6 +50,14 @@ void write_grpc_reply(const Reply& reply, const ReplyContext& context, net::http
   out.field("grpc-message", reply.text.empty() ? phrase : reply.text);
 }
 
+// Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
+std::string problem_text(const Reply& reply, std::string_view phrase, bool shows_reason) {
+  std::string body = R"({"type":"about:blank","title":")" + std::string(phrase) + R"(","status":)" +
+                     std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + '"';
+  if (shows_reason) body += R"(,"reason":")" + std::string(reply.reason) + '"';
+  return body + "}\n";
+}
+
 }  // namespace
 
 bool end_with(std::optional<Reply>& ending, Reply reply) {
@@ -62,23 +70,23 @@ ReplyForm reply_form(const HeadFields& fields) {
   return accepts_problem(fields) ? ReplyForm::kProblem : ReplyForm::kText;
 }
 
-void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out) {
+std::string_view write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out,
+                             std::string& text) {
   const std::string_view phrase = net::http1::status_phrase(reply.status);
   const bool grpc = context.form == ReplyForm::kGrpc;
-  const bool bodiless = reply.status == 204 || grpc;
-  // Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
-  std::string body;
-  const bool own = !reply.body.empty();
+  const bool bodiless = reply.status == 204 || reply.status == 304 || grpc;
+  const bool own = reply.own_body || !reply.body.empty();
   const bool problem = context.form == ReplyForm::kProblem && !own;
+  const bool page = context.page != nullptr && !own && !problem;
+  std::string_view body;
   if (own) {
     body = reply.body;
+  } else if (page) {
+    body = context.page->body;
   } else if (problem) {
-    body = R"({"type":"about:blank","title":")" + std::string(phrase) + R"(","status":)" +
-           std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + '"';
-    if (context.shows_reason) body += R"(,"reason":")" + std::string(reply.reason) + '"';
-    body += "}\n";
+    body = text = problem_text(reply, phrase, context.shows_reason);
   } else {
-    body = std::string(reply.text.empty() ? phrase : reply.text) + "\n";
+    body = text = std::string(reply.text.empty() ? phrase : reply.text) + "\n";
   }
   if (grpc) {
     write_grpc_reply(reply, context, out);
@@ -87,7 +95,11 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
     out.field("Date", context.date);
   }
   if (!bodiless) {
-    if (!own) out.field("Content-Type", problem ? kProblemType : "text/plain; charset=utf-8");
+    if (!own) {
+      out.field("Content-Type", page      ? context.page->content_type
+                                : problem ? kProblemType
+                                          : "text/plain; charset=utf-8");
+    }
     out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
   }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));
@@ -96,7 +108,7 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
   if (context.added != nullptr) context.added->write(out, nullptr);
   if (!context.connection.empty()) out.field("Connection", context.connection);
   out.finish();
-  if (!context.head_only && !bodiless) out.lines(body);
+  return context.head_only || bodiless ? std::string_view() : body;
 }
 
 }  // namespace edge::runtime

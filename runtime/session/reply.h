@@ -9,6 +9,7 @@
 #include "net/http1/head.h"
 #include "net/http1/write.h"
 #include "runtime/policy/added_fields.h"
+#include "runtime/policy/error_pages.h"
 
 namespace edge::runtime {
 
@@ -25,6 +26,8 @@ struct Reply {
   std::string fields{};
   /// Replaces the text; its Content-Type is in `fields`.
   std::string body{};
+  /// An empty body is sent as it is.
+  bool own_body = false;
 };
 
 /// Stores the reply that ends the request. \returns false: the request does not go on.
@@ -47,12 +50,16 @@ struct ReplyContext {
   bool shows_reason = true;
   /// Fields that policies add to the response; null for none.
   const AddedFields* added = nullptr;
+  /// The page in place of the reply's text; null for none.
+  const ErrorPages::Page* page = nullptr;
 };
 
 /// Returns kGrpc for a gRPC call by its Content-Type; kProblem where Accept names that type, without q=0.
 ReplyForm reply_form(const net::http1::HeadFields& fields);
 
-/// Writes the complete response, body included.
-void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out);
+/// Writes the head of the response. \returns the body that follows it, empty for none: in `reply`, the context's page
+/// or `text`.
+std::string_view write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out,
+                             std::string& text);
 
 }  // namespace edge::runtime

@@ -44,7 +44,13 @@ net::Task<Session::Next> Session::serve() {
       co_return refuse(*ending, exchange, arrival);
     }
   }
-  if (!choose_rule(exchange, arrival, worker_, ending)) co_return refuse(*ending, exchange, arrival);
+  if (!choose_rule(exchange, arrival, worker_, ending)) {
+    if (exchange.authentication != nullptr) {
+      const bool admitted = co_await authenticate(exchange, arrival, ending);
+      static_cast<void>(admitted);  // to the same 404
+    }
+    co_return refuse(*ending, exchange, arrival);
+  }
   if (!pass_policies(exchange, arrival, worker_, ending)) co_return refuse(*ending, exchange, arrival);
   if (exchange.authentication != nullptr) [[unlikely]] {
     const bool admitted = co_await authenticate(exchange, arrival, ending);

@@ -272,6 +272,9 @@ void add_policies(Chance& chance, LinkedConfig& config) {
   add(PolicyType::kCors, compiler::CorsSettings{.allow_origins = {"*"}});
   add(PolicyType::kSecurityHeaders, compiler::SecurityHeadersSettings{.hsts = true});
   add(PolicyType::kSecurityHeaders, compiler::SecurityHeadersSettings{.no_sniff = true});
+  add(PolicyType::kMaintenance, compiler::MaintenanceSettings{.retry_after = 60});
+  add(PolicyType::kFixedResponse, compiler::FixedResponseSettings{.status = 410});
+  add(PolicyType::kErrorPages, compiler::ErrorPagesSettings{.pages = {{404, 404, {"text/html", "gone"}}}});
 }
 
 void add_listeners(Chance& chance, LinkedConfig& config) {

@@ -97,7 +97,7 @@ std::string text_of(const Treatment& treatment) {
 std::vector<const LinkedPolicy*> policies_of(const LinkedConfig& config, const LinkedRule& rule,
                                              const LinkedRoute& route, const compiler::LinkedGateway& gateway) {
   std::vector<const LinkedPolicy*> passed;
-  for (int type = 0; type <= static_cast<int>(PolicyType::kSecurityHeaders); ++type) {
+  for (int type = 0; type <= static_cast<int>(PolicyType::kErrorPages); ++type) {
     std::vector<std::uint32_t> chosen;
     for (const auto* targets : {&rule.policies, &route.policies, &gateway.policies}) {
       if (!chosen.empty() && type != static_cast<int>(PolicyType::kUnknown)) break;

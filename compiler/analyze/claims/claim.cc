@@ -24,9 +24,10 @@ using expr::Fact;
 using program::kNone;
 using program::PolicyType;
 
-constexpr std::array kPolicyTypes = {PolicyType::kIpAccess,    PolicyType::kRateLimit, PolicyType::kBasicAuth,
-                                     PolicyType::kApiKey,      PolicyType::kJwt,       PolicyType::kOidc,
-                                     PolicyType::kForwardAuth, PolicyType::kCors,      PolicyType::kSecurityHeaders};
+constexpr std::array kPolicyTypes = {
+    PolicyType::kIpAccess,       PolicyType::kRateLimit,   PolicyType::kBasicAuth,     PolicyType::kApiKey,
+    PolicyType::kJwt,            PolicyType::kOidc,        PolicyType::kForwardAuth,   PolicyType::kCors,
+    PolicyType::kSecurityHeaders, PolicyType::kMaintenance, PolicyType::kFixedResponse, PolicyType::kErrorPages};
 
 using TypeSet = std::uint32_t;  ///< bits, by PolicyType
 TypeSet bit_of(PolicyType type) { return TypeSet{1} << static_cast<unsigned>(type); }
@@ -49,8 +50,10 @@ struct End {
 };
 
 /// The proxy's own answer of a rule, backends apart; 0: none.
-int own_status(const program::SectionView& host, const program::TreatmentRecord& treatment) {
+int own_status(const program::ProgramView& program, const program::SectionView& host,
+               const program::TreatmentRecord& treatment) {
   if ((treatment.flags & program::kDenied) != 0) return 503;
+  if (const int status = status_of_policies(program, host, treatment, nullptr); status != 0) return status;
   const program::FilterRecord* const answer = program::answer_of(host.array(treatment.filters));
   return answer == nullptr ? 0 : static_cast<int>(program::redirect_status(*answer));
 }
@@ -231,7 +234,8 @@ std::vector<End> ends_of(Space& space, const program::ProgramView& program, cons
       end.requests = weighted ? space.complement(canary) : space.nothing();
     }
     end.backend = names.emplace_back(backend_name(program, split.backends[i].backend_id()));
-    end.status = end.backend.empty() ? 500 : own_status(host, program::treatment_record_of(host, action, split, i));
+    end.status =
+        end.backend.empty() ? 500 : own_status(program, host, program::treatment_record_of(host, action, split, i));
     if (end.status != 0) end.backend = {};
     ends.push_back(end);
   }
@@ -315,7 +319,7 @@ class Walk {
           std::string(program::name_space_of(view, route)) + "/" + std::string(view.string(route.name));
       End end = of_listener;
       end.route = name;
-      end.status = own_status(view, treatment);
+      end.status = own_status(state_.program, view, treatment);
       end.denied = (treatment.flags & program::kDenied) != 0;
       end.policies = state_.policies_of(view, treatment);
       const Set from = check.space().all_of({hosts, check.rules(host).matches(rule)});

@@ -104,7 +104,10 @@ class Explainer {
     if (out.redirect && out.redirect->of_listener) return;
     for (const program::Section* host : recorder_.hosts) out.hosts.push_back(explained_host(*host, true));
     append_untried(section, listener, out);
-    if (outcome.host != nullptr) take_winner(outcome, listener.max_request_body, out);
+    if (outcome.host != nullptr) return take_winner(outcome, listener.max_request_body, out);
+    out.policies = policy_verdicts_without_route(program_, outcome.listener, request_);
+    const program::NoRouteRecord* const none = program::find_no_route(program_.policies().view, outcome.listener);
+    out.denied = none != nullptr && none->denied != 0;
   }
 
   const std::vector<const program::Section*>& hosts() const { return recorder_.hosts; }

@@ -268,7 +268,13 @@ std::string explanation_text(const Explanation& explanation, bool all) {
     if (host.tried) append_rules(host, all, out);
   }
   if (!explanation.matched) {
-    out += "winner    none\nanswer    404\n";
+    out += "winner    none\n";
+    for (const std::string& policy : explanation.policies) out += "policy    " + policy + "\n";
+    if (explanation.denied) {
+      out += "answer    503, a policy that protects the listener cannot be enforced\n";
+    } else {
+      out += explanation.policies.empty() ? "answer    404\n" : "answer    404, unless a policy answers before\n";
+    }
   } else {
     out += "winner    ProxyRoute " + rule_text(explanation.winner) + "\n";
     for (const std::string& policy : explanation.policies) out += "policy    " + policy + "\n";

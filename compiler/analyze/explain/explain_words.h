@@ -36,5 +36,12 @@ std::string actual_text(const program::SectionView& host, std::uint32_t node, co
 std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
                                          const program::TreatmentRecord& treatment,
                                          const program::RequestView& request);
+/// The same for a request on a listener that no rule takes.
+std::vector<std::string> policy_verdicts_without_route(const program::ProgramView& program, std::uint32_t listener,
+                                                       const program::RequestView& request);
+/// Returns the status that a policy of the rule answers with in place of a backend (Maintenance, FixedResponse), once
+/// those before let the request pass; 0: none does. `request` null: of every request, whatever it has.
+int status_of_policies(const program::ProgramView& program, const program::SectionView& host,
+                       const program::TreatmentRecord& treatment, const program::RequestView* request);
 
 }  // namespace edge::compiler::analyze

@@ -106,6 +106,9 @@ class Treatment {
     if (treatment_.max_request_body != 0 && declared_length(request_) > treatment_.max_request_body) {
       return refuse(out, 413, "body-too-large");
     }
+    if (const int status = status_of_policies(program_, host_, treatment_, &request_); status != 0) {
+      return refuse(out, status, "policy");
+    }
     const program::RedirectRequest target{scheme_, authority_, request_.path, request_.query, !request_.query.empty()};
     if (auto to = program::redirect(host_, filters_, target)) {
       refuse(out, to->status, "redirect");

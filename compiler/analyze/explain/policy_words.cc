@@ -150,6 +150,22 @@ std::string oidc_words(const program::SectionView& view, const program::OidcReco
   return "answers with a login at " + std::string(view.string(oidc.issuer)) + ": the request has no session";
 }
 
+constexpr std::string_view kRefusedByMaintenance = "answers 503";
+
+std::string maintenance_words(const program::SectionView& view, const program::MaintenanceRecord& maintenance,
+                              const program::RequestView& request) {
+  if (maintenance.enabled == 0) return "is off";
+  const bool excepted = std::ranges::any_of(
+      view.array(maintenance.except_addresses),
+      [&](const program::CidrRecord& record) { return program::cidr_of(record).contains(request.source); });
+  if (excepted) return "lets " + to_string(request.source) + " pass";
+  for (const program::FieldRecord& field : view.array(maintenance.except_fields)) {
+    const std::string name(view.string(field.name));
+    if (field_of(request, name) == view.string(field.value)) return "lets it pass by its header " + name;
+  }
+  return std::string(kRefusedByMaintenance);
+}
+
 std::string words_of(const program::SectionView& view, const PolicyRecord& policy,
                      const program::RequestView& request) {
   const auto& header = view.header<program::PoliciesHeader>();
@@ -171,21 +187,23 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
     case PolicyType::kCors:
       if (!field_of(request, "origin").empty()) return "asks whether the origin may read the answer";
       return {};
+    case PolicyType::kMaintenance:
+      return maintenance_words(view, view.array(header.maintenances)[policy.settings], request);
+    case PolicyType::kFixedResponse:
+      return "answers " + std::to_string(view.array(header.fixed_responses)[policy.settings].status) +
+             " in place of a backend";
     case PolicyType::kUnknown:
     case PolicyType::kSecurityHeaders:
+    case PolicyType::kErrorPages:
       break;
   }
   return {};
 }
 
-}  // namespace
-
-std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
-                                         const program::TreatmentRecord& treatment,
-                                         const program::RequestView& request) {
-  const program::SectionView& view = program.policies().view;
+std::vector<std::string> verdicts_of(const program::SectionView& view, std::span<const std::uint64_t> ids,
+                                     const program::RequestView& request) {
   std::vector<std::string> out;
-  for (const std::uint64_t id : host.array(treatment.policies)) {
+  for (const std::uint64_t id : ids) {
     const PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr) continue;
     std::string text = program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
@@ -197,6 +215,40 @@ std::vector<std::string> policy_verdicts(const program::ProgramView& program, co
     out.push_back(std::move(text));
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
+                                         const program::TreatmentRecord& treatment,
+                                         const program::RequestView& request) {
+  return verdicts_of(program.policies().view, host.array(treatment.policies), request);
+}
+
+std::vector<std::string> policy_verdicts_without_route(const program::ProgramView& program, std::uint32_t listener,
+                                                       const program::RequestView& request) {
+  const program::SectionView& view = program.policies().view;
+  const program::NoRouteRecord* const found = program::find_no_route(view, listener);
+  return found == nullptr ? std::vector<std::string>() : verdicts_of(view, view.array(found->policies), request);
+}
+
+int status_of_policies(const program::ProgramView& program, const program::SectionView& host,
+                       const program::TreatmentRecord& treatment, const program::RequestView* request) {
+  const program::SectionView& view = program.policies().view;
+  const auto& header = view.header<program::PoliciesHeader>();
+  for (const std::uint64_t id : host.array(treatment.policies)) {
+    const PolicyRecord* const policy = program::find_policy(view, id);
+    if (policy == nullptr || policy->settings == program::kNone) continue;
+    if (policy->type == PolicyType::kFixedResponse) {
+      return static_cast<int>(view.array(header.fixed_responses)[policy->settings].status);
+    }
+    if (policy->type != PolicyType::kMaintenance) continue;
+    const program::MaintenanceRecord& maintenance = view.array(header.maintenances)[policy->settings];
+    const bool for_all = maintenance.except_addresses.count == 0 && maintenance.except_fields.count == 0;
+    const bool refused = request != nullptr && maintenance_words(view, maintenance, *request) == kRefusedByMaintenance;
+    if (maintenance.enabled != 0 && (for_all || refused)) return 503;
+  }
+  return 0;
 }
 
 }  // namespace edge::compiler::analyze

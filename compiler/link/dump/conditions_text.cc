@@ -82,6 +82,14 @@ class Text {
     conditions(parent_conditions(&status, nullptr), "    ");
   }
 
+  /// The targets of a ProxyPolicy that say something else than the policy does.
+  void targets(const ResourceStatus& status) {
+    for (const ParentStatus& target : status.parents) {
+      out.append("  target ").append(std::to_string(target.parent_ref)) += '\n';
+      conditions(parent_conditions(&status, &target), "    ");
+    }
+  }
+
   void route(const ResourceStatus* status) {
     if (status != nullptr) {
       for (const ParentStatus& parent : status->parents) {
@@ -186,6 +194,7 @@ std::string conditions_text(const LinkedConfig& config) {
       text.policy(*status);
     } else {
       text.gateway(*status);
+      if (kind == "ProxyPolicy") text.targets(*status);
     }
   }
   return std::move(text.out);

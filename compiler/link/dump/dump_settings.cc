@@ -121,6 +121,36 @@ struct PolicyLines {
                 joined(settings.expose_headers) + " max-age " + duration_text(settings.max_age)};
   }
 
+  static std::string page_text(const Page& page) {
+    return page.body.empty() ? "usual text" : "page " + quote(page.content_type) + " " + quote(page.body);
+  }
+
+  Lines operator()(const MaintenanceSettings& settings) const {
+    if (!settings.enabled) return {"off"};
+    Lines lines = {page_text(settings.page)};
+    if (settings.retry_after != 0) lines.push_back("retry-after " + number(settings.retry_after));
+    for (const Cidr& block : settings.except_addresses) lines.push_back("except " + to_string(block));
+    for (const HeaderValue& header : settings.except_headers) {
+      lines.push_back("except " + header.name + " " + quote(header.value));
+    }
+    return lines;
+  }
+
+  Lines operator()(const FixedResponseSettings& settings) const {
+    Lines lines = {"status " + number(settings.status) + " " + page_text(settings.page)};
+    for (const HeaderValue& header : settings.headers) lines.push_back(header.name + " " + quote(header.value));
+    return lines;
+  }
+
+  Lines operator()(const ErrorPagesSettings& settings) const {
+    Lines lines;
+    for (const ErrorPage& page : settings.pages) {
+      lines.push_back(number(page.first) + (page.last == page.first ? "" : " to " + number(page.last)) + " " +
+                      page_text(page.page));
+    }
+    return lines;
+  }
+
   Lines operator()(const SecurityHeadersSettings& settings) const {
     Lines lines;
     if (settings.hsts) {

@@ -29,6 +29,12 @@ std::string_view type_text(PolicyType type) {
       return "CORS";
     case PolicyType::kSecurityHeaders:
       return "SecurityHeaders";
+    case PolicyType::kMaintenance:
+      return "Maintenance";
+    case PolicyType::kFixedResponse:
+      return "FixedResponse";
+    case PolicyType::kErrorPages:
+      return "ErrorPages";
   }
   return "?";
 }
@@ -76,11 +82,11 @@ std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t li
   return effective;
 }
 
-/// A policy that protects and cannot be enforced denies; a filter of a rule has its own answer.
+/// A policy that protects and cannot be enforced denies; a filter of Gateway API's own has its own answer.
 bool denies(const LinkedPolicy& policy, bool raw) {
   // A rate limit counts requests, of which there are none.
   if (raw) return protects(policy.type) && policy.type != PolicyType::kRateLimit;
-  return protects(policy.type) && !policy.enforced && !policy.of_filter;
+  return protects(policy.type) && !policy.enforced && (!policy.of_filter || policy.named_by_filter);
 }
 
 bool any_denies(const LinkedConfig& config, std::uint32_t listener, const std::vector<std::uint32_t>& effective) {
@@ -98,6 +104,10 @@ std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::u
 std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t listener,
                                               const LinkedRoute& route, const LinkedRule& rule) {
   return combined(config, listener, route, rule.policies);
+}
+
+std::vector<std::uint32_t> policies_without_route(const LinkedConfig& config, std::uint32_t listener) {
+  return policies_on(config, listener, LinkedRoute{});
 }
 
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
@@ -131,6 +141,10 @@ std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t
 
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
   return any_denies(config, listener, effective_policies(config, listener, route));
+}
+
+bool denied_without_route(const LinkedConfig& config, std::uint32_t listener) {
+  return !is_raw(config.listeners[listener].protocol) && denied_on(config, listener, LinkedRoute{});
 }
 
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route, const LinkedRule& rule) {

@@ -16,6 +16,9 @@ std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::u
 std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t listener,
                                               const LinkedRoute& route, const LinkedRule& rule);
 
+/// The same for requests on a listener that no route takes.
+std::vector<std::uint32_t> policies_without_route(const LinkedConfig& config, std::uint32_t listener);
+
 /// The same, but bytes that are not parsed as HTTP have no policies.
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
@@ -29,5 +32,6 @@ std::vector<bool> policies_in_use(const LinkedConfig& config);
 /// 503 (fail closed). Authentication cannot be enforced on a listener of protocol TCP or TLS: connections are closed.
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route, const LinkedRule& rule);
+bool denied_without_route(const LinkedConfig& config, std::uint32_t listener);
 
 }  // namespace edge::compiler::link

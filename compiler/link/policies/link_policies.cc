@@ -31,6 +31,12 @@ PolicyType linked_type(model::PolicyType type) {
       return PolicyType::kCors;
     case model::PolicyType::kSecurityHeaders:
       return PolicyType::kSecurityHeaders;
+    case model::PolicyType::kMaintenance:
+      return PolicyType::kMaintenance;
+    case model::PolicyType::kFixedResponse:
+      return PolicyType::kFixedResponse;
+    case model::PolicyType::kErrorPages:
+      return PolicyType::kErrorPages;
     case model::PolicyType::kUnknown:
       break;
   }
@@ -114,7 +120,7 @@ bool find_service(const model::ProxyPolicy& policy, const PolicyTargets& targets
   // Of a filter the route tells what is wrong (link_routes.cc).
   Diagnostics untold(0);
   Findings untold_findings{untold, findings.dependencies};
-  Findings& reported = policy.target_rule ? untold_findings : findings;
+  Findings& reported = policy.target_rule && !policy.named_by_filter ? untold_findings : findings;
   const Resolved found = targets.backends.resolve(
       policy.metadata, written->backend_kind, to, [] { return std::string("spec.forwardAuth.backendRef.name"); },
       reported);
@@ -150,19 +156,30 @@ bool refuses_all(const LinkedRule& rule) {
          std::ranges::none_of(rule.backends, [](const WeightedBackend& one) { return one.backend.has_value(); });
 }
 
-/// A target, and the type that contends for it. What a rule asks for by a filter contends with no policy.
+/// A target, and the type that contends for it. What a rule asks for by a filter contends with no policy, and policies
+/// that its filters name not with each other: all of them apply.
 std::string slot_of(const PolicyLink& link) {
   const std::string target = link.listener  ? "|l|" + std::to_string(*link.listener)
                              : link.gateway ? "|g|" + std::to_string(*link.gateway)
                                             : "|r|" + std::to_string(*link.route);
+  const std::string filter = !link.policy.of_filter        ? ""
+                             : link.policy.named_by_filter ? "|" + link.policy.identity.name
+                                                           : "|filter";
   return std::string(type_text(link.policy.type)) + target + (link.rule ? "|" + std::to_string(*link.rule) : "") +
-         (link.policy.of_filter ? "|filter" : "");
+         filter;
+}
+
+/// The conditions of the policy on its target, as one of status.ancestors.
+std::vector<Condition>& on_target(const model::ProxyPolicy& policy, Findings& findings) {
+  std::vector<ParentStatus>& targets = findings.status.parents;
+  if (targets.empty()) targets.push_back({.parent_ref = policy.target_number});
+  return targets.front().conditions;
 }
 
 void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& holder, PolicyType type,
                    LinkedConfig& config, Diagnostics& diagnostics) {
   Findings findings{diagnostics};
-  fail(findings.status.conditions, condition::kAccepted, reason::kConflicted,
+  fail(on_target(policy, findings), condition::kAccepted, reason::kConflicted,
        policy.target_field + ": " + holder.text() + " holds the target");
   config.statuses.push_back(*status_of(policy.metadata, findings));
   diagnostics.add(
@@ -180,7 +197,7 @@ std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const
   const auto field = [&] { return policy.target_field + ".name"; };
   const Resolved found = resolver.resolve(policy.metadata, kind, policy.target, field, findings);
   if (found) return found.position;
-  fail(findings.status.conditions, condition::kAccepted,
+  fail(on_target(policy, findings), condition::kAccepted,
        found.fault == ReferenceFault::kNotPermitted ? reason::kRefNotPermitted : reason::kTargetNotFound,
        "the target `" + policy.target.name.value + "` cannot be used");
   return std::nullopt;
@@ -189,7 +206,7 @@ std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const
 /// The target is there, and the part of it that is named is not.
 void report_section(const model::ProxyPolicy& policy, std::string_view part, Findings& findings) {
   std::string message = policy.target.name.value + " has no " + std::string(part) + " `" + policy.section->value + "`";
-  fail(findings.status.conditions, condition::kAccepted, reason::kTargetNotFound, message);
+  fail(on_target(policy, findings), condition::kAccepted, reason::kTargetNotFound, message);
   findings.diagnostics.add({.code = DiagnosticCode::kUnknownReference,
                             .resource = policy.metadata.text(),
                             .field = policy.target_field + ".sectionName",
@@ -245,6 +262,8 @@ void find_targets(const model::ProxyPolicy& policy, const PolicyTargets& targets
       return;
     case model::PolicyTarget::kRoute:
       link.route = find_target(policy, targets.routes, other.empty() ? kRoute : other, findings);
+      return;
+    case model::PolicyTarget::kNone:
       return;
     case model::PolicyTarget::kUnknown:
       break;
@@ -303,6 +322,7 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
                  .settings = policy_settings(policy),
                  .target_kind = link.gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
                  .of_filter = policy.target_rule.has_value(),
+                 .named_by_filter = policy.named_by_filter,
                  .span = policy.type.span};
   // It must replace no policy of something that it may not be meant for.
   if (policy.target_kind == model::PolicyTarget::kUnknown) link.policy.type = PolicyType::kUnknown;
@@ -314,7 +334,7 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
   if (!find_service(policy, targets, findings, link.policy.settings)) {
     whole = false;
     // Whoever asks it for the rule finds no settings, and refuses.
-    if (link.policy.of_filter) link.policy.settings = std::monostate();
+    if (link.policy.of_filter && !link.policy.named_by_filter) link.policy.settings = std::monostate();
   }
   link.policy.enforced = whole && link.policy.type != PolicyType::kUnknown;
   return link;
@@ -341,7 +361,8 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
   for (std::optional<PolicyLink>& link : linked) {
     if (!link) continue;
     // Whom a filter would ask cannot be asked, and the rule takes no request.
-    const bool none = link->policy.of_filter && link->route && !link->policy.enforced && protects(link->policy.type) &&
+    const bool none = link->policy.of_filter && !link->policy.named_by_filter && link->route &&
+                      !link->policy.enforced && protects(link->policy.type) &&
                       refuses_all(config.routes[*link->route].rules[*link->rule]);
     if (none) continue;
     const auto index = static_cast<std::uint32_t>(config.policies.size());

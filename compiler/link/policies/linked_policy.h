@@ -16,25 +16,30 @@
 
 namespace edge::compiler {
 
-/// In the order of evaluation: addresses, rate limit, authentication (local checks before calls of a service), CORS,
-/// security headers (rule D4).
+/// In the order of evaluation: addresses, maintenance, rate limit, authentication (local checks before calls of a
+/// service), fixed response, CORS, security headers, error pages (rule D4).
 enum class PolicyType : std::uint8_t {
   kUnknown,  ///< the policy's type is unreadable; it denies
   kIpAccess,
+  kMaintenance,
   kRateLimit,
   kBasicAuth,
   kApiKey,
   kJwt,
   kOidc,
   kForwardAuth,
+  kFixedResponse,
   kCors,
   kSecurityHeaders,
+  kErrorPages,
 };
 
 /// As in `spec.type`; "?" when unknown.
 std::string_view type_text(PolicyType type);
 /// Returns whether requests must not pass while the policy cannot be applied.
-constexpr bool protects(PolicyType type) { return type != PolicyType::kCors && type != PolicyType::kSecurityHeaders; }
+constexpr bool protects(PolicyType type) {
+  return type != PolicyType::kCors && type != PolicyType::kSecurityHeaders && type != PolicyType::kErrorPages;
+}
 
 /// One value of a secret, by name.
 struct SecretKey {
@@ -160,10 +165,46 @@ struct SecurityHeadersSettings {
   std::string referrer_policy{};  ///< empty: not sent
 };
 
+/// A body that the proxy sends.
+struct Page {
+  std::string content_type{};
+  std::string body{};
+};
+
+struct HeaderValue {
+  std::string name{};  ///< as written
+  std::string value{};
+};
+
+struct MaintenanceSettings {
+  bool enabled = true;
+  std::uint64_t retry_after = 0;  ///< seconds; 0: Retry-After is not sent
+  Page page{};                    ///< without a body: the proxy's own text
+  std::vector<Cidr> except_addresses{};
+  std::vector<HeaderValue> except_headers{};  ///< any of them; names in lower case
+};
+
+struct FixedResponseSettings {
+  std::uint32_t status = 200;
+  std::vector<HeaderValue> headers{};
+  Page page{};
+};
+
+/// For statuses from `first` to `last`.
+struct ErrorPage {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  Page page{};
+};
+struct ErrorPagesSettings {
+  std::vector<ErrorPage> pages{};  ///< the first that covers a status is sent: single statuses, then classes
+};
+
 /// std::monostate: the settings are invalid, or a secret is missing.
 using PolicySettings =
     std::variant<std::monostate, IpAccessSettings, RateLimitSettings, BasicAuthSettings, JwtSettings, OidcSettings,
-                 ForwardAuthSettings, CorsSettings, SecurityHeadersSettings, ApiKeySettings>;
+                 ForwardAuthSettings, CorsSettings, SecurityHeadersSettings, ApiKeySettings, MaintenanceSettings,
+                 FixedResponseSettings, ErrorPagesSettings>;
 
 enum class PolicyTargetKind : std::uint8_t { kRoute, kGateway };
 
@@ -175,8 +216,9 @@ struct LinkedPolicy {
   /// Whether it can be applied as written. One that protects and is not enforced denies: requests to its target are
   /// answered 503.
   bool enforced = false;
-  bool of_filter = false;  ///< of a route's rule
-  Span span{};             ///< of spec.type
+  bool of_filter = false;        ///< of a route's rule
+  bool named_by_filter = false;  ///< a ProxyPolicy that a filter of the rule names
+  Span span{};                   ///< of spec.type
 };
 
 }  // namespace edge::compiler

@@ -8,6 +8,7 @@
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
 #include "compiler/link/stages.h"
+#include "program/filter_table.h"
 #include "program/forward_auth.h"
 #include "program/values/address_list.h"
 
@@ -72,6 +73,20 @@ std::vector<std::string> response_headers_of(const model::ForwardAuth& written) 
   return names;
 }
 
+Page page_of(const model::Page& written, std::string_view usual_type) {
+  return {.content_type = value_or(written.content_type, std::string(usual_type)),
+          .body = value_or(written.body, std::string())};
+}
+
+/// `404`, or `4xx` for a class: the schema has said that it is one of the two.
+ErrorPage page_for(const std::string& status, const model::Page& page) {
+  const auto digit = [&](std::size_t at) { return static_cast<std::uint32_t>(status[at] - '0'); };
+  const std::uint32_t first = digit(0) * 100;
+  ErrorPage made{first, first + 99, page_of(page, kDefaults.page_type)};
+  if (!status.ends_with("xx")) made.first = made.last = first + digit(1) * 10 + digit(2);
+  return made;
+}
+
 std::vector<std::string> texts(std::span<const std::string_view> list) { return {list.begin(), list.end()}; }
 
 /// Converts the fields of each policy type, as written, to its settings. The policy resolves the names of secrets.
@@ -101,6 +116,44 @@ struct Settings {
     return IpAccessSettings{
         .allow = sources(written.allow, written.allow_lists, written.allow_countries, written.allow_systems),
         .deny = sources(written.deny, written.deny_lists, written.deny_countries, written.deny_systems)};
+  }
+
+  PolicySettings operator()(const model::Maintenance& written) const {
+    MaintenanceSettings settings{.enabled = value_or(written.enabled, true),
+                                 .page = page_of(written.page, kDefaults.page_type)};
+    const auto after =
+        std::chrono::ceil<std::chrono::seconds>(value_or(written.retry_after, std::chrono::nanoseconds{0}));
+    settings.retry_after = static_cast<std::uint64_t>(after.count());
+    for (const Located<Cidr>& block : written.except_addresses) settings.except_addresses.push_back(block.value);
+    for (const model::HeaderValue& header : written.except_headers) {
+      settings.except_headers.push_back({ascii_lower(header.name.value), header.value.value});
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::FixedResponse& written) const {
+    FixedResponseSettings settings{.status = static_cast<std::uint32_t>(written.status.value),
+                                   .page = page_of(written.page, kDefaults.text_type)};
+    for (const model::HeaderValue& header : written.headers) {
+      // What the proxy writes itself is warned of.
+      if (program::is_reserved_from_policies(header.name.value)) continue;
+      if (equals_ignoring_case(header.name.value, "Content-Type")) {
+        settings.page.content_type = header.value.value;
+        continue;
+      }
+      settings.headers.push_back({header.name.value, header.value.value});
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::ErrorPages& written) const {
+    ErrorPagesSettings settings;
+    for (const model::ErrorPage& page : written.pages) {
+      for (const Located<std::string>& status : page.statuses)
+        settings.pages.push_back(page_for(status.value, page.page));
+    }
+    std::ranges::stable_sort(settings.pages, {}, [](const ErrorPage& page) { return page.last - page.first; });
+    return settings;
   }
 
   PolicySettings operator()(const model::RateLimit& written) const {

@@ -112,6 +112,9 @@ net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequ
     case PolicyType::kRateLimit:
     case PolicyType::kCors:
     case PolicyType::kSecurityHeaders:
+    case PolicyType::kMaintenance:
+    case PolicyType::kFixedResponse:
+    case PolicyType::kErrorPages:
       break;
   }
   return unusable();
