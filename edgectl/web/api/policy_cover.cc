@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -88,8 +90,11 @@ class Cover {
     view_.each(*kind, [&](const std::string&, const StoredObject& object) {
       const Json json = parse_json(object.text);
       const Json& spec = member_in(json, "spec");
-      add_target(object, text_in(spec, "type"), member_in(spec, "targetRef"));
-      for (const Json& target : list_in(spec, "targetRefs")) add_target(object, text_in(spec, "type"), target);
+      const std::string& type = text_in(spec, "type");
+      const bool targeted = member_in(spec, "targetRef").is_object() || member_in(spec, "targetRefs").is_array();
+      if (!targeted) policies_.push_back({.object = &object, .type = type, .target = {}});
+      add_target(object, type, member_in(spec, "targetRef"));
+      for (const Json& target : list_in(spec, "targetRefs")) add_target(object, type, target);
     });
     std::ranges::sort(policies_, [](const Policy& a, const Policy& b) {
       return std::tie(a.object->created, a.object->name_space, a.object->name) <
@@ -97,6 +102,10 @@ class Cover {
     });
     for (std::size_t i = 0; i < policies_.size(); ++i) {
       const Reference& target = policies_[i].target;
+      if (target.kind.empty()) {
+        by_name_.emplace(policies_[i].object->name_space + "/" + policies_[i].object->name, i);
+        continue;
+      }
       // Nothing is said here of the parts of a target.
       if (!policies_[i].section.empty()) continue;
       by_target_[target_key(target.kind, target.name_space, target.name)].emplace(policies_[i].type, i);
@@ -157,19 +166,36 @@ class Cover {
     add_row(kind, route, all, guarded || (any_gateway && guarded_everywhere));
   }
 
+  /// The policy without targets that a filter of type ExtensionRef names; nullopt: it names none.
+  std::optional<std::size_t> named_by(const Json& filter, const StoredObject& route) const {
+    if (text_in(filter, "type") != "ExtensionRef") return std::nullopt;
+    const Json& named = member_in(filter, "extensionRef");
+    if (text_in(named, "kind") != "ProxyPolicy") return std::nullopt;
+    const auto found = by_name_.find(route.name_space + "/" + text_in(named, "name"));
+    return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   /// Filters that are policies of their rule. \returns whether each rule has one that decides who may pass.
-  static bool add_filters(const StoredObject& route, std::vector<Applied>& all) {
+  bool add_filters(const StoredObject& route, std::vector<Applied>& all) {
     const Json json = parse_json(route.text);
-    std::map<std::string, std::size_t> rules_with;
+    std::set<std::string> types;
+    std::set<std::size_t> named;
+    std::size_t guarded = 0;
     const Json& rules = list_in(member_in(json, "spec"), "rules");
     for (const Json& rule : rules) {
+      bool guarded_here = false;
       for (const Json& filter : list_in(rule, "filters")) {
         const std::string& type = text_in(filter, "type");
-        if (type == "CORS" || type == "ExternalAuth") ++rules_with[type];
+        if (type == "CORS" || type == "ExternalAuth") types.insert(type);
+        const std::optional<std::size_t> policy = named_by(filter, route);
+        if (policy) named.insert(*policy);
+        guarded_here |= type == "ExternalAuth" || (policy && guards(policies_[*policy].type));
       }
+      guarded += guarded_here ? 1 : 0;
     }
-    for (const auto& [type, count] : rules_with) all.push_back({type, "rule", {}, {}, {}});
-    return !rules.empty() && rules_with["ExternalAuth"] >= rules.size();
+    for (const std::string& type : types) all.push_back({type, "rule", {}, {}, {}});
+    for (const std::size_t policy : named) all.push_back(applied(policy, "rule", {}));
+    return !rules.empty() && guarded == rules.size();
   }
 
   void add_row(const StoredKind& kind, const StoredObject& route, const std::vector<Applied>& all, bool guarded) {
@@ -192,6 +218,7 @@ class Cover {
   const StoreView& view_;
   std::vector<Policy> policies_;
   std::map<std::string, ByType> by_target_;
+  std::map<std::string, std::size_t> by_name_;  ///< those without targets
   OrderedJson rows_ = OrderedJson::array();
   std::size_t left_out_ = 0;
 };

@@ -87,6 +87,28 @@ TEST_F(PolicyCover, FiltersOfAnHttpRouteCount) {
   EXPECT_TRUE(of("api").second);
 }
 
+TEST_F(PolicyCover, APolicyWithoutTargetAppliesToTheRulesThatNameIt) {
+  store_.add(R"({"kind":"ProxyPolicy","metadata":{"namespace":"shop","name":"tokens"},"spec":{"type":"JWT"}})");
+  store_.add(
+      R"({"kind":"HTTPRoute","metadata":{"namespace":"shop","name":"api"},"spec":{"parentRefs":[{"name":"gw"}],"rules":)"
+      R"([{"filters":[{"type":"ExtensionRef","extensionRef":{"kind":"ProxyPolicy","name":"tokens"}}]}]}})");
+  EXPECT_THAT(of("api").first, ElementsAre("JWT rule tokens "));
+  EXPECT_TRUE(of("api").second);
+  const Json policy = policy_cover_json(store_.view())["policies"][0];
+  EXPECT_EQ(policy["target"]["kind"], "");
+  EXPECT_EQ(policy["routes"], 1);
+}
+
+TEST_F(PolicyCover, PartsOfTargetsAreTold) {
+  store_.add(
+      R"({"kind":"ProxyPolicy","metadata":{"namespace":"shop","name":"few"},"spec":{"type":"RateLimit","targetRefs":)"
+      R"([{"kind":"ProxyGateway","name":"web","sectionName":"inside"},{"kind":"ProxyGateway","name":"web"}]}})");
+  const Json policies = policy_cover_json(store_.view())["policies"];
+  ASSERT_EQ(policies.size(), 2U);
+  EXPECT_EQ(policies[0]["target"]["section"], "inside");
+  EXPECT_EQ(policies[1]["target"]["section"], "");
+}
+
 TEST_F(PolicyCover, TargetsThatDoNotExistAreTold) {
   store_.add(policy("lost", "CORS", "ProxyRoute", "nothing"));
   EXPECT_EQ(policy_cover_json(store_.view())["policies"][0]["target"]["known"], false);

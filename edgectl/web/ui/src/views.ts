@@ -48,7 +48,7 @@ export interface Policy {
   type: string;
   health: Health;
   problem: string;
-  target: Use & {known: boolean | null};
+  target: Use & {section: string; known: boolean | null};  // kind '': the rules whose filters name it
   routes: number;
 }
 export interface PolicyCover {

@@ -17,9 +17,15 @@ const kPolicies: Column<Policy>[] = [
   {id: 'type', head: t.type, value: (one) => one.type, cell: (one) => one.type},
   {id: 'state', head: texts.objects.state, value: (one) => one.health, cell: (one) => <span title={one.problem}><HealthMark health={one.health} /></span>},
   {id: 'target', head: t.target, value: (one) => fullName(one.target),
-   cell: (one) => <><UseLink of={one.target} label={`${one.target.kind} ${fullName(one.target)}`} />{one.target.known === false && <span class="bad-text"> {texts.object.missing}</span>}</>},
+   cell: (one) => (one.target.kind === '' ? <span class="muted">{t.byFilters}</span> : (
+     <>
+       <UseLink of={one.target} label={`${one.target.kind} ${fullName(one.target)}`} />
+       {one.target.section !== '' && <span class="muted"> {t.section(one.target.section)}</span>}
+       {one.target.known === false && <span class="bad-text"> {texts.object.missing}</span>}
+     </>
+   ))},
   {id: 'routes', head: t.routes, numeric: true, value: (one) => one.routes,
-   cell: (one) => (one.routes === 0 ? <span class="bad-text">{t.protectsNothing}</span> : <a href={`/policies?by=route&filter=${encodeURIComponent(fullName(one))}`}>{one.routes}</a>)},
+   cell: (one) => (one.target.section !== '' ? <span class="muted">{t.partOfTarget}</span> : one.routes === 0 ? <span class="bad-text">{t.protectsNothing}</span> : <a href={`/policies?by=route&filter=${encodeURIComponent(fullName(one))}`}>{one.routes}</a>)},
 ];
 
 const labelOf = (policy: CoveringPolicy) => (policy.from === 'gateway' ? t.byGateway(policy.type, policy.gateway) : policy.from === 'rule' ? t.byRule(policy.type) : policy.type);
@@ -47,7 +53,7 @@ function List({cover}: {cover: PolicyCover}) {
   const sort = readSort(query.get('sort'), 'name');
   const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== '');
   const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-  const policies = useMemo(() => cover.policies.filter((one) => has(`${fullName(one)} ${one.type} ${one.target.kind} ${fullName(one.target)} ${one.problem}`)), [cover, filter]);
+  const policies = useMemo(() => cover.policies.filter((one) => has(`${fullName(one)} ${one.type} ${one.target.kind} ${fullName(one.target)} ${one.target.section} ${one.problem}`)), [cover, filter]);
   const routes = useMemo(() => cover.routes.filter((one) => (which === 'all' || (which === 'open' ? !one.guarded : one.policies.length === 0)) &&
     has(`${one.kind} ${fullName(one)} ${one.policies.map((policy) => `${labelOf(policy)} ${fullName(policy)}`).join(' ')}`)), [cover, filter, which]);
   const open = cover.routes.filter((one) => !one.guarded).length;
@@ -67,7 +73,7 @@ function List({cover}: {cover: PolicyCover}) {
       </div>
       {by === 'policy' && (cover.policies.length === 0 ? <Empty text={t.empty} hint={t.emptyHint}><a href="/policies?by=route">{t.emptyLink}</a></Empty>
         : policies.length === 0 ? nothing
-          : <Table label={t.policy} columns={kPolicies} rows={policies} keyOf={(one) => fullName(one)} sort={sort} onSort={(next) => setQuery({sort: writeSort(next)})} />)}
+          : <Table label={t.policy} columns={kPolicies} rows={policies} keyOf={(one) => `${fullName(one)} ${one.target.kind} ${fullName(one.target)} ${one.target.section}`} sort={sort} onSort={(next) => setQuery({sort: writeSort(next)})} />)}
       {by === 'route' && (cover.routes.length === 0 ? <Empty text={t.noRoutes} hint={texts.objects.emptyHint} />
         : routes.length === 0 ? nothing
           : <Table label={t.route} columns={kRoutes} rows={routes} keyOf={(one) => `${one.kind} ${fullName(one)}`} sort={sort} onSort={(next) => setQuery({sort: writeSort(next)})} />)}
