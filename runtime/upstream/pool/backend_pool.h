@@ -205,7 +205,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   // HTTP/2: shared_connection.cc.
   UpstreamConnection* take_stream(UpstreamEndpoint& endpoint, std::uint64_t way, bool probe);
   void put_stream(SharedConnection& shared, UpstreamConnection& connection);
-  void share(UpstreamConnection& connection);
+  bool share(UpstreamConnection& connection);
   void end_stream(std::unique_ptr<UpstreamConnection> connection);
   net::Task<Acquired> join(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
   net::Task<Acquired> connect_shared(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);

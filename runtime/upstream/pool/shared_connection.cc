@@ -102,18 +102,31 @@ void BackendPool::put_stream(SharedConnection& shared, UpstreamConnection& conne
   connection.requests_ = shared.requests();
 }
 
-/// The connection that was made becomes one that is shared, and its request the first stream of it.
-void BackendPool::share(UpstreamConnection& connection) {
+/// The connection that was made becomes one that is shared, and its request the first stream of it. \returns false when
+/// it takes none: its peer has ended it already, as one does that refuses our certificate (TLS 1.3 tells a client of
+/// that after the handshake).
+bool BackendPool::share(UpstreamConnection& connection) {
   auto* shared = new SharedConnection(*this, connection.endpoint_, connection.release());
   shared->way_ = connection.way_;
+  // Its place among the backend's connections is the shared one's from here on.
+  connection.shared_ = shared;
+  if (shared->channel_.room() == 0) {
+    shared->keep_or_close();
+    return false;
+  }
   put_stream(*shared, connection);
   wake_for_room(*shared);
+  return true;
 }
 
 net::Task<Acquired> BackendPool::connect_shared(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   endpoint->connecting = true;
   Acquired acquired = co_await connect(seeking, endpoint);
-  if (acquired.connection != nullptr) share(*acquired.connection);
+  if (acquired.connection != nullptr && !share(*acquired.connection)) {
+    state_->count_connect_failure();
+    release(std::move(acquired.connection), AfterUse::kFailed);
+    acquired = {nullptr, AcquireFault::kConnect, endpoint->address};
+  }
   connected(*endpoint, acquired.fault == AcquireFault::kConnect);
   co_return acquired;
 }
