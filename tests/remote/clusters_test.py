@@ -67,7 +67,10 @@ class Cluster:
 
     otlp = "off"  # where it receives traces
 
-    def __init__(self, folder, name, port=None, more=()):
+    def __init__(self, folder, name, port=None, more=(), prefix=(), host="127.0.0.1"):
+        """`prefix`: words before each command, such as those that enter a network namespace; `host`: where agents and
+        clusters reach it."""
+        self.prefix, self.host = list(prefix), host
         self.name, self.data, self.port = name, os.path.join(folder, name), port or free_port()
         self.log_path = os.path.join(folder, name + ".log")
         self.more = list(more)
@@ -77,8 +80,8 @@ class Cluster:
 
     def start(self):
         self.metrics = free_port()
-        command = [os.path.join(BIN, "edge-standalone"), "--data-dir", self.data, "--api-listen", "127.0.0.1:0",
-                   "--agents-listen", f"127.0.0.1:{self.port}", "--metrics-listen", f"127.0.0.1:{self.metrics}",
+        command = [*self.prefix, os.path.join(BIN, "edge-standalone"), "--data-dir", self.data, "--api-listen", "127.0.0.1:0",
+                   "--agents-listen", f"{self.host}:{self.port}", "--metrics-listen", f"127.0.0.1:{self.metrics}",
                    "--health-listen", "127.0.0.1:0", "--otlp-listen", self.otlp, "--traces-listen",
                    "127.0.0.1:0", "--ephemeral-ports", "--threads", "1"]
         with open(self.log_path, "ab") as log:
@@ -103,7 +106,7 @@ class Cluster:
 
     def edgectl(self, *words, check=True, text=None):
         environment = dict(os.environ, KUBECONFIG=os.path.join(self.data, "kubeconfig"), HOME=self.data)
-        done = subprocess.run([os.path.join(BIN, "edgectl"), *words], env=environment, input=text, text=True,
+        done = subprocess.run([*self.prefix, os.path.join(BIN, "edgectl"), *words], env=environment, input=text, text=True,
                               capture_output=True, timeout=PATIENCE, check=False)
         if check and done.returncode != 0:
             raise AssertionError(f"edgectl {' '.join(words)}: {done.stdout}{done.stderr}")
@@ -124,9 +127,14 @@ class Cluster:
                       patience)
 
     def metric(self, name):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=PATIENCE) as page:
-            lines = page.read().decode().splitlines()
-        return [line for line in lines if line.startswith(name)]
+        url = f"http://127.0.0.1:{self.metrics}/metrics"
+        if self.prefix:
+            text = subprocess.run([*self.prefix, "curl", "-sf", url], capture_output=True, text=True, timeout=PATIENCE,
+                                  check=True).stdout
+        else:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as page:
+                text = page.read().decode()
+        return [line for line in text.splitlines() if line.startswith(name)]
 
     def hub_connected(self):
         return any(line.endswith(" 1") for line in self.metric("edge_hub_connected"))

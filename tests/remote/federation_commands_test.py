@@ -5,12 +5,15 @@ said.
     federation_commands_test.py BIN_DIR [TEST...]
 """
 import json
+import os
+import pwd
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 import clusters_test  # noqa: E402
 import federation_test  # noqa: E402
+from clusters_test import GATEWAY, ROUTE  # noqa: E402
 from federation_test import KINDS, backend  # noqa: E402
 
 Federated = federation_test.FederationTest
@@ -87,6 +90,45 @@ class FederationCommandsTest(Federated):
             site.wait_for(lambda site=site: self.federation(site, "conflicts") == [], "the end of the conflict")
         again = self.hub.edgectl("federation", "conflicts", "--resolve", "backend", "cart", "--keep", "berlin", check=False)
         self.assertEqual(again.returncode, 1)
+        # Who it was is in the log and in an event of the object.
+        who = pwd.getpwuid(os.getuid()).pw_name + r" \(administrator \S+ at 127\.0\.0\.1:\d+\)"
+        self.assertRegex(self.hub.log(), r"a conflict is resolved.*" + who)
+        self.hub.wait_for(lambda: self.hub.events("FederationResolved"), "an event of the resolution")
+        [event] = self.hub.events("FederationResolved")
+        self.assertRegex(event.get("note") or event.get("message"), who + " has resolved the conflict: the version of berlin")
+
+    def test_a_dry_run_says_what_changes_for_requests(self):
+        berlin = self.spoke("berlin")
+        berlin.put(GATEWAY)
+        for site in (self.hub, berlin):
+            site.put(backend("cart"))
+            site.wait_for(lambda site=site: site.version("cart") is not None, "a version of cart")
+        self.assertIn("nothing would change", berlin.edgectl("federation", "sync", "--dry-run").stderr)
+        # What comes to a namespace that is missing here is not written yet.
+        namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+        waits = (ROUTE.split("---\n")[1].replace("namespace: default", "namespace: shop")
+                 .replace("parentRefs: [{name: edge}]", "parentRefs: [{name: edge, namespace: default}]"))
+        self.hub.put(namespace)
+        self.hub.put(waits + "---\n" + backend("cart", namespace="shop"))
+
+        def upcoming():
+            items = self.federation(berlin, "sync", "--dry-run")["items"]
+            return {(item["at"], item["kind"], item["namespace"], item["name"], item["change"]) for item in items}
+
+        berlin.wait_for(lambda: upcoming() == {("", "ProxyRoute", "shop", "cart", "Created"),
+                                               ("", "ProxyBackend", "shop", "cart", "Created")}, "what is to come")
+        text = berlin.edgectl("federation", "sync", "--dry-run").stdout
+        self.assertIn("Requests here:", text)
+        self.assertRegex(text.split("Requests here:")[1], r"shop\.example.*/cart|/cart.*shop\.example")
+        routing = self.federation(berlin, "sync", "--dry-run")["routing"]
+        self.assertIn("shop.example", json.dumps(routing))
+        self.assertIsNone(berlin.find("ProxyRoute", "cart"))
+        berlin.put(namespace)
+        berlin.wait_for(lambda: upcoming() == set(), "that nothing is to come")
+        self.assertIn("cart", berlin.names("ProxyRoute"))
+        after = berlin.edgectl("federation", "sync", "--dry-run")
+        self.assertIn("nothing would change", after.stderr)
+        self.assertNotIn("routing", self.federation(berlin, "sync", "--dry-run"))
 
 
 def berlin_hub(spoke):

@@ -73,6 +73,7 @@ void Engine::tick() {
   if (wanted && !leads) fault_ = "another controller of this cluster leads, and runs the federation";
   if (runs()) {
     event_tokens_ = std::min(event_tokens_ + 1, kMostEvents);
+    refusal_tokens_ = std::min(refusal_tokens_ + 1, kMostEvents);
     state_->replica.collect();
     api_->look();
     for (const auto& [key, retry] : retries_) {
@@ -125,7 +126,7 @@ void Engine::begin() {
   for (const auto& [key, siblings] : state_->replica.objects()) {
     if (siblings.size() > 1) dirty_.insert(key);
   }
-  look_at_conflicts();
+  find_conflicts();
   apply_specs();
   for (auto& [cluster, connection] : connections_) begin_session(connection);
   work();

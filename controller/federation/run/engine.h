@@ -82,6 +82,10 @@ class Engine {
   // Peers (engine_peers.cc).
   const PeerSpec* spec_of(const controller::remote::TunnelPeer& peer) const;
   const PeerSpec* spec_of(const std::string& cluster, const Peer& peer) const;
+  const PeerSpec* own_hub() const;
+  bool takes_part(const PeerSpec& spec) const;
+  /// Why a peer does not that is a hub: a sentence.
+  std::string another_hub() const;
   PeerSettings settings_of(const PeerSpec& spec) const;
   void apply_specs();
   void begin_session(Connection& connection);
@@ -89,6 +93,7 @@ class Engine {
   Status take_frame(Connection& connection, const std::string& bytes);
   Status take_hello(const Connection& connection, const Hello& hello);
   void take_refusals(const Connection& connection, const Ack& ack);
+  void tell_refusals(const std::string& cluster, const Ack& ack);
   void learn_keys();
   void send_frames();
   void count(Connection& connection);
@@ -106,8 +111,11 @@ class Engine {
   void look_for_restored();
   bool is_older(const ObjectKey& key, const ApiObject& object) const;
   void mark_all(const std::string& kind, bool restored);
+  void find_conflicts();
   void look_at_conflicts();
-  void tell_event(const ObjectKey& key, kube::EventLevel level, const char* reason, const std::string& message);
+  /// `tokens`: one is spent; none: nothing is told.
+  void tell_event(std::size_t& tokens, const ObjectKey& key, kube::EventLevel level, const char* reason,
+                  const std::string& message);
   void tell_statuses();
   PeerStatus status_of(const PeerSpec& spec) const;
   bool was_synced(const PeerSpec& spec) const;
@@ -145,6 +153,7 @@ class Engine {
   std::map<ObjectKey, std::size_t> conflicts_;  ///< losers that say something else than the winner
   std::size_t objects_ = 0;                     ///< when statuses were told last
   std::size_t event_tokens_ = 20;
+  std::size_t refusal_tokens_ = 20;  ///< of events about what peers sent
   std::set<NamedDot> refused_told_;
 
   std::string fault_;  ///< why it does not run

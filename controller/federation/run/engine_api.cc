@@ -35,7 +35,7 @@ std::size_t losers_of(const std::vector<HeldVersion>& siblings) {
 /// Whether anything of it is exchanged with any peer.
 bool Engine::is_covered(const ObjectKey& key) const {
   return std::ranges::any_of(specs_, [&](const PeerSpec& spec) {
-    return spec.enabled && (spec.reads.covers(key) || spec.shares.covers(key) || spec.writes.covers(key));
+    return takes_part(spec) && (spec.reads.covers(key) || spec.shares.covers(key) || spec.writes.covers(key));
   });
 }
 
@@ -69,7 +69,7 @@ void Engine::look_for_restored() {
   std::set<std::string> kinds;
   for (const PeerSpec& spec : specs_) {
     for (const Scope* scope : {&spec.reads, &spec.shares, &spec.writes}) {
-      if (spec.enabled) kinds.insert(scope->kinds.begin(), scope->kinds.end());
+      if (takes_part(spec)) kinds.insert(scope->kinds.begin(), scope->kinds.end());
     }
   }
   for (const std::string& kind : kinds) {
@@ -145,7 +145,7 @@ void Engine::follow_one(const ObjectKey& key) {
     if (!followed) {
       retries_.insert_or_assign(key, Retry{loop_.now() + kLongestRetry, kube::Backoff(kFirstRetry, kLongestRetry, {}),
                                            followed.error().text});
-      tell_event(key, kube::EventLevel::kWarning, "FederationRefused", followed.error().text);
+      tell_event(event_tokens_, key, kube::EventLevel::kWarning, "FederationRefused", followed.error().text);
       return;
     }
     step = std::move(*followed);
@@ -252,15 +252,15 @@ void Engine::wrote(const ObjectKey& key, const ApiWrite& write) {
   if (const ApiObject* const object = api_->find(key)) take_echo(key, object);
 }
 
+/// Of all objects, at the beginning: those conflicts were told of before.
+void Engine::find_conflicts() {
+  for (const auto& [key, siblings] : state_->replica.objects()) {
+    if (const std::size_t losers = losers_of(siblings); losers > 0) conflicts_[key] = losers;
+  }
+}
+
 /// Of the objects that have changed: a conflict that is new is told.
 void Engine::look_at_conflicts() {
-  const bool first = conflicts_.empty() && state_->replica.touched().empty();
-  if (first) {
-    for (const auto& [key, siblings] : state_->replica.objects()) {
-      if (const std::size_t losers = losers_of(siblings); losers > 0) conflicts_[key] = losers;
-    }
-    return;
-  }
   for (const ObjectKey& key : state_->replica.touched()) {
     const auto* siblings = state_->replica.siblings(key);
     const std::size_t losers = siblings == nullptr ? 0 : losers_of(*siblings);
@@ -273,7 +273,7 @@ void Engine::look_at_conflicts() {
     conflicts_[key] = losers;
     if (losers <= known) continue;
     const Version& winner = *siblings->front().version;
-    tell_event(key, kube::EventLevel::kWarning, "FederationConflict",
+    tell_event(event_tokens_, key, kube::EventLevel::kWarning, "FederationConflict",
                "clusters have changed it without knowing of each other; the version of " +
                    name_of(winner.dot.replica.cluster) + (winner.deleted ? ", a deletion," : "") + " holds by " +
                    std::string(to_string(state_->replica.rules().policy)) +
@@ -282,9 +282,10 @@ void Engine::look_at_conflicts() {
 }
 
 /// Few: of a partition with thousands of conflicts the first ones, and the number in the status.
-void Engine::tell_event(const ObjectKey& key, kube::EventLevel level, const char* reason, const std::string& message) {
-  if (event_tokens_ == 0 || recorder_ == nullptr) return;
-  --event_tokens_;
+void Engine::tell_event(std::size_t& tokens, const ObjectKey& key, kube::EventLevel level, const char* reason,
+                        const std::string& message) {
+  if (tokens == 0 || recorder_ == nullptr) return;
+  --tokens;
   const schemas::Kind* const kind = schemas::find_kind(key.kind);
   const ApiObject* const object = api_ == nullptr ? nullptr : api_->find(key);
   recorder_->record({.api_version = kind == nullptr ? std::string() : std::string(kind->api_version),
@@ -302,6 +303,11 @@ PeerStatus Engine::status_of(const PeerSpec& spec) const {
   if (spec.shares_nothing()) {
     status.reason = "NothingNamed";
     status.message = "spec.federation names no kinds: nothing is exchanged";
+    return status;
+  }
+  if (!takes_part(spec)) {
+    status.reason = "AnotherHub";
+    status.message = another_hub();
     return status;
   }
   if (!runs()) {

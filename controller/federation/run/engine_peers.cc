@@ -50,6 +50,18 @@ const PeerSpec* Engine::spec_of(const std::string& cluster, const Peer& peer) co
   return spec_of(controller::remote::TunnelPeer{peer.settings.name, cluster, peer.settings.hub});
 }
 
+/// Null: this cluster has none. A federation has one policy and one set of members, and these are its hub's: of several
+/// hubs the one of the flags, or else of the oldest object, counts.
+const PeerSpec* Engine::own_hub() const {
+  const auto found =
+      std::ranges::find_if(specs_, [](const PeerSpec& spec) { return spec.enabled && !spec.hub.empty(); });
+  return found == specs_.end() ? nullptr : &*found;
+}
+
+std::string Engine::another_hub() const { return "this cluster federates over one hub, and that is " + own_hub()->hub; }
+
+bool Engine::takes_part(const PeerSpec& spec) const { return spec.enabled && (spec.hub.empty() || &spec == own_hub()); }
+
 PeerSettings Engine::settings_of(const PeerSpec& spec) const {
   return {.name = spec.hub.empty() ? spec.name : spec.hub,
           .hub = !spec.hub.empty(),
@@ -67,7 +79,7 @@ void Engine::apply_specs() {
   std::set<std::string> kinds;
   bool is_hub = false;
   for (const PeerSpec& spec : specs_) {
-    if (!spec.enabled) continue;
+    if (!takes_part(spec)) continue;
     is_hub = is_hub || spec.hub.empty();
     for (const Scope* scope : {&spec.reads, &spec.shares, &spec.writes}) {
       if (!scope->nothing) kinds.insert(scope->kinds.begin(), scope->kinds.end());
@@ -76,8 +88,7 @@ void Engine::apply_specs() {
   api_->set_kinds(kinds);
   for (const std::string& kind : kinds) mark_all(kind, false);
   // A cluster with a hub has the hub's rules.
-  const bool has_hub =
-      std::ranges::any_of(specs_, [](const PeerSpec& spec) { return spec.enabled && !spec.hub.empty(); });
+  const bool has_hub = own_hub() != nullptr;
   const MergeRules& rules = replica.rules();
   bool anew = false;
   if (is_hub && !has_hub && (rules.policy != policy_ || rules.hub != options_.cluster_uid)) {
@@ -91,7 +102,7 @@ void Engine::apply_specs() {
   for (const auto& [cluster, peer] : replica.peers()) {
     if (peer.removed) continue;
     const PeerSpec* const spec = spec_of(cluster, peer);
-    if (spec == nullptr || !spec->enabled) {
+    if (spec == nullptr || !takes_part(*spec)) {
       removed.push_back(cluster);
       continue;
     }
@@ -166,6 +177,10 @@ void Engine::begin_session(Connection& connection) {
   PeerCounts& counts = counts_[cluster];
   if (spec == nullptr || !spec->enabled) {
     counts.fault = "it is not federated with";
+    return;
+  }
+  if (!takes_part(*spec)) {
+    counts.fault = another_hub();
     return;
   }
   Replica& replica = state_->replica;
@@ -263,9 +278,18 @@ void Engine::take_refusals(const Connection& connection, const Ack& ack) {
     ++counts_[connection.peer.cluster_uid].refused_by_peer[refused.reason];
     if (refused_told_.size() >= Replica::kMostRefused) refused_told_.clear();
     if (!refused_told_.insert({refused.key, refused.dot}).second) continue;
-    tell_event(refused.key, kube::EventLevel::kWarning, "FederationRefused",
+    tell_event(event_tokens_, refused.key, kube::EventLevel::kWarning, "FederationRefused",
                name_of(connection.peer.cluster_uid) + " does not take this version: " +
                    std::string(text_of(refused.reason)) + "; other clusters keep what they have");
+  }
+}
+
+/// Of what a peer sent. Its events have tokens of their own: a peer that floods keeps no other event away.
+void Engine::tell_refusals(const std::string& cluster, const Ack& ack) {
+  for (const Refused& refused : ack.refusals) {
+    ++counts_[cluster].refused[refused.reason];
+    tell_event(refusal_tokens_, refused.key, kube::EventLevel::kWarning, "FederationRefused",
+               "a version that " + name_of(cluster) + " sent is not taken: " + std::string(text_of(refused.reason)));
   }
 }
 
@@ -292,7 +316,7 @@ void Engine::send_frames() {
           hello->policy = is_hub ? 1 + static_cast<std::uint32_t>(policy_) : 0;
           hello->public_key = options_.key.public_pem();
         } else if (const auto* ack = std::get_if<Ack>(&frame.body)) {
-          for (const Refused& refused : ack->refusals) ++counts_[cluster].refused[refused.reason];
+          tell_refusals(cluster, *ack);
         } else if (std::holds_alternative<Digests>(frame.body)) {
           counts_[cluster].last_comparison = wall();
         }

@@ -88,7 +88,7 @@ Result<StatusView> Engine::view_status() {
   std::set<std::string> namespaces;
   bool everywhere = false;
   for (const PeerSpec& spec : specs_) {
-    if (!spec.enabled) continue;
+    if (!takes_part(spec)) continue;
     for (const Scope* scope : {&spec.reads, &spec.shares, &spec.writes}) {
       if (scope->nothing) continue;
       kinds.insert(scope->kinds.begin(), scope->kinds.end());
@@ -137,7 +137,7 @@ PeerView Engine::peer_view(const std::string& cluster, const Peer* peer, const P
   view.objects_limit = spec.quota.objects;
   view.bytes_limit = spec.quota.bytes;
   if (peer == nullptr) {
-    view.fault = "it has never connected for federation";
+    view.fault = takes_part(spec) ? "it has never connected for federation" : another_hub();
     return view;
   }
   const Replica& replica = state_->replica;
@@ -363,6 +363,9 @@ Status Engine::resolve(const ObjectKey& key, const Dot& chosen, const std::strin
                                                {"by", by}});
   work();
   if (!runs()) return not_running();
+  tell_event(event_tokens_, key, kube::EventLevel::kNormal, "FederationResolved",
+             by + " has resolved the conflict: the version of " + name_of(chosen.replica.cluster) +
+                 " is written over the others");
   return {};
 }
 
