@@ -98,24 +98,24 @@ class FederationCommandsTest(Federated):
         self.assertRegex(event.get("note") or event.get("message"), who + " has resolved the conflict: the version of berlin")
 
     def test_a_dry_run_says_what_changes_for_requests(self):
-        berlin = self.spoke("berlin")
+        kinds = KINDS + ["ProxyGateway"]
+        berlin = self.spoke("berlin", kinds=kinds)
+        self.federate("berlin", kinds=kinds)
         berlin.put(GATEWAY)
-        for site in (self.hub, berlin):
-            site.put(backend("cart"))
-            site.wait_for(lambda site=site: site.version("cart") is not None, "a version of cart")
-        self.assertIn("nothing would change", berlin.edgectl("federation", "sync", "--dry-run").stderr)
+        berlin.wait_for(lambda: berlin.find("ProxyGateway", "edge") is not None, "a gateway of berlin")
+        self.hub.wait_for(lambda: "edge" in self.hub.names("ProxyGateway"), "the gateway at the hub")
         # What comes to a namespace that is missing here is not written yet.
         namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
-        waits = (ROUTE.split("---\n")[1].replace("namespace: default", "namespace: shop")
-                 .replace("parentRefs: [{name: edge}]", "parentRefs: [{name: edge, namespace: default}]"))
+        waits = (GATEWAY + ROUTE).replace("namespace: default", "namespace: shop")
         self.hub.put(namespace)
-        self.hub.put(waits + "---\n" + backend("cart", namespace="shop"))
+        self.hub.put(waits)
 
         def upcoming():
             items = self.federation(berlin, "sync", "--dry-run")["items"]
             return {(item["at"], item["kind"], item["namespace"], item["name"], item["change"]) for item in items}
 
-        berlin.wait_for(lambda: upcoming() == {("", "ProxyRoute", "shop", "cart", "Created"),
+        berlin.wait_for(lambda: upcoming() == {("", "ProxyGateway", "shop", "edge", "Created"),
+                                               ("", "ProxyRoute", "shop", "cart", "Created"),
                                                ("", "ProxyBackend", "shop", "cart", "Created")}, "what is to come")
         text = berlin.edgectl("federation", "sync", "--dry-run").stdout
         self.assertIn("Requests here:", text)
