@@ -6,6 +6,7 @@ namespace {
 constexpr std::string_view kStrategies[] = {"Preferred", "LowestLatency", "LowestLoss", "LoadBalance"};
 constexpr std::string_view kProtocols[] = {"TCP", "UDP", "ICMP"};
 constexpr std::string_view kFallbacks[] = {"BestEffort", "Drop"};
+constexpr std::string_view kClasses[] = {"Voice", "Default", "Bulk"};
 
 constexpr Field kMatchFields[] = {
     strings("sources", "Networks that the traffic comes from.").as(Format::kCidr).at_most(1024),
@@ -36,6 +37,14 @@ constexpr Field kFailoverFields[] = {
 };
 constexpr Object kFailover{kFailoverFields};
 
+constexpr Field kQosFields[] = {
+    integer("dscp", "Code point that its packets are given (RFC 2474); they keep their own without it.").within(0, 63),
+    string("class",
+           "Class of its packets on links with a bandwidth: Voice is sent first, Bulk last; by DSCP without it.")
+        .one_of(kClasses),
+};
+constexpr Object kQos{kQosFields};
+
 constexpr Field kSpecFields[] = {
     strings("siteRefs", "Names of the Sites that the policy holds at; every one of the namespace without it.")
         .as(Format::kNamespacedName)
@@ -47,6 +56,7 @@ constexpr Field kSpecFields[] = {
     object("path", kPath, "Which link the traffic takes.").needed(),
     object("sla", kQualityBounds, "What a link must hold for this traffic."),
     object("failover", kFailover, "How soon traffic changes its link."),
+    object("qos", kQos, "How the traffic is marked, and ordered where links are shaped."),
 };
 constexpr Object kSpec{kSpecFields};
 
@@ -99,6 +109,9 @@ spec:
     maxLatency: 60ms
     maxJitter: 10ms
     maxLoss: 0.2%
+  qos:
+    dscp: 46
+    class: Voice
 )";
 
 }  // namespace

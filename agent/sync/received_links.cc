@@ -151,6 +151,7 @@ void read_policy(const v1::WanPolicy& from, wan::SiteAssignment& into) {
   constexpr std::uint32_t kMostDscp = 63;
   if (from.has_set_dscp() && from.set_dscp() <= kMostDscp) policy.dscp = static_cast<std::uint8_t>(from.set_dscp());
   if (from.traffic_class() == v1::WanPolicy::VOICE) policy.traffic_class = wan::TrafficClass::kVoice;
+  if (from.traffic_class() == v1::WanPolicy::DEFAULT) policy.traffic_class = wan::TrafficClass::kDefault;
   if (from.traffic_class() == v1::WanPolicy::BULK) policy.traffic_class = wan::TrafficClass::kBulk;
   wan::MeasuredPolicy& measured = into.measured.policies.emplace_back();
   measured.id = from.policy();

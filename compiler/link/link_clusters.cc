@@ -49,6 +49,7 @@ class ClusterChecker {
     each(resources_.wan_policies, [&](const auto& policy, Findings& findings) { check(policy, findings); });
     config_.wan = wan_.take();
     prove_wan(config_.wan, diagnostics_);
+    lint_policy_probes(config_.wan, diagnostics_);
   }
 
  private:

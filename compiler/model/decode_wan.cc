@@ -105,6 +105,7 @@ WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& repor
   const Fields spec = root.object("spec");
   const Fields path = spec.object("path");
   const Fields failover = spec.object("failover");
+  const Fields qos = spec.object("qos");
   WanPolicy policy{.metadata = std::move(metadata),
                    .sites = spec.named_references("siteRefs"),
                    .priority = spec.integer("priority"),
@@ -113,7 +114,9 @@ WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& repor
                    .fallback = path.text("fallback"),
                    .sla = decode_bounds(spec.object("sla")),
                    .failover_after = failover.duration("after"),
-                   .back_after = failover.duration("backAfter")};
+                   .back_after = failover.duration("backAfter"),
+                   .set_dscp = qos.integer("dscp"),
+                   .traffic_class = qos.text("class")};
   spec.entries("matches", [&](const Fields& entry) {
     policy.matches.push_back(decode_match(entry));
     check_ports(policy.matches.back(), policy.matches.size() - 1, report);

@@ -85,6 +85,8 @@ struct WanPolicy {
   QualityBounds sla{};
   Maybe<std::chrono::nanoseconds> failover_after{};
   Maybe<std::chrono::nanoseconds> back_after{};
+  Maybe<std::int64_t> set_dscp{};
+  Maybe<std::string> traffic_class{};
 };
 
 }  // namespace edge::compiler::model

@@ -67,6 +67,20 @@ void write_link(const LinkedWanLink& from, v1::WanLink& into) {
   write_limits(from.limits, *into.mutable_limits());
 }
 
+v1::WanPolicy::TrafficClass class_of(compiler::WanClass from) {
+  switch (from) {
+    case compiler::WanClass::kVoice:
+      return v1::WanPolicy::VOICE;
+    case compiler::WanClass::kDefault:
+      return v1::WanPolicy::DEFAULT;
+    case compiler::WanClass::kBulk:
+      return v1::WanPolicy::BULK;
+    case compiler::WanClass::kByDscp:
+      break;
+  }
+  return v1::WanPolicy::BY_DSCP;
+}
+
 /// One end of a tunnel.
 struct End {
   std::uint32_t link = 0;       ///< of LinkedWan::links, at this site
@@ -283,6 +297,8 @@ class Planner {
     into.set_after_ms(milliseconds(from.after));
     into.set_back_after_ms(milliseconds(from.back_after));
     write_limits(from.limits, *into.mutable_limits());
+    if (from.set_dscp) into.set_set_dscp(*from.set_dscp);
+    into.set_traffic_class(class_of(from.traffic_class));
     for (const std::uint32_t link : allowed_links(wan_, table_, site, policy)) {
       into.add_links(name_of(wan_.links[link].id));
     }

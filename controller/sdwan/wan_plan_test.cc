@@ -193,6 +193,8 @@ TEST(WanPlan, PoliciesAreThoseOfTheSiteWithItsLinks) {
   voice.matches = {{.protocols = {compiler::WanProtocol::kUdp}, .dscp = {46}}, {.ports = {5060}}};
   voice.links = {1, 0, 3};
   voice.strategy = "LowestLoss";
+  voice.set_dscp = 46;
+  voice.traffic_class = compiler::WanClass::kVoice;
   voice.limits.loss = 500;
   voice.after = std::chrono::milliseconds(200);
   auto& rest = world.wan.policies.emplace_back();
@@ -203,6 +205,8 @@ TEST(WanPlan, PoliciesAreThoseOfTheSiteWithItsLinks) {
   ASSERT_EQ(all.at("n/b").policies_size(), 2);
   const v1::WanPolicy& at_a = all.at("n/a").policies(0);
   EXPECT_EQ(at_a.strategy(), v1::WanPolicy::LOWEST_LOSS);
+  EXPECT_EQ(at_a.set_dscp(), 46U);
+  EXPECT_EQ(at_a.traffic_class(), v1::WanPolicy::VOICE);
   EXPECT_EQ(at_a.limits().loss(), 500U);
   EXPECT_EQ(at_a.after_ms(), 200U);
   ASSERT_EQ(at_a.links_size(), 2);

@@ -93,6 +93,30 @@ std::unique_ptr<Compiled> configuration(const cli::Arguments& arguments, int& ex
   return std::move(*read);
 }
 
+std::string_view class_name(compiler::WanClass of) {
+  switch (of) {
+    case compiler::WanClass::kVoice:
+      return "Voice";
+    case compiler::WanClass::kDefault:
+      return "Default";
+    case compiler::WanClass::kBulk:
+      return "Bulk";
+    case compiler::WanClass::kByDscp:
+      break;
+  }
+  return "";
+}
+
+/// What the policy does with packets beside choosing their link; empty: nothing.
+std::string qos_text(const LinkedWanPolicy& policy) {
+  std::string text;
+  if (policy.set_dscp) text += "DSCP " + std::to_string(*policy.set_dscp);
+  if (policy.traffic_class != compiler::WanClass::kByDscp) {
+    text += (text.empty() ? "class " : ", class ") + std::string(class_name(policy.traffic_class));
+  }
+  return text;
+}
+
 std::string path_text(const LinkedWanPolicy& policy) {
   return policy.strategy + (policy.drops ? ", dropped when no link does" : ", by any link when none does");
 }
@@ -132,6 +156,8 @@ std::string text_of(const LinkedWan& wan, const SteeringTable& table, const WanP
          (steering.policy ? wan.policies[*steering.policy].id.text() + ": " + path_text(wan.policies[*steering.policy])
                           : "none: the site's links in their order") +
          "\n";
+  const std::string qos = steering.policy ? qos_text(wan.policies[*steering.policy]) : std::string();
+  if (!qos.empty()) out += "given   " + qos + "\n";
   for (std::size_t i = 0; i < steering.links.size(); ++i) {
     out += (i == 0 ? "links   " : "        ") + std::to_string(i + 1) + ". " + wan.links[steering.links[i]].id.text() +
            "\n";
@@ -160,6 +186,8 @@ OrderedJson json_of(const LinkedWan& wan, const SteeringTable& table, const WanP
     out["policy"] = named(policy.id);
     out["strategy"] = policy.strategy;
     out["fallback"] = policy.drops ? "Drop" : "BestEffort";
+    if (policy.set_dscp) out["dscp"] = *policy.set_dscp;
+    if (policy.traffic_class != compiler::WanClass::kByDscp) out["class"] = class_name(policy.traffic_class);
   }
   out["links"] = OrderedJson::array();
   for (const std::uint32_t link : steering.links) out["links"].push_back(named(wan.links[link].id));

@@ -34,8 +34,17 @@ LinkedLimits limits_of(const model::QualityBounds& bounds) {
   LinkedLimits limits;
   if (bounds.max_loss) limits.loss = static_cast<std::uint32_t>(bounds.max_loss->value);
   if (bounds.max_latency) limits.latency = bounds.max_latency->value;
+  if (bounds.max_loss) limits.loss_span = bounds.max_loss->span;
+  if (bounds.max_latency) limits.latency_span = bounds.max_latency->span;
   if (bounds.max_jitter) limits.jitter = bounds.max_jitter->value;
   return limits;
+}
+
+WanClass class_of(std::string_view name) {
+  return name == "Voice"     ? WanClass::kVoice
+         : name == "Default" ? WanClass::kDefault
+         : name == "Bulk"    ? WanClass::kBulk
+                             : WanClass::kByDscp;
 }
 
 LinkProbe probe_of(std::string_view name) {
@@ -141,6 +150,9 @@ void WanLinker::add(const model::WanPolicy& policy, std::vector<std::uint32_t> s
   linked.limits = limits_of(policy.sla);
   linked.after = value_or(policy.failover_after, kDefaults.failover_after);
   linked.back_after = value_or(policy.back_after, kDefaults.failover_back_after);
+  if (policy.set_dscp) linked.set_dscp = static_cast<std::uint8_t>(policy.set_dscp->value);
+  linked.traffic_class = class_of(value_or(policy.traffic_class, ""));
+  if (policy.traffic_class) linked.class_span = policy.traffic_class->span;
   for (const model::TrafficMatch& match : policy.matches) {
     linked.matches.push_back(traffic_of(match, policy.metadata.name_space));
   }

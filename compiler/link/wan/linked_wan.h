@@ -40,6 +40,8 @@ struct LinkedLimits {
   std::optional<std::uint32_t> loss{};  ///< per 100,000 packets
   std::optional<std::chrono::nanoseconds> latency{};
   std::optional<std::chrono::nanoseconds> jitter{};
+  Span loss_span{};  ///< of the field, where there is one
+  Span latency_span{};
   bool any() const { return loss || latency || jitter; }
 };
 
@@ -79,6 +81,9 @@ struct LinkedTraffic {
   std::vector<std::string> gateways{};  ///< `namespace/name`: traffic of the proxy itself, of these
 };
 
+/// Of packets on a link whose bandwidth is known.
+enum class WanClass : std::uint8_t { kByDscp, kVoice, kDefault, kBulk };
+
 struct LinkedWanPolicy {
   Identity id;
   std::vector<std::uint32_t> sites{};  ///< ascending
@@ -90,6 +95,9 @@ struct LinkedWanPolicy {
   LinkedLimits limits{};
   std::chrono::nanoseconds after{};
   std::chrono::nanoseconds back_after{};
+  std::optional<std::uint8_t> set_dscp{};  ///< that its packets are given; nullopt: they keep their own
+  WanClass traffic_class = WanClass::kByDscp;
+  std::optional<Span> class_span{};  ///< of `qos.class`, where it is given
 };
 
 struct LinkedWan {

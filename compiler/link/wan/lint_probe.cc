@@ -2,16 +2,19 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/units.h"
 #include "compiler/link/defaults.h"
+#include "compiler/link/wan/steering.h"
 
 namespace edge::compiler::link {
 namespace {
 
-using model::WanLink;
 using std::chrono::nanoseconds;
 
 /// Of `maxLoss`.
@@ -38,59 +41,110 @@ nanoseconds rounded(double seconds) {
   return std::chrono::round<std::chrono::minutes>(std::chrono::duration<double>(seconds));
 }
 
-class ProbeLinter {
- public:
-  explicit ProbeLinter(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
-
-  void lint(const WanLink& link) {
-    const auto& bounds = link.thresholds;
-    const nanoseconds interval = link.probe.interval ? link.probe.interval->value : kDefaults.link_probe_interval;
-    const nanoseconds timeout = link.probe.timeout ? link.probe.timeout->value : kDefaults.link_probe_timeout;
-    const auto window =
-        link.probe.window ? link.probe.window->value : static_cast<std::int64_t>(kDefaults.link_probe_window);
-    if (bounds.max_loss && bounds.max_loss->value > 0) loss(link, interval, window);
-    if (!bounds.max_latency || bounds.max_latency->value < timeout) return;
-    add(link, bounds.max_latency->span, "spec.thresholds.maxLatency",
-        "an answer after `probe.timeout` (" + duration_text(timeout) + ") counts as lost: no latency is ever beyond " +
-            duration_text(bounds.max_latency->value),
-        "give `probe.timeout` more than `maxLatency`");
-  }
-
- private:
-  void add(const WanLink& link, Span span, std::string field, std::string message, std::string fix) {
-    diagnostics_.add({.code = DiagnosticCode::kCoarseProbe,
-                      .severity = Severity::kWarning,
-                      .resource = link.metadata.text(),
-                      .field = std::move(field),
-                      .span = span,
-                      .message = std::move(message),
-                      .fix = std::move(fix)});
-  }
-
-  void loss(const WanLink& link, nanoseconds interval, std::int64_t window) {
-    const auto& bound = *link.thresholds.max_loss;
-    const double limit = static_cast<double>(bound.value) / kOfPercents;
-    if (limit >= 1) return;
-    if (static_cast<double>(window) * limit < 1) {
-      add(link, link.probe.window ? link.probe.window->span : bound.span, "spec.probe.window",
-          "one lost probe of " + std::to_string(window) + " is a loss of " + percent(1 / static_cast<double>(window)) +
-              ", more than the `maxLoss` of " + percent(limit),
-          "give `probe.window` at least " + std::to_string(static_cast<int>(std::ceil(1 / limit))));
-    }
-    const double probes = probes_needed(limit);
-    const double seconds = probes * std::chrono::duration<double>(interval).count();
-    if (seconds < std::chrono::duration<double>(kTooLate).count()) return;
-    add(link, link.probe.interval ? link.probe.interval->span : bound.span, "spec.probe.interval",
-        "with a probe every " + duration_text(interval) + " it takes some " + duration_text(rounded(seconds)) +
-            " to tell a loss of " + percent(2 * limit) + " from the `maxLoss` of " + percent(limit),
-        "probe more often, or allow more loss");
-  }
-
-  Diagnostics& diagnostics_;
+/// How a link is probed.
+struct Probing {
+  nanoseconds interval{};
+  nanoseconds timeout{};
+  std::int64_t window = 0;
 };
+
+/// What a probe cannot tell, and the field of `probe` that it is due to.
+struct Doubt {
+  enum class Field : std::uint8_t { kWindow, kInterval, kTimeout } field;
+  std::string message;
+  std::string fix;
+};
+
+std::vector<Doubt> doubts_of_loss(const Probing& probing, double limit, const std::string& name) {
+  std::vector<Doubt> doubts;
+  if (limit <= 0 || limit >= 1) return doubts;
+  if (static_cast<double>(probing.window) * limit < 1) {
+    doubts.push_back({Doubt::Field::kWindow,
+                      "one lost probe of " + std::to_string(probing.window) + " is a loss of " +
+                          percent(1 / static_cast<double>(probing.window)) + ", more than the " + name + " of " +
+                          percent(limit),
+                      "give `probe.window` at least " + std::to_string(static_cast<int>(std::ceil(1 / limit)))});
+  }
+  const double seconds = probes_needed(limit) * std::chrono::duration<double>(probing.interval).count();
+  if (seconds < std::chrono::duration<double>(kTooLate).count()) return doubts;
+  doubts.push_back({Doubt::Field::kInterval,
+                    "with a probe every " + duration_text(probing.interval) + " it takes some " +
+                        duration_text(rounded(seconds)) + " to tell a loss of " + percent(2 * limit) + " from the " +
+                        name + " of " + percent(limit),
+                    "probe more often, or allow more loss"});
+  return doubts;
+}
+
+std::optional<Doubt> doubt_of_latency(const Probing& probing, nanoseconds limit) {
+  if (limit < probing.timeout) return std::nullopt;
+  return Doubt{Doubt::Field::kTimeout,
+               "an answer after `probe.timeout` (" + duration_text(probing.timeout) +
+                   ") counts as lost: no latency is ever beyond " + duration_text(limit),
+               "give `probe.timeout` more than `maxLatency`"};
+}
+
+Diagnostic finding(const std::string& resource, std::string field, Span span, const Doubt& doubt) {
+  return {.code = DiagnosticCode::kCoarseProbe,
+          .severity = Severity::kWarning,
+          .resource = resource,
+          .field = std::move(field),
+          .span = span,
+          .message = doubt.message,
+          .fix = doubt.fix};
+}
 
 }  // namespace
 
-void lint_probe(const model::WanLink& link, Diagnostics& diagnostics) { ProbeLinter(diagnostics).lint(link); }
+void lint_probe(const model::WanLink& link, Diagnostics& diagnostics) {
+  const auto& bounds = link.thresholds;
+  const auto& probe = link.probe;
+  const Probing probing{probe.interval ? probe.interval->value : kDefaults.link_probe_interval,
+                        probe.timeout ? probe.timeout->value : kDefaults.link_probe_timeout,
+                        probe.window ? probe.window->value : std::int64_t{kDefaults.link_probe_window}};
+  if (bounds.max_loss) {
+    const double limit = static_cast<double>(bounds.max_loss->value) / kOfPercents;
+    for (const Doubt& doubt : doubts_of_loss(probing, limit, "`maxLoss`")) {
+      const bool window = doubt.field == Doubt::Field::kWindow;
+      const auto span = window ? (probe.window ? probe.window->span : bounds.max_loss->span)
+                               : (probe.interval ? probe.interval->span : bounds.max_loss->span);
+      diagnostics.add(finding(link.metadata.text(), window ? "spec.probe.window" : "spec.probe.interval", span, doubt));
+    }
+  }
+  if (!bounds.max_latency) return;
+  if (const auto doubt = doubt_of_latency(probing, bounds.max_latency->value)) {
+    diagnostics.add(finding(link.metadata.text(), "spec.thresholds.maxLatency", bounds.max_latency->span, *doubt));
+  }
+}
+
+void lint_policy_probes(const LinkedWan& wan, Diagnostics& diagnostics) {
+  const SteeringTable table = make_steering(wan);
+  for (std::uint32_t index = 0; index < wan.policies.size(); ++index) {
+    const LinkedWanPolicy& policy = wan.policies[index];
+    // One finding of each kind: links are often probed alike.
+    std::set<Doubt::Field> told;
+    const auto tell = [&](const LinkedWanLink& link, const char* field, Span span, const Doubt& doubt) {
+      if (!told.insert(doubt.field).second) return;
+      Diagnostic found = finding(policy.id.text(), field, span, doubt);
+      found.labels = {{link.id.span, "probed so"}};
+      found.notes = {"the link is " + link.id.text()};
+      diagnostics.add(std::move(found));
+    };
+    for (const std::uint32_t site : policy.sites) {
+      for (const std::uint32_t position : allowed_links(wan, table, site, index)) {
+        const LinkedWanLink& link = wan.links[position];
+        const Probing probing{link.interval, link.timeout, link.window};
+        if (policy.limits.loss) {
+          for (const Doubt& doubt : doubts_of_loss(probing, *policy.limits.loss / kOfPercents, "`sla.maxLoss`")) {
+            tell(link, "spec.sla.maxLoss", policy.limits.loss_span, doubt);
+          }
+        }
+        if (!policy.limits.latency) continue;
+        if (const auto doubt = doubt_of_latency(probing, *policy.limits.latency)) {
+          tell(link, "spec.sla.maxLatency", policy.limits.latency_span, *doubt);
+        }
+      }
+    }
+  }
+}
 
 }  // namespace edge::compiler::link

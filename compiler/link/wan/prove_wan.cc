@@ -27,6 +27,7 @@ class Prover {
       : wan_(wan), table_(make_steering(wan)), diagnostics_(diagnostics) {}
 
   void run() {
+    for (std::uint32_t policy = 0; policy < wan_.policies.size(); ++policy) tell_class(policy);
     const auto has_networks = [](const LinkedSite& site) { return !site.prefixes.empty(); };
     // With one site there is no traffic between sites, yet.
     if (std::ranges::count_if(wan_.sites, has_networks) < 2) return;
@@ -87,7 +88,8 @@ class Prover {
   }
 
   static bool same_path(const LinkedWanPolicy& one, const LinkedWanPolicy& other) {
-    return one.links == other.links && one.strategy == other.strategy && one.drops == other.drops;
+    return one.links == other.links && one.strategy == other.strategy && one.drops == other.drops &&
+           one.set_dscp == other.set_dscp && one.traffic_class == other.traffic_class;
   }
 
   void tell_leak(const LinkedWanPolicy& later, const LinkedWanPolicy& earlier, const WanPacket& packet) {
@@ -134,6 +136,27 @@ class Prover {
       }
       add(policy, std::move(finding));
     }
+  }
+
+  /// A class of traffic that orders nothing, as no link that the policy may use is shaped.
+  void tell_class(std::uint32_t index) {
+    const LinkedWanPolicy& policy = wan_.policies[index];
+    if (!policy.class_span) return;
+    bool any = false;
+    for (const std::uint32_t site : policy.sites) {
+      for (const std::uint32_t link : allowed_links(wan_, table_, site, index)) {
+        if (wan_.links[link].up_mbps != 0) return;
+        any = true;
+      }
+    }
+    if (!any) return;
+    diagnostics_.add({.code = DiagnosticCode::kClassWithoutBandwidth,
+                      .severity = Severity::kWarning,
+                      .resource = policy.id.text(),
+                      .field = "spec.qos.class",
+                      .span = *policy.class_span,
+                      .message = "no link that the policy may use is shaped: none has `bandwidth.upMbps`",
+                      .fix = "give the links their `bandwidth.upMbps`, or leave `class` out"});
   }
 
   /// A site that no other can reach, though it has networks.
