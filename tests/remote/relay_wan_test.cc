@@ -49,6 +49,8 @@ bool comes(const Condition& condition) {
 
 using program::sample::hash_of;
 
+Bytes small_program(unsigned changed) { return sectioned_program(changed, 20, 1000); }
+
 class RelayWanTest : public testing::Test {
  protected:
   RelayWanTest() {
@@ -96,8 +98,9 @@ class RelayWanTest : public testing::Test {
                                       .program_key = key_->public_pem()});
     ASSERT_TRUE(write_file(directory_ + "/join", std::string_view(text), FileAccess::kOwnerOnly));
   }
-  void start_relay() {
+  void start_relay(std::uint64_t most_section_bytes = std::uint64_t{1} << 30) {
     relay::RelayOptions options;
+    options.most_section_bytes = most_section_bytes;
     options.data_dir = directory_ + "/site";
     options.hub_join = directory_ + "/join";
     options.listen = "127.0.0.1:0";
@@ -172,6 +175,49 @@ TEST_F(RelayWanTest, ALargeProgramCrossesTheLineOnceForFiftyAgents) {
                            "edge_relay_sections_evicted_total 0\n", "edge_relay_sections_corrupt_total 0\n"}) {
     EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line;
   }
+}
+
+TEST_F(RelayWanTest, SectionsOfEarlierProgramsAreEvictedAndThoseInUseAreThereWithoutTheHub) {
+  constexpr std::uint64_t kMostBytes = 30'000;
+  constexpr unsigned kChanges = 40;
+  publish(small_program(0));
+  start_line({});
+  start_relay(kMostBytes);
+  start_agent("till");
+  for (unsigned change = 1; change <= kChanges; ++change) {
+    publish(small_program(change));
+    ASSERT_TRUE(all_run(small_program(change)));
+    ASSERT_LE(relay_->figures().store.bytes, kMostBytes);
+  }
+  EXPECT_GT(relay_->figures().store.evicted, 20U);
+  // Of the newest nothing was: a relay that starts alone gives it to an agent that is new.
+  agents_.clear();
+  relay_.reset();
+  line_.reset();
+  clusters_.stop();
+  hub_.reset();
+  start_relay(kMostBytes);
+  start_agent("fresh");
+  EXPECT_TRUE(all_run(small_program(kChanges)));
+  EXPECT_EQ(relay_->figures().store.corrupt, 0U);
+}
+
+TEST_F(RelayWanTest, TheCertificateOfTheJoinFileIsReplacedAtOnceAndIsNobodysAfterwards) {
+  publish(small_program(1));
+  start_line({});
+  const auto text = read_file(directory_ + "/join", 64 << 10);
+  ASSERT_TRUE(text);
+  const auto first = read_remote_identity(*text);
+  ASSERT_TRUE(first);
+  start_relay();
+  start_agent("till");
+  ASSERT_TRUE(all_run(small_program(1)));
+  // A copy of the file is worth nothing from then on, and the site goes on by the certificate that came after it.
+  ASSERT_TRUE(comes([&] { return !authority_->identify(first->certificate).ok(); }));
+  EXPECT_GT(relay_->figures().spoke.certificate_until, std::chrono::system_clock::now() + std::chrono::hours(24 * 20));
+  publish(small_program(2));
+  ASSERT_TRUE(all_run(small_program(2)));
+  EXPECT_TRUE(comes([&] { return relay_->figures().in_session; }));
 }
 
 TEST_F(RelayWanTest, AChangeIsOnItsWayForLittleMoreThanTheLineTakes) {
