@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "base/labels.h"
+#include "base/os/file.h"
 #include "cli/flags.h"
+#include "cli/terminal.h"
 #include "compiler/link/defaults.h"
 #include "controller/admin_pages.h"
 #include "controller/controller.h"
@@ -76,7 +78,17 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
   return options;
 }
 
+/// For images, which have no other program that could show the file.
+int print_join(const cli::Arguments& arguments) {
+  constexpr std::size_t kMaxJoinFile = 64 << 10;
+  const auto text = read_file(arguments.one("data-dir") + "/agents/join", kMaxJoinFile);
+  if (text) return cli::write_text(stdout, *text) ? cli::kExitOk : cli::kExitFindings;
+  cli::print_error(kName, text.error().text);
+  return cli::kExitFindings;
+}
+
 int run(const cli::Arguments& arguments) {
+  if (arguments.has("print-join")) return print_join(arguments);
   if (arguments.has("relay")) return run_relay(arguments);
   daemon::block_ending_signals();
   daemon::raise_descriptor_limit();
@@ -199,6 +211,9 @@ cli::Program table() {
                            .help =
                                "Have no resources, and pass the hub's programs on to the agents of this site; of the "
                                "other flags those of the hub, the agents, the metrics and the log count"});
+  command.flags.push_back(
+      {.name = "print-join",
+       .help = "Print the join file of agents (agents/join in the data directory) and end; needs no other flag"});
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) command.flags.push_back(std::move(flag));
   return {

@@ -47,9 +47,9 @@ Json container() {
       {"image", "{{ .Values.image }}"},
       {"imagePullPolicy", "{{ .Values.imagePullPolicy }}"},
       {"args",
-       {"--relay", "--data-dir", "/var/lib/edge", "--hub-join", "/etc/edge/hub/join", "--hub", "{{ .Values.hub }}",
-        "--group-label", "{{ .Values.groupLabel }}", "--agents-listen", "0.0.0.0:" + std::to_string(kAgentsPort),
-        "--metrics-listen", ":" + std::to_string(kAdminPort)}},
+       {"--relay", "--data-dir", "/var/lib/edge/relay", "--hub-join", "/etc/edge/hub/join", "--hub",
+        "{{ .Values.hub }}", "--group-label", "{{ .Values.groupLabel }}", "--agents-listen",
+        "0.0.0.0:" + std::to_string(kAgentsPort), "--metrics-listen", ":" + std::to_string(kAdminPort)}},
       {"ports", Json::array({{{"name", "agents"}, {"containerPort", kAgentsPort}},
                              {{"name", "admin"}, {"containerPort", kAdminPort}}})},
       {"securityContext",
@@ -135,7 +135,7 @@ std::string values_schema() {
 constexpr std::string_view kNotes =
     R"(The relay {{ .Release.Name }} takes programs from the hub. Agents of the site join it with its file:
 
-    kubectl --namespace {{ .Release.Namespace }} exec {{ .Release.Name }}-0 -- cat /var/lib/edge/agents/join > join
+    kubectl --namespace {{ .Release.Namespace }} exec {{ .Release.Name }}-0 -- /usr/bin/edge-controller --print-join --data-dir /var/lib/edge/relay > join
     edge-agent --controller {{ .Release.Name }}.{{ .Release.Namespace }}.svc:9090 --token-file join ...
 
 At the hub: edgectl get remoteclusters, edgectl agents list.

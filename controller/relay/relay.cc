@@ -56,8 +56,12 @@ Result<RemoteIdentity> identity_in(const std::string& path) {
 
 /// What agents verify programs with. It comes with the join file, and never by the network.
 Result<std::string> program_key_of(const RelayOptions& options) {
-  auto identity = options.hub_join.empty() ? identity_in(options.data_dir + "/hub.pem") : identity_in(options.hub_join);
-  if (!identity && !options.hub_join.empty()) identity = identity_in(options.data_dir + "/hub.pem");
+  const std::string kept = options.data_dir + "/hub.pem";
+  auto identity = identity_in(options.hub_join.empty() ? kept : options.hub_join);
+  if (!identity) {
+    // Once it has connected it needs the file no more.
+    if (auto known = identity_in(kept)) identity = std::move(known);
+  }
   if (!identity) return Error{identity.error().code, "--relay needs --hub-join FILE: " + identity.error().text};
   if (identity->program_key.empty()) {
     return Error{

@@ -287,7 +287,15 @@ class RelayTest(unittest.TestCase):
         agent = self.agent(relay, "agent1")
         wait_for(lambda: agent.get(port) == "one", "an answer", [relay, agent])
         # The agents' join file says the hub's key, and an agent that joined by it takes no other.
-        self.assertIn(b"program-key: ", content(os.path.join(relay.data, "agents", "join")))
+        join = content(os.path.join(relay.data, "agents", "join"))
+        self.assertIn(b"program-key: ", join)
+        printed = subprocess.run([os.path.join(clusters_test.BIN, "edge-controller"), "--print-join", "--data-dir",
+                                  relay.data], capture_output=True, timeout=PATIENCE, check=False)
+        self.assertEqual((printed.returncode, printed.stdout), (0, join))
+        missing = subprocess.run([os.path.join(clusters_test.BIN, "edge-controller"), "--print-join", "--data-dir",
+                                  self.folder], capture_output=True, timeout=PATIENCE, check=False)
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn(b"agents/join", missing.stderr)
         # It serves a program before it has stored it.
         wait_for(lambda: os.path.exists(os.path.join(agent.data, "program.edgeprog")), "the stored program", [agent])
         agent.kill()
