@@ -110,6 +110,32 @@ TEST_F(ControllerMetricsTest, TellsWhichProgramEachAgentRuns) {
   EXPECT_THAT(said, Not(HasSubstr("gone")));
 }
 
+TEST_F(ControllerMetricsTest, TellsOfOrderedCertificatesWhereItLeads) {
+  ClusterCounts cluster;
+  acme::CertificateCounts& counts = cluster.certificates;
+  counts.valid = 3;
+  counts.missing_waiting = 2;
+  counts.issued = 4;
+  counts.renewed = 1;
+  counts.failed[static_cast<std::size_t>(acme::FailureKind::kLimited)] = 5;
+  counts.failed[static_cast<std::size_t>(acme::FailureKind::kValidation)] = 1;
+  counts.times[{"shop", "a.example"}] = {.until = 1'800'000'000, .renewal = 1'700'000'000};
+  counts.times[{"shop", "missing.example"}] = {};
+  EXPECT_THAT(text({.cluster = cluster, .agents = {}}), Not(HasSubstr("edge_acme_")));
+  cluster.leads = true;
+  const std::string said = text({.cluster = cluster, .agents = {}});
+  EXPECT_THAT(said, HasSubstr("edge_acme_certificates{state=\"valid\"} 3\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_certificates{state=\"renewal-failed\"} 0\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_certificates{state=\"failed\"} 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_orders_total{result=\"issued\"} 4\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_orders_total{result=\"failed\"} 6\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_failures_total{kind=\"rate-limited\"} 5\n"));
+  const std::string of = "{namespace=\"shop\",host=\"a.example\"} ";
+  EXPECT_THAT(said, HasSubstr("edge_acme_certificate_expiry_timestamp_seconds" + of + "1800000000\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_certificate_renewal_timestamp_seconds" + of + "1700000000\n"));
+  EXPECT_THAT(said, Not(HasSubstr("missing.example")));
+}
+
 TEST_F(ControllerMetricsTest, MeasuresUntilAllAgentsRunAProgram) {
   metrics_.reconciled(program(1), milliseconds(4), now_);
   metrics_.reconciled(program(2), milliseconds(4), now_ + milliseconds(10));

@@ -50,7 +50,7 @@ class Ca {
   net::Task<std::optional<RenewalAdvice>> advice(net::Waiter& waiter, std::string renewal_id);
   /// The CA may have moved, or not know the account any more: the next prepare() begins anew. Requests that are under
   /// way go on with what they have.
-  void doubt() { prepared_at_ = {}; }
+  void invalidate() { prepared_at_ = {}; }
   /// For the next prepare().
   void set_secrets(std::shared_ptr<const net::tls::Authorities> authorities, std::string mac_key);
 

@@ -123,9 +123,9 @@ class Certificates {
     std::string reason{};
     std::string message{};
   };
-  net::Task<bool> tell_account(Worker& worker, const Round& round, const OrderFault& fault);
-  net::Task<bool> tell_round(Worker& worker, const Round& round, const OrderFault& fault);
-  net::Task<bool> tell_issuer(Worker& worker, const Round& round, std::string type, Condition condition);
+  net::Task<bool> report_account(Worker& worker, const Round& round, const OrderFault& fault);
+  net::Task<bool> report_round(Worker& worker, const Round& round, const OrderFault& fault);
+  net::Task<bool> write_conditions(Worker& worker, const Round& round, std::string type, Condition condition);
   net::Task<std::string> fetch_staple(Worker& worker, std::string chain, std::string key, std::string responder,
                                       std::string& fault);
   net::Task<std::int64_t> keep_staple(Worker& worker, const Round& round, const CertificateView& view);

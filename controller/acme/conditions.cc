@@ -1,4 +1,4 @@
-// What became of accounts and orders, where people look for it: conditions of CertificateIssuers, and events of the
+// Reports what became of accounts and orders: conditions of CertificateIssuers, and events of the
 // gateways whose names are ordered.
 #include <ctime>
 #include <utility>
@@ -62,17 +62,17 @@ std::string since_of(const json& status, std::string_view type, bool holds) {
 }  // namespace
 
 /// The account at the CA that is asked now. Without a fault: it is registered.
-net::Task<bool> Certificates::tell_account(Worker& worker, const Round& round, const OrderFault& fault) {
+net::Task<bool> Certificates::report_account(Worker& worker, const Round& round, const OrderFault& fault) {
   const bool holds = fault.text.empty();
   Condition condition{.holds = holds,
                       .reason = holds ? std::string(kRegistered) : reason_of(fault.kind),
                       .message = holds ? "there is an account at " + round.state.directory : fault.text};
-  const bool done = co_await tell_issuer(worker, round, std::string(kRegistered), std::move(condition));
+  const bool done = co_await write_conditions(worker, round, std::string(kRegistered), std::move(condition));
   co_return done;
 }
 
 /// The end of a round. Without a fault: the certificate is there.
-net::Task<bool> Certificates::tell_round(Worker& worker, const Round& round, const OrderFault& fault) {
+net::Task<bool> Certificates::report_round(Worker& worker, const Round& round, const OrderFault& fault) {
   const bool holds = fault.text.empty();
   const std::string message = round.wanted.host + ": " + (holds ? "the certificate is there" : fault.text);
   const std::string reason = holds ? std::string(kIssued) : reason_of(fault.kind);
@@ -91,13 +91,14 @@ net::Task<bool> Certificates::tell_round(Worker& worker, const Round& round, con
                      holds ? (round.has_kept ? "CertificateRenewed" : "CertificateIssued") : "CertificateFailed",
                      message);
   }
-  const bool done =
-      co_await tell_issuer(worker, round, std::string(kIssued), {.holds = holds, .reason = reason, .message = message});
+  const bool done = co_await write_conditions(worker, round, std::string(kIssued),
+                                              {.holds = holds, .reason = reason, .message = message});
   co_return done;
 }
 
 /// \returns whether the condition is in the API.
-net::Task<bool> Certificates::tell_issuer(Worker& worker, const Round& round, std::string type, Condition condition) {
+net::Task<bool> Certificates::write_conditions(Worker& worker, const Round& round, std::string type,
+                                               Condition condition) {
   const std::string name = round.wanted.settings.issuer;
   if (name.empty() || !leads_) co_return true;
   const std::string space = round.wanted.name_space;
@@ -110,7 +111,10 @@ net::Task<bool> Certificates::tell_issuer(Worker& worker, const Round& round, st
   issuer.written = now;
   const kube::Resource resource = own_resource("certificateissuers", "CertificateIssuer");
   const kube::ObjectReply found = co_await client_.get(worker.waiter, resource, space, name);
-  if (!found.ok()) co_return false;
+  if (!found.ok()) {
+    issuers_.erase({space, name});
+    co_return false;
+  }
   const json object = parse_json(found.object.text);
   const std::int64_t generation = integer_in(member_in(object, "metadata"), "generation");
   json conditions = json::array();
@@ -125,7 +129,13 @@ net::Task<bool> Certificates::tell_issuer(Worker& worker, const Round& round, st
                           {"lastTransitionTime", since}});
   };
   add("Accepted", {.holds = true, .reason = "Accepted", .message = "listeners name it"});
-  for (const auto& [of, what] : issuers_[{space, name}].conditions) add(of, what);
+  const auto now_known = issuers_[{space, name}].conditions;
+  for (const auto& [of, what] : now_known) add(of, what);
+  // What another leader has written of the rest stays.
+  for (const json& kept : list_in(member_in(object, "status"), "conditions")) {
+    const std::string& of = text_in(kept, "type");
+    if ((of == kRegistered || of == kIssued) && !now_known.contains(of)) conditions.push_back(kept);
+  }
   const json patch = {{"metadata", {{"resourceVersion", found.object.resource_version}}},
                       {"status", {{"observedGeneration", generation}, {"conditions", conditions}}}};
   kube::WriteOptions options;

@@ -112,15 +112,17 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
   const std::string* const chain = round.kept.value(program::kCertificateKey);
   const std::string* const key = round.kept.value(program::kPrivateKeyKey);
   const std::string* const kept = round.kept.value(program::kStapleKey);
-  if (const std::int64_t due = staple_due(*chain, *key, kept); due > now()) co_return due;
+  const std::int64_t kept_due = staple_due(*chain, *key, kept);
+  if (kept_due > now()) co_return kept_due;
   std::string fault;
   std::string staple = co_await fetch_staple(worker, *chain, *key, view.responder, fault);
   if (staple.empty()) {
     note(round, "staple", "the OCSP response of " + printable(view.responder) + ": " + fault);
     co_return now() + kStapleAgain;
   }
-  const std::int64_t due = std::max(staple_due(*chain, *key, &staple), now() + kStapleAgain);
-  if (kept != nullptr && *kept == staple) co_return due;
+  const std::int64_t due = staple_due(*chain, *key, &staple);
+  // A responder that has nothing younger is not asked, nor the Secret written, again and again.
+  if (kept_due != 0 && due <= now()) co_return now() + kStapleAgain;
   SecretText text = certificate_text(round, round.kept.directory, *chain, *key);
   text.data[std::string(program::kStapleKey)] = std::move(staple);
   const std::string space = text.name_space, name = text.name;
@@ -132,7 +134,7 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
   }
   options_.log.info("an OCSP response for " + round.wanted.host + " is there",
                     {{"gateway", round.wanted.gateway}, {"secret", space + "/" + name}});
-  co_return due;
+  co_return std::max(due, now() + kStapleAgain);
 }
 
 /// When half of what the response holds for is over, seconds since 1970; 0: there is none that holds.

@@ -82,7 +82,7 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
   } else {
     fault.kind = FailureKind::kConfiguration;
   }
-  (void)co_await tell_account(worker, round, fault);
+  (void)co_await report_account(worker, round, fault);
   if (!is_wanted(round)) co_return now() + kSoon;
   if (fault.text.empty()) {
     if (round.state.url.empty()) {
@@ -108,7 +108,7 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
   }
   // Another directory, another account, another Secret: all are looked at anew.
   const bool known = fault.kind == FailureKind::kValidation || fault.kind == FailureKind::kLimited;
-  if (ca != nullptr && !fault.text.empty() && !known) ca->doubt();
+  if (ca != nullptr && !fault.text.empty() && !known) ca->invalidate();
   const auto entry = entries_.find({round.wanted.name_space, round.wanted.host});
   if (entry != entries_.end() && !std::exchange(entry->second.registers_anew, fault.account_gone) &&
       fault.account_gone) {
@@ -133,7 +133,7 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
     ++counts_.failed[static_cast<std::size_t>(fault.kind)];
   }
   (void)co_await save(worker, round);
-  (void)co_await tell_round(worker, round, fault);
+  (void)co_await report_round(worker, round, fault);
   co_return round.state.not_before;
 }
 
@@ -318,7 +318,7 @@ net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const
     note(round, "refused", "the order's Secret cannot be deleted: " + removed.failure.text());
   }
   note(round, "valid", {});
-  (void)co_await tell_round(worker, round, {});
+  (void)co_await report_round(worker, round, {});
   // Looked at once more, for when it is to be renewed.
   co_return now() + 1;
 }
