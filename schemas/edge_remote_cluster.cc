@@ -1,3 +1,4 @@
+#include "schemas/federated_kinds.h"
 #include "schemas/parts.h"
 
 namespace edge::schemas {
@@ -146,6 +147,8 @@ spec:
 )";
 
 }  // namespace
+
+std::span<const std::string_view> federated_kinds() { return kFederated; }
 
 const Object kEdgeRemoteCluster{kFields};
 const Manifest kEdgeRemoteClusterManifest{

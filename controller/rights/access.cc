@@ -10,6 +10,7 @@
 #include "controller/kube/lease.h"
 #include "controller/kube/recorder.h"
 #include "controller/rights/statuses.h"
+#include "schemas/federated_kinds.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::controller {
@@ -18,6 +19,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kName = "edge-controller";
+constexpr const char* kFederation = "edge-controller-federation";
 constexpr const char* kRbac = "rbac.authorization.k8s.io";
 constexpr const char* kRbacVersion = "rbac.authorization.k8s.io/v1";
 
@@ -26,24 +28,24 @@ std::string api_group_of(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string() : std::string(api_version.substr(0, slash));
 }
 
-OrderedJson named(const char* kind, const char* api_version, bool namespaced) {
+OrderedJson named(const char* kind, const char* api_version, bool namespaced, const char* name = kName) {
   OrderedJson object;
   object["apiVersion"] = api_version;
   object["kind"] = kind;
-  object["metadata"]["name"] = kName;
+  object["metadata"]["name"] = name;
   if (namespaced) object["metadata"]["namespace"] = kube::ElectorOptions{}.name_space;
   return object;
 }
 
-OrderedJson role(const char* kind, bool namespaced, const std::vector<AccessRule>& rules) {
-  OrderedJson object = named(kind, kRbacVersion, namespaced);
+OrderedJson role(const char* kind, bool namespaced, const std::vector<AccessRule>& rules, const char* name = kName) {
+  OrderedJson object = named(kind, kRbacVersion, namespaced, name);
   object["rules"] = rules_json(rules);
   return object;
 }
 
-OrderedJson binding(const char* kind, const char* role_kind, bool namespaced) {
-  OrderedJson object = named(kind, kRbacVersion, namespaced);
-  object["roleRef"] = {{"apiGroup", kRbac}, {"kind", role_kind}, {"name", kName}};
+OrderedJson binding(const char* kind, const char* role_kind, bool namespaced, const char* name = kName) {
+  OrderedJson object = named(kind, kRbacVersion, namespaced, name);
+  object["roleRef"] = {{"apiGroup", kRbac}, {"kind", role_kind}, {"name", name}};
   object["subjects"] = OrderedJson::array(
       {OrderedJson{{"kind", "ServiceAccount"}, {"name", kName}, {"namespace", kube::ElectorOptions{}.name_space}}});
   return object;
@@ -121,6 +123,15 @@ std::vector<AccessRule> cluster_access() {
 
 std::vector<AccessRule> ordering_access() { return {{"", {"secrets"}, {"create", "delete", "get", "update"}}}; }
 
+std::vector<AccessRule> federation_access() {
+  AccessRule written{EDGE_API_GROUP, {}, {"get", "create", "update", "delete"}};
+  for (const std::string_view name : schemas::federated_kinds()) {
+    const schemas::Kind* const kind = schemas::find_own_kind(name);
+    if (kind != nullptr) written.resources.emplace_back(kind->plural);
+  }
+  return {std::move(written)};
+}
+
 std::vector<AccessRule> lease_access() {
   const kube::Resource& lease = kube::lease_resource();
   return {{lease.group, {lease.plural}, {"create"}},
@@ -189,6 +200,16 @@ std::string access_manifest() {
                                  binding("RoleBinding", "Role", /*namespaced=*/true)};
   std::string text =
       "# What edge-controller asks of the Kubernetes API, and nothing else; made from what it follows and writes.\n";
+  for (const OrderedJson& object : objects) text += "---\n" + schemas::yaml_text(object);
+  return text;
+}
+
+std::string federation_manifest() {
+  const OrderedJson objects[] = {role("ClusterRole", /*namespaced=*/false, federation_access(), kFederation),
+                                 binding("ClusterRoleBinding", "ClusterRole", /*namespaced=*/false, kFederation)};
+  std::string text =
+      "# What edge-controller writes in addition where it federates (docs/federation.md); made from the kinds that it "
+      "may share.\n";
   for (const OrderedJson& object : objects) text += "---\n" + schemas::yaml_text(object);
   return text;
 }

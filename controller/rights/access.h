@@ -45,12 +45,18 @@ nlohmann::ordered_json ordering_role(const OrderingPlace& place);
 nlohmann::ordered_json ordering_binding(const OrderingPlace& place);
 nlohmann::ordered_json ordering_binding_in(const OrderingPlace& place, const std::string& name_space);
 
+/// For federation, in addition: what it writes of the product's own kinds that it may share. Where
+/// Secrets are shared, it takes ordering_access(), too.
+std::vector<AccessRule> federation_access();
+
 /// As `rules` of a Role or a ClusterRole.
 nlohmann::ordered_json rules_json(const std::vector<AccessRule>& rules);
 /// Namespace, service account, roles and bindings, in YAML.
 std::string access_manifest();
 /// The right to order certificates in every namespace, in YAML.
 std::string ordering_manifest();
+/// ClusterRole of federation_access and its binding, in YAML: apart, as who does not federate gives no such right.
+std::string federation_manifest();
 /// FlowSchemas (API Priority and Fairness) in YAML: what the controller asks waits behind no other workload's calls,
 /// and its Lease behind none of its own.
 std::string priority_manifest();

@@ -30,6 +30,7 @@ TEST(Access, IsWhatTheManifestAllows) {
   expect_kept("edge-controller-priority.yaml", priority_manifest());
   // Not among what `kubectl apply -f deploy/rbac` applies.
   expect_kept("acme/edge-controller-acme.yaml", ordering_manifest());
+  expect_kept("federation/edge-controller-federation.yaml", federation_manifest());
 }
 
 TEST(Access, WritesStatusesEventsAndServicesOfGatewaysAlone) {
@@ -65,6 +66,24 @@ TEST(Access, WritesSecretsWhereCertificatesAreOrderedAlone) {
     EXPECT_EQ(binding["roleRef"]["name"], role["metadata"]["name"]);
     EXPECT_EQ(binding["subjects"][0]["name"], "main-controller");
     EXPECT_EQ(binding["subjects"][0]["namespace"], "edge");
+  }
+}
+
+TEST(Access, FederationWritesObjectsOfTheKindsThatMayBeShared) {
+  const std::vector<AccessRule> rules = federation_access();
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_EQ(rules[0].group, EDGE_API_GROUP);
+  std::vector<std::string> resources = rules[0].resources;
+  std::ranges::sort(resources);
+  EXPECT_EQ(resources,
+            (std::vector<std::string>{"proxybackends", "proxygateways", "proxypolicies", "proxyroutes", "proxyvips"}));
+  EXPECT_EQ(rules[0].verbs, (std::vector<std::string>{"get", "create", "update", "delete"}));
+  // What it lists and watches of them, the controller may anyway.
+  for (const std::string& resource : resources) {
+    EXPECT_TRUE(std::ranges::any_of(cluster_access(), [&](const AccessRule& rule) {
+      return rule.group == EDGE_API_GROUP && std::ranges::count(rule.resources, resource) == 1 &&
+             std::ranges::count(rule.verbs, "watch") == 1;
+    })) << resource;
   }
 }
 
