@@ -1,5 +1,6 @@
 // A cluster's federation, with its API and its state on disk, against peers that are played: frames as another version
 // would send them, as nobody should, and more than anybody may.
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -118,12 +119,22 @@ class FederationPeer : public testing::Test {
     auto client = kube::BlockingClient::make(*config);
     ASSERT_TRUE(client.ok());
     client_ = std::move(*client);
+    config_ = std::move(*config);
+    start();
+  }
+  /// With a clock that is off by this.
+  void start(std::chrono::milliseconds off = {}) {
+    const auto clock = [off] {
+      const auto now = std::chrono::system_clock::now().time_since_epoch() + off;
+      return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    };
     federation_ = std::make_unique<Federation>(FederationOptions{.data_dir = directory_,
                                                                  .cluster_uid = kHub,
                                                                  .key = key_,
-                                                                 .config = *config,
+                                                                 .config = config_,
                                                                  .tunnels = &tunnels_,
-                                                                 .leads = {}});
+                                                                 .leads = {},
+                                                                 .clock = clock});
   }
   void TearDown() override {
     federation_.reset();
@@ -210,6 +221,7 @@ class FederationPeer : public testing::Test {
   std::string directory_;
   std::unique_ptr<resource_api::http::ResourceApiServer> api_;
   std::unique_ptr<kube::BlockingClient> client_;
+  kube::Config config_;
   const program::SigningKey key_ = program::SigningKey::generate().value();
   Tunnels tunnels_;
   std::unique_ptr<Federation> federation_;
@@ -316,6 +328,65 @@ TEST_F(FederationPeer, AUidWithAnotherKeyIsSomebodyElse) {
   greet(*second, thief);
   EXPECT_THAT(second->await_end(), HasSubstr("signs with another key than before"));
 }
+
+// By the clock the hub is away for an hour, or comes back a day before it went. The spoke, and whoever uses the hub's
+// API, change the same object meanwhile.
+class FederationAway : public FederationPeer, public testing::WithParamInterface<std::chrono::hours> {};
+
+TEST_P(FederationAway, BothChangesAreKeptAndTheOlderWins) {
+  PeerSpec spec = spoke_spec();
+  spec.writes = spec.shares;
+  ASSERT_TRUE(client_->create(kBackends, "default", backend("cart", "198.51.100.1:80")).ok());
+  const auto before = berlin(spec);
+  const Delta* const delta = before->hear<Delta>([](const Delta& one) { return !one.versions.empty(); });
+  ASSERT_NE(delta, nullptr);
+  const VersionPtr first = delta->versions[0];
+  say(*before, berlin_, Ack{.through = delta->through});
+  ASSERT_TRUE(comes([&] { return federation_->view().peers()->front().lag_versions == 0; }));
+  federation_.reset();
+
+  ASSERT_TRUE(client_
+                  ->patch(kBackends, "default", "cart", kube::PatchType::kMerge,
+                          R"({"spec":{"endpoints":[{"address":"198.51.100.2:80"}]}})")
+                  .ok());
+  berlin_.replica.add_member({.cluster = kHub, .public_key = key_.public_pem()});
+  ASSERT_TRUE(berlin_.keys->add(kHub, key_.public_pem()).ok());
+  berlin_.replica.set_peer(kHub, {.hub = true});
+  ASSERT_EQ(berlin_.replica.receive(first, kHub).refusal, Refusal::kNone);
+  const VersionPtr theirs = written("cart", backend("cart", "198.51.100.3:80"));
+
+  start(GetParam());
+  const auto after = berlin(spec);
+  EXPECT_EQ(answer_to(*after, *theirs), Refusal::kNone);
+  const auto is_new = [&](const VersionPtr& one) { return one->dot.replica.cluster == kHub && one->dot != first->dot; };
+  const Delta* const said =
+      after->hear<Delta>([&](const Delta& one) { return std::ranges::any_of(one.versions, is_new); });
+  ASSERT_NE(said, nullptr);
+  const Version& own = **std::ranges::find_if(said->versions, is_new);
+  // Later than what it is over, whatever the clock says, and in a life of its own.
+  EXPECT_GT(own.time, first->time);
+  EXPECT_GT(own.dot.replica.incarnation, first->dot.replica.incarnation);
+  EXPECT_TRUE(own.past.contains(first->dot));
+  EXPECT_FALSE(own.past.contains(theirs->dot));
+  const bool spoke_wins = theirs->time < own.time;
+  const auto address_of = [](const VersionView& version) -> std::string {
+    return nlohmann::json::parse(version.content)["spec"]["endpoints"][0]["address"];
+  };
+  std::string winner;
+  std::string loser;
+  EXPECT_TRUE(comes([&] {
+    const auto conflicts = federation_->view().conflicts({.contents = true});
+    if (!conflicts || conflicts->items.size() != 1 || conflicts->items[0].losers.size() != 1) return false;
+    winner = address_of(conflicts->items[0].winner);
+    loser = address_of(conflicts->items[0].losers[0]);
+    return true;
+  }));
+  EXPECT_EQ(winner, spoke_wins ? "198.51.100.3:80" : "198.51.100.2:80");
+  EXPECT_EQ(loser, spoke_wins ? "198.51.100.2:80" : "198.51.100.3:80");
+  EXPECT_TRUE(comes([&] { return address("cart") == winner; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Clocks, FederationAway, testing::Values(std::chrono::hours(1), std::chrono::hours(-24)));
 
 // A peer of a later version: fields that nobody here knows, in each frame, in what is signed, and in the object.
 TEST_F(FederationPeer, WhatALaterVersionSaysStays) {

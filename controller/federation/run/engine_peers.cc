@@ -31,7 +31,7 @@ void Engine::set_peers(std::vector<PeerSpec> peers) {
     policy_ = spec.policy;
     break;
   }
-  if (!runs()) return;
+  if (!runs()) return waiter_.wake_later();
   apply_specs();
   work_soon();
 }
