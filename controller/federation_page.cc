@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "controller/distribute/protocol.h"
 #include "controller/federation/view_json.h"
 #include "net/server/target.h"
 
@@ -20,7 +19,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kNone = "this controller takes no part in federation: no EdgeRemoteCluster has spec.federation";
 constexpr std::size_t kMostText = 512;
-constexpr std::size_t kMostResolver = 64;
+constexpr std::size_t kMostResolver = 128;
 
 AgentAnswer json_answer(const OrderedJson& json) { return {200, "application/json", json_line(json) + "\n"}; }
 AgentAnswer refusal(int status, const std::string& text) { return {status, "text/plain", text + "\n"}; }
@@ -120,17 +119,20 @@ AgentAnswer conflicts_page(const federation::View& view, const Parameters& param
                                  .after = parameters.text("after")}));
 }
 
-/// Whom a log and an event name: the certificate is known, and says for whom it asks.
-std::string resolver(const Parameters& parameters, const std::string& asker) {
-  const std::string named = printable(parameters.text("by"), kMostResolver);
-  return named.empty() ? asker : named + " (" + asker + ")";
+/// Whether it can stand in a log and an event as it is.
+bool is_name(std::string_view text) {
+  return text.size() <= kMostResolver &&
+         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 AgentAnswer resolve_page(const federation::View& view, const Parameters& parameters, const std::string& asker) {
   const auto key = parameters.key();
   const auto chosen = dot_of(parameters.text("keep"));
   if (!key || !chosen) return refusal(400, "kind, name and keep say which version of which object stays");
-  const Status status = view.resolve(*key, *chosen, resolver(parameters, asker));
+  const std::string named = parameters.text("by");
+  if (!is_name(named)) return refusal(400, "by is a name of at most 128 bytes");
+  // The certificate is known, and says for whom it asks.
+  const Status status = view.resolve(*key, *chosen, named.empty() ? asker : named + " (" + asker + ")");
   return status ? json_answer({{"resolved", true}}) : refusal(status.error());
 }
 
