@@ -120,6 +120,18 @@ std::vector<std::string> services_of(const Json& spec, const ClusterObject& rout
   return {services.begin(), services.end()};
 }
 
+void read_targets(const Json& spec, ClusterObject& object) {
+  Json targets = Json::array();
+  if (const Json& one = member_in(spec, "targetRef"); one.is_object()) targets.push_back(one);
+  // Both exclude each other; of both, the numbers are those that the compiler counts (model/decode_policy_target.cc).
+  for (const Json& target : list_in(spec, "targetRefs")) targets.push_back(target);
+  for (const Json& target : targets) {
+    if (!target.is_object()) continue;
+    object.target += (object.target.empty() ? "" : ",") + text_in(target, "kind") + "/" + text_in(target, "name");
+  }
+  if (!targets.empty()) object.target_refs = json_line(targets);
+}
+
 void read_facts(const Json& spec, ClusterObject& object) {
   if (const Json& parents = member_in(spec, "parentRefs"); parents.is_array()) object.parent_refs = json_line(parents);
   object.rules = static_cast<std::uint32_t>(list_in(spec, "rules").size());
@@ -129,13 +141,7 @@ void read_facts(const Json& spec, ClusterObject& object) {
     object.class_name = text_in(spec, "gatewayClassName");
   }
   if (object.key.kind == "Ingress") object.class_name = text_in(spec, "ingressClassName");
-  if (const Json& target = member_in(spec, "targetRef"); target.is_object()) {
-    object.target = text_in(target, "kind") + "/" + text_in(target, "name");
-  }
-  for (const Json& target : list_in(spec, "targetRefs")) {
-    if (!target.is_object()) continue;
-    object.target += (object.target.empty() ? "" : ",") + text_in(target, "kind") + "/" + text_in(target, "name");
-  }
+  read_targets(spec, object);
 }
 
 Error fault(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }

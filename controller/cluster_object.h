@@ -34,6 +34,8 @@ struct ClusterObject {
   std::string infrastructure{};
   std::string class_name{};  ///< of Gateways and Ingresses, as they call it
   std::string target;        ///< of policies: `Kind/name`; several are separated by commas
+  /// Of policies: spec.targetRefs as JSON, with spec.targetRef for one.
+  std::string target_refs{};
   /// The field manager of the last change; set by the caller, not by read_cluster_object.
   std::string changed_by;
   /// Of an EdgeRemoteCluster: its status says that it was connected at some time.

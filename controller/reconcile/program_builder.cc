@@ -146,6 +146,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     unsettled_.erase(name);
     // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
     release(name, result);
+    note_targets(found->second.object, false);
     objects_.erase(found);
     return;
   }
@@ -162,7 +163,9 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   }
   const program::Hash document = hash_of(text);
   const bool same = was_there && known.document == document && !another;
+  if (was_there) note_targets(known.object, false);
   known.object = *std::move(edit.object);
+  note_targets(known.object, true);
   if (same) {
     stale_statuses_.insert(name);  // its generation may be another
     return;
@@ -431,6 +434,19 @@ void ProgramBuilder::explain(const std::set<std::string>& at_fault) {
   }
 }
 
+/// Whose a target is decides whether a policy has a status for it, and that is said by the target.
+void ProgramBuilder::note_targets(const ClusterObject& policy, bool there) {
+  if (policy.key.kind != "ProxyPolicy") return;
+  for (const ResourceId& target : targets_of(policy)) {
+    if (there) {
+      policies_on_[target.text()].insert(policy.key.text());
+    } else if (const auto found = policies_on_.find(target.text()); found != policies_on_.end()) {
+      found->second.erase(policy.key.text());
+      if (found->second.empty()) policies_on_.erase(found);
+    }
+  }
+}
+
 void ProgramBuilder::note_statuses(std::vector<ResourceStatus> statuses) {
   auto before = statuses_.begin();
   auto now = statuses.begin();
@@ -511,6 +527,9 @@ void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tri
   for (const auto& [name, text] : tried) {
     objects_.at(name).program = number_;
     stale_statuses_.insert(name);
+    if (const auto on = policies_on_.find(name); on != policies_on_.end()) {
+      stale_statuses_.insert(on->second.begin(), on->second.end());
+    }
   }
   // Which gateways lead to their Services, any route may have changed.
   for (const std::string& name : tls_policies_) stale_statuses_.insert(name);

@@ -140,6 +140,7 @@ class ProgramBuilder {
   void explain(const std::set<std::string>& at_fault);
   /// Records which Ingresses no controller serves, and why.
   void note_unserved();
+  void note_targets(const ClusterObject& policy, bool there);
   void note_statuses(std::vector<compiler::ResourceStatus> statuses);
   std::optional<ReconcileResult> values_alone(ReconcileResult result);
   void give_values(ReconcileResult& result);
@@ -158,6 +159,8 @@ class ProgramBuilder {
   PoolMemory pools_;
   std::set<std::string> tls_policies_;  ///< of objects_
   std::set<std::string> ingresses_;     ///< of objects_
+  /// ProxyPolicies of objects_ by what they name as target.
+  std::unordered_map<std::string, std::set<std::string>> policies_on_;
   std::vector<compiler::ResourceStatus> statuses_;
   std::map<std::string, std::string> unserved_;  ///< Ingresses without an existing class, with the reason
   bool started_ = false;

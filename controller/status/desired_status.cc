@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text/json.h"
 #include "compiler/link/dump/conditions_text.h"
+#include "controller/status/condition_json.h"
 #include "program/values/endpoints.h"
 #include "schemas/schema.h"
 
@@ -23,27 +24,6 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kGatewayApi = "gateway.networking.k8s.io";
 constexpr std::string_view kServiceTarget = "Service/";
-constexpr std::size_t kMaxAncestors = 16;
-/// A message of a condition (metav1.Condition allows 32768).
-constexpr std::size_t kMaxMessage = 1024;
-
-std::string_view text(ConditionStatus status) {
-  return status == ConditionStatus::kTrue ? "True" : status == ConditionStatus::kFalse ? "False" : "Unknown";
-}
-
-Json condition_json(const Condition& condition, std::int64_t generation) {
-  return {{"type", condition.type},
-          {"status", text(condition.status)},
-          {"reason", condition.reason},
-          {"message", condition.message.substr(0, kMaxMessage)},
-          {"observedGeneration", generation}};
-}
-
-Json conditions_json(const std::vector<Condition>& conditions, std::int64_t generation) {
-  Json all = Json::array();
-  for (const Condition& condition : conditions) all.push_back(condition_json(condition, generation));
-  return all;
-}
 
 /// Why it is not accepted, in one line; empty: nothing says so.
 std::string rejection_in(const std::vector<Condition>& conditions) {
@@ -449,6 +429,14 @@ std::set<std::size_t> StatusBuilder::parents_of_others(const ClusterObject& rout
   return others;
 }
 
+bool StatusBuilder::has_parent_of_ours(const ClusterObject& route) const {
+  const Json refs = Json::parse(route.parent_refs, nullptr, false);
+  if (!refs.is_array()) return false;
+  if (!is_api_route(route.key.kind)) return parents_of_others(route).size() < refs.size();
+  const Case c{route, nullptr, options_, config_, statuses_};
+  return std::ranges::any_of(refs, [&](const Json& parent) { return is_ours(parent, c); });
+}
+
 bool StatusBuilder::remove_other_controllers(const ClusterObject& route, ResourceStatus& stored) const {
   const std::set<std::size_t> others = parents_of_others(route);
   std::erase_if(stored.parents,
@@ -547,7 +535,9 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     if (key.kind == "ProxyGateway") status = own_gateway_status(c);
     if (key.kind == "ProxyRoute") status = own_route_status(c, route(key));
     if (key.kind == "ProxyBackend" && !is_left_to_others(key)) status = backend_status(endpoints(key));
-    if (key.kind == "ProxyPolicy") status = Json{{"target", object.target}};
+    if (key.kind == "ProxyPolicy") {
+      status = Json{{"target", object.target}, {"ancestors", parse_json(policy_ancestors(object, stored))}};
+    }
     if (status.is_null()) return desired;
     const std::vector<Condition> conditions = compiler::conditions_of(key.kind, stored);
     desired.servable = holds(conditions, compiler::condition::kProgrammed);

@@ -50,6 +50,9 @@ bool keeps_sound_version(std::string_view kind);
 /// Returns whether the resource itself is invalid: rejected because of its contents.
 bool is_at_fault(const compiler::ResourceStatus* status);
 
+/// Returns what a ProxyPolicy names as its targets.
+std::vector<ResourceId> targets_of(const ClusterObject& policy);
+
 struct StatusBuilderOptions {
   std::string controller_class;
   /// Addresses in the statuses of Gateways and Ingresses for listeners that bind every address.
@@ -83,6 +86,13 @@ class StatusBuilder {
   /// Returns whether only ProxyRoutes of other controllers' gateways use a ProxyBackend: two controllers whose agents
   /// see it differently would overwrite its status endlessly.
   bool is_left_to_others(const ResourceId& backend);
+  /// Returns whether a policy's target is there, and is another controller's: its status is that one's to write.
+  bool is_target_of_others(const ResourceId& target);
+  /// Returns whether one of a route's parents is a gateway of ours.
+  bool has_parent_of_ours(const ClusterObject& route) const;
+  /// Returns status.ancestors of a ProxyPolicy as JSON (GEP-713): an entry for each target that is ours or is not
+  /// there.
+  std::string policy_ancestors(const ClusterObject& policy, const compiler::ResourceStatus* stored);
   /// Returns the indices of a route's parents that are other controllers' gateways (rule D8).
   std::set<std::size_t> parents_of_others(const ClusterObject& route) const;
   /// Removes from `stored` the entries for other controllers' gateways (rule D8). False: there are none.
