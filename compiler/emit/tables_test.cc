@@ -322,10 +322,12 @@ TEST(Tables, CarriesEverySettingAndTheNamesOfSecrets) {
 
 TEST(Tables, ARouteNamesItsPoliciesAndTheGatewaysInTheOrderOfD4) {
   const std::string text = program::dump_routes(read(tables_only(one_of_everything())));
-  EXPECT_THAT(text, HasSubstr("policy shop/limit RateLimit\n        policy shop/basic BasicAuth\n"
+  EXPECT_THAT(text, HasSubstr("policy shop/access IPAccess\n        policy shop/maintenance Maintenance\n"
+                              "        policy shop/limit RateLimit\n        policy shop/basic BasicAuth\n"
                               "        policy shop/jwt JWT\n        policy shop/oidc OIDC\n"
-                              "        policy shop/forward ForwardAuth\n        policy shop/cors CORS\n"
-                              "        policy shop/security SecurityHeaders\n"));
+                              "        policy shop/forward ForwardAuth\n        policy shop/fixed FixedResponse\n"
+                              "        policy shop/cors CORS\n        policy shop/security SecurityHeaders\n"
+                              "        policy shop/pages ErrorPages\n"));
 }
 
 TEST(Tables, ASettingTouchesItsOwnSectionAlone) {
