@@ -92,7 +92,7 @@ class Cover {
       const Json& spec = member_in(json, "spec");
       const std::string& type = text_in(spec, "type");
       const bool targeted = member_in(spec, "targetRef").is_object() || member_in(spec, "targetRefs").is_array();
-      if (!targeted) policies_.push_back({.object = &object, .type = type, .target = {}});
+      if (!targeted) policies_.push_back({.object = &object, .type = type, .target = {}, .section = {}});
       add_target(object, type, member_in(spec, "targetRef"));
       for (const Json& target : list_in(spec, "targetRefs")) add_target(object, type, target);
     });
