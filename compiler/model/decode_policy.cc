@@ -2,6 +2,9 @@
 #include <array>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/formats.h"
 #include "program/filter_table.h"
@@ -279,6 +282,21 @@ void check_forward(const Fields& own, Span span, Report& report) {
 
 constexpr std::string_view kKeyFields[] = {"jwksUri", "jwks", "jwksSecretRef", "secretRef"};
 
+/// The form of a set and no more: agents read the keys. What is secret in one would stand in programs and dumps.
+void check_key_set(const Located<std::string>& text, const std::string& field, Report& report) {
+  const nlohmann::json set = parse_json(text.value);
+  const nlohmann::json& keys = list_in(set, "keys");
+  if (keys.empty()) {
+    report.fault(DiagnosticCode::kInvalidValue, text.span, field,
+                 "no JWK set with a key: JSON such as `{\"keys\": [{\"kty\": ...}]}` is expected (RFC 7517)");
+  }
+  for (const nlohmann::json& key : keys) {
+    if (!key.is_object() || (!key.contains("d") && !key.contains("k"))) continue;
+    report.fault(DiagnosticCode::kInvalidValue, text.span, field, "a key that is private has no place in a policy",
+                 "write the public key; for HMAC, name a Secret by `secretRef`");
+  }
+}
+
 /// One issuer has keys of one kind. A secret that both sides share verifies HMAC and nothing else, and HMAC is verified
 /// by such a secret and nothing else: whoever reads published keys must not be able to make a token (RFC 8725 §2.1).
 void check_issuer(const Fields& own, Span span, const std::string& field, Report& report) {
@@ -291,6 +309,7 @@ void check_issuer(const Fields& own, Span span, const std::string& field, Report
   if (!own.node("allowedAlgorithms")) {
     report.fault(DiagnosticCode::kMissingField, span, field + ".allowedAlgorithms", "`allowedAlgorithms` is required");
   }
+  if (const auto jwks = own.text("jwks")) check_key_set(*jwks, field + ".jwks", report);
   const bool shared = static_cast<bool>(own.node("secretRef"));
   for (const Located<std::string>& algorithm : own.strings("allowedAlgorithms")) {
     if (algorithm.value.starts_with("HS") == shared) continue;

@@ -84,6 +84,7 @@ constexpr Hint kHints[] = {
     {"ProxyBackend spec.url", "https://a.example", "https://b.example:8443"},
     {"ProxyBackend spec.endpoints.address", "192.0.2.1:80", "[2001:db8::1]:80"},
     {"ProxyBackend spec.clusterRefs.gateways", "198.51.100.7:15443", "198.51.100.8:15443"},
+    {"ProxyPolicy spec.jwt.jwks", R"({"keys":[{"kty":"EC"}]})", R"({"keys":[{"kty":"RSA"}]})"},
     {"ProxyPolicy spec.targetRef.group", EDGE_API_GROUP, "networking.k8s.io"},
     {"ProxyPolicy spec.targetRefs.group", EDGE_API_GROUP, "networking.k8s.io"},
     {"EdgeRemoteCluster spec.heartbeat.timeout", "3h", "4h"},
