@@ -36,8 +36,8 @@ class AccessWatch {
  public:
   using Give = std::function<void(std::shared_ptr<const runtime::AccessFiles>)>;
 
-  /// Reads the files, calls `give`, and does so again on a thread of its own whenever they change. An Error where a
-  /// directory cannot be watched.
+  /// Reads the files, calls `give`, and does so again on a thread of its own whenever they change. What is not there
+  /// yet is waited for. An Error where nothing can be watched.
   static Result<std::unique_ptr<AccessWatch>> start(AccessFileOptions options, Logger log, Give give);
   ~AccessWatch();
   AccessWatch(const AccessWatch&) = delete;
