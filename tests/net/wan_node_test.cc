@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -132,6 +133,51 @@ TEST_F(WanNodes, ShapeTheirLinks) {
   };
   EXPECT_TRUE(await([&] { return say_voice(), voice(); }));
   EXPECT_EQ(testing::PrintToString(nodes_["a"]->state().faults), "{}");
+}
+
+TEST_F(WanNodes, BulkDoesNotHurtVoice) {
+  start_node("a");
+  WantedNode limited = node_of("a");
+  for (auto& uplink : limited.tunnels.uplinks) uplink.up_mbps = 10;
+  limited.policies.insert(limited.policies.begin() + 1,
+                          {.id = "net/bulk", .links = {"fibre"}, .traffic_class = TrafficClass::kBulk});
+  limited.rules.push_back({.policy = 1, .protocols = {agent::wan::SteerProtocol::kUdp}, .ports = {873}});
+  nodes_["a"]->set(limited);
+  start_node("b");
+  ASSERT_TRUE(nodes_up());
+  NodeChoices chosen = by(0);
+  chosen.choices.push_back({.policy = 2, .peer = id("b"), .paths = {{0, 1}}});
+  nodes_["a"]->choose(chosen);
+  ASSERT_NO_FATAL_FAILURE(count_voice());
+  const std::string device = nodes_["a"]->state().tunnels.tunnels[0].interface;
+  const auto of_class = [&](const std::string& name) {
+    return output(inside("a") + "tc -s class show dev " + device + " classid ed0e:" + name);
+  };
+  ASSERT_TRUE(await([&] { return has(of_class("30"), "ceil 9300Kbit"); }));
+  // Many senders, who send what their sockets take, so that the queue of bulk overflows.
+  std::ofstream(directory_ + "/bulk.py")
+      << "import os, socket, sys\n"
+         "to = (sys.argv[1], 873)\n"
+         "all = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(30)]\n"
+         "for one in all: one.setblocking(False)\n"
+         "while not os.path.exists(sys.argv[2]):\n"
+         "  for one in all:\n"
+         "    try: one.sendto(bytes(1200), to)\n"
+         "    except OSError: pass\n";
+  std::thread bulk(
+      [&] { run(inside("a") + "python3 " + directory_ + "/bulk.py " + lan("b") + " " + directory_ + "/over"); });
+  const auto overflows = [&] {
+    const std::string text = of_class("30");
+    return has(text, "dropped ") && !has(text, "(dropped 0,");
+  };
+  EXPECT_TRUE(await(overflows)) << of_class("30");
+  for (int i = 0; i < 100; ++i) say_voice();
+  EXPECT_TRUE(await([&] { return has(output(inside("b") + "nft list table ip count"), "ef counter packets 100 "); }))
+      << output(inside("b") + "nft list table ip count");
+  run("touch " + directory_ + "/over");
+  bulk.join();
+  EXPECT_TRUE(has(of_class("10"), "(dropped 0,")) << of_class("10");
+  EXPECT_TRUE(voice_marked());
 }
 
 /// A crash leaves in force what drops; the next process takes over without an opening.
