@@ -92,6 +92,23 @@ TEST_F(WanTunnels, LeaveNothingAfterACrash) {
   EXPECT_EQ(output(what), before);
 }
 
+TEST_F(WanTunnels, RemoveSocketsOfProgramsThatWereKilled) {
+  const std::string name = "/var/run/wireguard/ewgtest" + std::to_string(::getpid());
+  const auto make = [&](const std::string& path) {
+    return run("mkdir -p /var/run/wireguard && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"" +
+               path + "\")' && touch -d \"1 hour ago\" " + path);
+  };
+  ASSERT_TRUE(make(name + "a.sock"));
+  ASSERT_TRUE(make(name + "b.sock"));
+  // Young, or somebody else's.
+  ASSERT_TRUE(run("touch " + name + "b.sock"));
+  ASSERT_TRUE(make("/var/run/wireguard/test" + std::to_string(::getpid()) + ".sock"));
+  start("a");
+  EXPECT_TRUE(await([&] { return !run("test -e " + name + "a.sock"); }));
+  EXPECT_TRUE(run("rm " + name + "b.sock"));
+  EXPECT_TRUE(run("rm /var/run/wireguard/test" + std::to_string(::getpid()) + ".sock"));
+}
+
 /// `b` knows no address of `a`, which is behind NAT and gets another one there.
 TEST_F(WanTunnels, FollowAPeerThatHasMoved) {
   start("a");

@@ -1,6 +1,15 @@
 #include "agent/wan/tunnel/device.h"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,9 +36,35 @@ void loosen_source_check(const std::string& link) {
   [[maybe_unused]] const ssize_t written = ::write(fd.get(), "2", 1);
 }
 
+constexpr const char* kSocketFolder = "/var/run/wireguard";
+/// One that was made a moment ago may not be listened at yet.
+constexpr std::time_t kShortestLife = 60;
+
+bool is_dead(const std::string& path) {
+  struct stat file{};
+  if (::stat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return false;
+  if (std::time(nullptr) - file.st_mtime < kShortestLife) return false;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  if (path.size() >= sizeof to.sun_path) return false;
+  std::memcpy(to.sun_path, path.c_str(), path.size());
+  const net::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 && errno == ECONNREFUSED;
+}
+
 }  // namespace
 
-std::string TunnelDevice::socket() const { return "/var/run/wireguard/" + plan_.name + ".sock"; }
+std::string TunnelDevice::socket() const { return std::string(kSocketFolder) + "/" + plan_.name + ".sock"; }
+
+void TunnelDevice::remove_dead_sockets() {
+  std::error_code none;
+  for (std::filesystem::directory_iterator entry(kSocketFolder, none), end; !none && entry != end;
+       entry.increment(none)) {
+    const std::string name = entry->path().filename().string();
+    const bool ours = name.starts_with(kDevicePrefix) && name.ends_with(".sock");
+    if (ours && is_dead(entry->path().string())) ::unlink(entry->path().c_str());
+  }
+}
 
 void TunnelDevice::change(PlannedDevice plan) {
   if (plan.endpoints != plan_.endpoints) {

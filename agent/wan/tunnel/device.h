@@ -31,6 +31,9 @@ class TunnelDevice {
   /// Asks for its state, and tries the next endpoint where the peer does not answer.
   void look(std::chrono::seconds wall, SteadyTime now);
   void remove(Rtnetlink& kernel);
+  /// Removes sockets of ours that a wireguard-go left when it was killed: nobody listens at them, for a minute at
+  /// least.
+  static void remove_dead_sockets();
 
   const PlannedDevice& plan() const { return plan_; }
   int link() const { return set_up_ ? link_ : 0; }

@@ -55,7 +55,7 @@ PlannedDevice plan_device(const WantedTunnels& wanted, std::size_t at, const Wan
   const std::uint32_t own_parity = own.epoch & 1;
   const std::uint32_t peer_parity = other.epoch & 1;
   PlannedDevice device{
-      .name = "ewg" + short_name(identity(wanted, tunnel)) + std::to_string(2 * own_parity + peer_parity),
+      .name = kDevicePrefix + short_name(identity(wanted, tunnel)) + std::to_string(2 * own_parity + peer_parity),
       .alias = std::string(kAliasPrefix) + identity(wanted, tunnel),
       .tunnel = at};
   // An interface takes 255 characters.

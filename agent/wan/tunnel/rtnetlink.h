@@ -19,6 +19,8 @@ namespace edge::agent::wan {
 inline constexpr std::uint8_t kProtocol = 157;
 /// Links of ours have an alias that begins with this.
 inline constexpr std::string_view kAliasPrefix = "edge-agent tunnel ";
+/// What the names of links of ours begin with.
+inline constexpr const char* kDevicePrefix = "ewg";
 
 struct TunnelLink {
   int index = 0;

@@ -142,6 +142,7 @@ bool Tunnels::Impl::take() {
 void Tunnels::Impl::fail(const std::string& what, const Error& error) { faults.push_back(what + ": " + error.text); }
 
 void Tunnels::Impl::run() {
+  TunnelDevice::remove_dead_sockets();
   while (take()) {
     if (given) work();
     const std::chrono::seconds wall = wall_clock();
