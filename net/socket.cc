@@ -159,10 +159,16 @@ Result<Fd> connect_tcp_marked(const SocketAddress& peer, std::uint32_t mark) {
   return fd;
 }
 
-Result<Fd> connect_udp(const SocketAddress& peer) {
+Result<Fd> connect_udp(const SocketAddress& peer) { return connect_udp_marked(peer, 0); }
+
+Result<Fd> connect_udp_marked(const SocketAddress& peer, std::uint32_t mark) {
   RawAddress raw = to_raw(peer);
   Fd fd(::socket(raw.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Error{ErrorCode::kResourceExhausted, reason(errno)};
+  // As of connect_tcp_marked.
+  if (mark != 0 && ::setsockopt(fd.get(), SOL_SOCKET, SO_MARK, &mark, sizeof mark) != 0) {
+    return Error{ErrorCode::kPermissionDenied, reason(errno)};
+  }
   if (::connect(fd.get(), raw.get(), raw.size) == 0) return fd;
   // Every port is in use.
   const bool exhausted = errno == EAGAIN || errno == EADDRNOTAVAIL || errno == ENOBUFS;

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "net/datagrams.h"
 #include "net/proxy_protocol.h"
 #include "tests/runtime/udp_proxy.h"
@@ -49,6 +50,46 @@ TEST_F(Udp, AFlowKeepsItsEndpointAndOthersShareThem) {
   EXPECT_EQ(stats.udp_datagrams_up, 240U);
   EXPECT_EQ(stats.udp_bytes_up, 720U);
   EXPECT_TRUE(becomes([&] { return server->stats().udp_datagrams_down == 240; }));
+}
+
+/// The marks of this process' sockets that are connected to a port, ascending.
+std::multiset<std::uint32_t> marks_towards(std::uint16_t port) {
+  std::multiset<std::uint32_t> marks;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || ntohs(peer.sin_port) != port) continue;
+    std::uint32_t mark = 0;
+    size = sizeof mark;
+    if (::getsockopt(fd, SOL_SOCKET, SO_MARK, &mark, &size) == 0) marks.insert(mark);
+  }
+  return marks;
+}
+
+TEST_F(Udp, FlowsCarryTheMarkThatTheirGatewayHadWhenTheyBegan) {
+  const Fd allowed(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const std::uint32_t any = 1;
+  if (::setsockopt(allowed.get(), SOL_SOCKET, SO_MARK, &any, sizeof any) != 0) GTEST_SKIP() << "needs CAP_NET_ADMIN";
+  start();
+  Echo a("a");
+  serve(gateway() + backend("be", {a.port()}) + route("backendRefs: [{name: be}]"));
+  const Client before(port());
+  EXPECT_EQ(before.ask("one"), "a:one");
+  EXPECT_EQ(marks_towards(a.port()), std::multiset<std::uint32_t>{0});
+  const runtime::GatewayMark other{.gateway = 7, .mark = 3, .turn = 1};
+  runtime::GatewayMark own{.gateway = stable_id("ProxyGateway", "default", "g"), .mark = 1 << 16, .turn = 1};
+  server->set_route_marks(std::vector{other, own});
+  const Client after(port());
+  EXPECT_EQ(after.ask("two"), "a:two");
+  EXPECT_EQ(marks_towards(a.port()), (std::multiset<std::uint32_t>{0, 1 << 16}));
+  // Flows that are there stay as they are, whatever moves.
+  own.turn = 2;
+  own.mark = 1 << 17;
+  server->set_route_marks(std::vector{own});
+  EXPECT_EQ(before.ask("three"), "a:three");
+  EXPECT_EQ(after.ask("four"), "a:four");
+  EXPECT_EQ(marks_towards(a.port()), (std::multiset<std::uint32_t>{0, 1 << 16}));
+  EXPECT_EQ(server->stats().udp_sessions, 2U);
 }
 
 TEST_F(Udp, WeightsOfBackendsAreKept) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "net/marked_socket.h"
 #include "net/proxy_protocol.h"
 #include "runtime/session/client_address.h"
 #include "runtime/session/udp/udp_batches.h"
@@ -140,6 +141,10 @@ std::optional<UdpDrop> UdpSession::connect(const net::SocketAddress* avoid) {
     return UdpDrop::kLimit;
   }
   has_room_ = true;
+  // A flow keeps the mark, and with it its way, for as long as it lasts.
+  const RouteMarks& marks = pool_->marks();
+  const std::uint32_t mark =
+      marks.any() ? RouteMarks::mark_of(marks.way_of(decision_->listener->gateway->id)) : std::uint32_t{0};
   for (int tries = 0; tries < kMostTries; ++tries) {
     ++attempts_;
     BackendPool::ChosenEndpoint chosen = pool_->choose_endpoint(wanted);
@@ -148,7 +153,7 @@ std::optional<UdpDrop> UdpSession::connect(const net::SocketAddress* avoid) {
     address_ = endpoint_->address;
     probe_ = chosen.probe;
     state.count_connect();
-    Result<net::Fd> socket = net::connect_udp(address_);
+    Result<net::Fd> socket = net::connect_udp_marked(address_, mark);
     if (socket.ok()) {
       use_socket(std::move(*socket));
       return std::nullopt;
