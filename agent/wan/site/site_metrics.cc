@@ -1,9 +1,45 @@
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "agent/wan/site/site.h"
 
 namespace edge::agent::wan {
+namespace {
+
+/// `192.0.2.1:51820`, `[2001:db8::1]:51820`.
+std::string text_of(const net::SocketAddress& endpoint) {
+  const std::string address = to_string(endpoint.address);
+  return (endpoint.address.is_v4() ? address : "[" + address + "]") + ":" + std::to_string(endpoint.port);
+}
+
+/// What the kernel, or wireguard-go, says of them.
+void write_tunnels(const std::vector<TunnelState>& tunnels, metrics::Exposition& out) {
+  using metrics::Family;
+  const auto with = [](const TunnelState& tunnel, std::string_view name, std::string_view value) {
+    return metrics::labels(
+        {{"link", tunnel.link}, {"peer", tunnel.peer}, {"peer_link", tunnel.peer_link}, {name, value}});
+  };
+  out.begin(Family::kWanTunnelHandshake);
+  for (const TunnelState& tunnel : tunnels) {
+    if (tunnel.handshake) {
+      out.sample(static_cast<std::uint64_t>(tunnel.handshake->count()),
+                 metrics::labels({{"link", tunnel.link}, {"peer", tunnel.peer}, {"peer_link", tunnel.peer_link}}));
+    }
+  }
+  out.begin(Family::kWanTunnelBytes);
+  for (const TunnelState& tunnel : tunnels) {
+    if (tunnel.interface.empty()) continue;
+    out.sample(tunnel.received, with(tunnel, "direction", "received"));
+    out.sample(tunnel.sent, with(tunnel, "direction", "sent"));
+  }
+  out.begin(Family::kWanTunnelEndpoint);
+  for (const TunnelState& tunnel : tunnels) {
+    if (tunnel.endpoint) out.sample(std::uint64_t{1}, with(tunnel, "endpoint", text_of(*tunnel.endpoint)));
+  }
+}
+
+}  // namespace
 
 void write_metrics(const SiteState& now, metrics::Exposition& out) {
   if (now.assignment.node.tunnels.site.empty()) return;
@@ -27,6 +63,7 @@ void write_metrics(const SiteState& now, metrics::Exposition& out) {
   each_tunnel(Family::kWanTunnelLatency, [&](const PathReport& path) { return seconds(path.quality.latency); });
   each_tunnel(Family::kWanTunnelJitter, [&](const PathReport& path) { return seconds(path.quality.jitter); });
   each_tunnel(Family::kWanTunnelLoss, [](const PathReport& path) { return path.quality.loss; });
+  write_tunnels(now.node.tunnels.tunnels, out);
   out.begin(Family::kWanLinkHealthy);
   for (std::size_t i = 0; i < std::min(measured.links.size(), now.measured.links.size()); ++i) {
     const PathReport& link = now.measured.links[i];

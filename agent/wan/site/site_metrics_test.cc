@@ -26,6 +26,17 @@ SiteState hamburg() {
   state.measured.tunnels = {path};
   state.measured.policies = {
       {.policy = "default/voice", .peer_site = "default/bremen", .best_effort = true, .moves = 3}};
+  state.node.tunnels.tunnels = {
+      {.link = "default/fibre",
+       .peer = "default/bremen",
+       .peer_link = "default/cable",
+       .interface = "ewg1",
+       .handshake = std::chrono::seconds(1'700'000'000),
+       .endpoint = net::SocketAddress{*parse_ip("198.51.100.7"), 51820},
+       .received = 5,
+       .sent = 6,
+       .fault = {}},
+      {.link = "default/fibre", .peer = "default/bremen", .peer_link = "default/radio", .interface = {}, .fault = {}}};
   state.measured.reflector = {.answered = 7, .unknown = 1, .forged = 2, .replayed = 3, .limited = 4};
   return state;
 }
@@ -45,6 +56,12 @@ TEST(SiteMetrics, SayWhatIsMeasuredAndChosen) {
   EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_latency_seconds" + tunnel + "0.02\n"));
   EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_jitter_seconds" + tunnel + "0.002\n"));
   EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_loss_ratio" + tunnel + "0.25\n"));
+  const std::string labels = tunnel.substr(0, tunnel.size() - 2);
+  EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_handshake_timestamp_seconds" + tunnel + "1700000000\n"));
+  EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_bytes_total" + labels + ",direction=\"received\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_bytes_total" + labels + ",direction=\"sent\"} 6\n"));
+  EXPECT_THAT(text, HasSubstr("edge_wan_tunnel_endpoint_info" + labels + ",endpoint=\"198.51.100.7:51820\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("peer_link=\"default/radio\""))) << "there is no interface, and was no session";
   EXPECT_THAT(text, HasSubstr("edge_wan_link_healthy{link=\"default/fibre\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("edge_wan_link_healthy{link=\"default/off\"}"))) << "nothing is sent on it";
   EXPECT_THAT(text, HasSubstr("edge_wan_moves_total" + policy + "3\n"));
