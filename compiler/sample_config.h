@@ -115,8 +115,10 @@ inline void add_settings(Config& config, LinkedRoute& route) {
     return static_cast<std::uint32_t>(config.policies.size() - 1);
   };
   const SecretKey secret{"shop", "keys", "value"};
-  const auto limit =
-      policy("limit", PolicyType::kRateLimit, RateLimitSettings{{{100, 1s, 200, {{RateKey::kHeader, "x-user"}}}}});
+  const auto limit = policy("limit", PolicyType::kRateLimit,
+                            RateLimitSettings{{{100, 1s, 200, {{RateKey::kHeader, "x-user"}}}}, false});
+  const auto concurrency = policy("concurrency", PolicyType::kConcurrencyLimit,
+                                  ConcurrencySettings{{{10, {{RateKey::kSourceIp, ""}}}}, 503});
   const auto basic = policy("basic", PolicyType::kBasicAuth, BasicAuthSettings{"Shop", secret, true});
   const auto jwt = policy("jwt", PolicyType::kJwt,
                           JwtSettings{{{"https://id", {"shop"}, {"RS256"}, "https://id/keys"},
@@ -142,7 +144,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
                                   MaintenanceSettings{true, 60, page, {Cidr{}}, {{"x-preview", "letmein"}}});
   const auto fixed = policy("fixed", PolicyType::kFixedResponse, FixedResponseSettings{410, {{"X-Who", "edge"}}, page});
   const auto pages = policy("pages", PolicyType::kErrorPages, ErrorPagesSettings{{{404, 404, page}, {500, 599, page}}});
-  route.policies = {access, maintenance, limit, basic, key, jwt, oidc, forward, fixed};
+  route.policies = {access, maintenance, limit, concurrency, basic, key, jwt, oidc, forward, fixed};
   LinkedGateway& gateway = config.gateways[0];
   gateway.policies = {cors, security, pages};
   gateway.compression =

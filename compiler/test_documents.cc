@@ -234,6 +234,7 @@ class Maker {
 
   std::string some_settings() {
     return one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
+                   "type: ConcurrencyLimit, concurrencyLimit: {limits: [{requests: " + number(3) + "1}]}",
                    "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
                    "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
                    "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",

@@ -274,7 +274,7 @@ TEST(Read, PoliciesNameSettingsOfTheirTypeAndStayInside) {
     header.policies = builder.array(std::vector{policy});
     const auto keys = builder.array(std::vector{RateKeyRecord{RateKey::kSourceIp, {}}});
     const auto rates = builder.array(std::vector{RateRecord{1, 1'000'000'000, 1, keys}});
-    header.rate_limits = builder.array(std::vector<RateLimitRecord>(limits, RateLimitRecord{rates}));
+    header.rate_limits = builder.array(std::vector<RateLimitRecord>(limits, RateLimitRecord{rates, 0, 0}));
     return program_of({{SectionKind::kPolicies, 0, make_blob(std::move(builder).finish(header))}});
   };
   const PolicyRecord sound{7, {}, {}, PolicyType::kRateLimit, 0};

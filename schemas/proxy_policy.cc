@@ -3,9 +3,8 @@
 namespace edge::schemas {
 namespace {
 
-constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",     "JWT",         "RateLimit",
-                                       "CORS",      "SecurityHeaders", "IPAccess", "APIKey",      "Maintenance",
-                                       "FixedResponse", "ErrorPages"};
+constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth", "OIDC", "JWT", "RateLimit", "CORS", "SecurityHeaders",
+    "IPAccess", "APIKey", "Maintenance", "FixedResponse", "ErrorPages", "ConcurrencyLimit"};
 constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway", "HTTPRoute", "GRPCRoute", "TLSRoute",
                                          "TCPRoute",   "UDPRoute",     "Gateway",   "Ingress"};
 constexpr std::string_view kTargetGroups[] = {kApiGroup, "gateway.networking.k8s.io", "networking.k8s.io"};
@@ -137,6 +136,7 @@ constexpr Field kApiKeyFields[] = {
 };
 constexpr Object kApiKey{kApiKeyFields};
 
+constexpr std::string_view kScopes[] = {"Local", "Cluster"};
 constexpr Field kRateFields[] = {
     integer("requestsPerSecond", "Sustained rate. This or `limits` is required.").within(1, 1'000'000'000),
     integer("burst", "Requests at once; requestsPerSecond without it.").within(1, 1'000'000'000),
@@ -147,6 +147,9 @@ constexpr Field kRateFields[] = {
         .defaults_to("source-ip"),
     objects("limits", kRateLimit, "Several limits in place of requestsPerSecond: a request has to be within all.")
         .at_most(8),
+    string("scope", "Whether each agent counts for itself, or the agents of a controller share what has passed.")
+        .one_of(kScopes)
+        .defaults_to("Local"),
 };
 constexpr Rule kRateRules[] = {
     {"has(self.requestsPerSecond) != (has(self.limits) && size(self.limits) > 0)",
@@ -154,6 +157,24 @@ constexpr Rule kRateRules[] = {
     {"!has(self.burst) || has(self.requestsPerSecond)", "burst goes with requestsPerSecond"},
 };
 constexpr Object kRate{.fields = kRateFields, .rules = kRateRules};
+
+constexpr Field kConcurrencyLimitFields[] = {
+    integer("requests", "How many requests may be in progress at once.").within(1, 1'000'000).needed(),
+    strings("keys", "What requests are counted by: each combination of values has a limit of its own.")
+        .as(Format::kRateLimitKey)
+        .at_most(4)
+        .defaults_to("[source-ip]"),
+};
+constexpr Object kConcurrencyLimit{kConcurrencyLimitFields};
+constexpr Field kConcurrencyFields[] = {
+    objects("limits", kConcurrencyLimit, "Limits: a request has to be within all.").at_most(8).needed(),
+    integer("statusCode", "Status of the requests that are refused: 429 or 503.").within(429, 503).defaults_to("503"),
+};
+constexpr Rule kConcurrencyRules[] = {
+    {"!has(self.statusCode) || self.statusCode == 429 || self.statusCode == 503", "statusCode is 429 or 503"},
+    {"size(self.limits) > 0", "at least one limit is required"},
+};
+constexpr Object kConcurrency{.fields = kConcurrencyFields, .rules = kConcurrencyRules};
 
 constexpr Field kCorsFields[] = {
     strings("allowOrigins", "Origins that may read answers."),
@@ -282,6 +303,7 @@ constexpr Field kSpecFields[] = {
     object("maintenance", kMaintenance, "Settings of Maintenance.").with_type("Maintenance"),
     object("fixedResponse", kFixed, "Settings of FixedResponse.").with_type("FixedResponse"),
     object("errorPages", kErrorPages, "Settings of ErrorPages.").with_type("ErrorPages"),
+    object("concurrencyLimit", kConcurrency, "Settings of ConcurrencyLimit.").with_type("ConcurrencyLimit"),
 };
 constexpr Rule kSpecRules[] = {
     {"!(has(self.targetRef) && has(self.targetRefs))", "targetRef and targetRefs exclude each other"},
@@ -345,9 +367,9 @@ spec:
 const Object kProxyPolicy{kFields};
 const Manifest kProxyPolicyManifest{
     .text =
-        "Who may pass and how often, and what the proxy answers itself: one authentication, address, rate-limit, CORS, "
-        "security-header, maintenance, fixed-response or error-page policy on a gateway, a listener, a route or a "
-        "rule. The narrower one replaces the wider of the same type.",
+        "Who may pass and how often, and what the proxy answers itself: one authentication, address, rate-limit, "
+        "concurrency-limit, CORS, security-header, maintenance, fixed-response or error-page policy on a gateway, a "
+        "listener, a route or a rule. The narrower one replaces the wider of the same type.",
     .aliases = kAliases,
     .columns = kColumns,
     .status = &kStatus,

@@ -112,8 +112,8 @@ void write_certificates(Exposition& out, std::span<const runtime::CertificateExp
   }
 }
 
-void write_rate_limits(Exposition& out, std::span<const runtime::RateLimitCount> limits) {
-  out.begin(Family::kRateLimit);
+void write_limits(Exposition& out, Family family, std::span<const runtime::RateLimitCount> limits) {
+  out.begin(family);
   for (const runtime::RateLimitCount& limit : limits) {
     out.sample(limit.passed, labels({{"policy", limit.policy}, {"outcome", "passed"}}));
     out.sample(limit.limited, labels({{"policy", limit.policy}, {"outcome", "limited"}}));

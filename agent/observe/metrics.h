@@ -21,7 +21,8 @@ struct InstallFacts {
 };
 
 void write_certificates(metrics::Exposition& out, std::span<const runtime::CertificateExpiry> certificates);
-void write_rate_limits(metrics::Exposition& out, std::span<const runtime::RateLimitCount> limits);
+/// `family`: that of rate limits, or of concurrency limits.
+void write_limits(metrics::Exposition& out, metrics::Family family, std::span<const runtime::RateLimitCount> limits);
 void write_unbound(metrics::Exposition& out, std::span<const runtime::UnboundListener> unbound);
 void write_metrics(metrics::Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs);
 

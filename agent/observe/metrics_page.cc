@@ -44,7 +44,11 @@ void MetricsPage::write(Exposition& out) {
   write_metrics(out, server_.stats(), installs_());
   write_unbound(out, server_.unbound());
   write_certificates(out, server_.certificates());
-  write_rate_limits(out, server_.rate_limits());
+  write_limits(out, metrics::Family::kRateLimit, server_.rate_limits());
+  write_limits(out, metrics::Family::kConcurrencyLimit, server_.concurrency_limits());
+  const runtime::SharedLimitFacts shared = server_.shared_limits();
+  out.one(metrics::Family::kSharedLimitShare, static_cast<std::uint64_t>(shared.share));
+  out.one(metrics::Family::kSharedLimitUntold, shared.untold);
   for (const auto& [number, write] : others_) write(out);
   const std::size_t left_out = write_backend_metrics(out, server_.backends(), most_ / 2);
   out.one(Family::kBackendsLeftOut, std::uint64_t{left_out});

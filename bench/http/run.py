@@ -244,9 +244,9 @@ class Bench:
             return self.start("haproxy", "-db", "-f", folder / "haproxy.cfg")
         return self.start_edge(folder, port, backend, paths, tls)
 
-    def start_edge(self, folder, port, backend, paths, tls, gateway="", flags=(), rule=""):
+    def start_edge(self, folder, port, backend, paths, tls, gateway="", flags=(), rule="", more=""):
         """An agent of ours. `gateway`: lines of YAML for the gateway's spec; `flags`: more of the agent's; `rule`: more
-        fields of each rule, each behind a comma."""
+        fields of each rule, each behind a comma; `more`: further documents."""
         protocol = "protocol: HTTPS, tls: {secretRef: {name: site}}" if tls else "protocol: HTTP"
         config = EDGE.format(port=port, backend=backend, protocol=protocol).replace("spec:\n", "spec:\n" + gateway, 1)
         if tls:
@@ -255,7 +255,7 @@ class Bench:
         for number, path in enumerate(paths or ["/"]):
             route = EDGE_ROUTE.format(number=number, path=path, type="Exact" if paths else "PathPrefix")
             config += route.replace("[{name: origin}]", "[{name: origin}]" + rule)
-        (folder / "config.yaml").write_text(config)
+        (folder / "config.yaml").write_text(config + more)
         subprocess.run([self.edgectl, "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
                         "--endpoints-out", folder / "endpoints.json", "--secrets-out", folder / "secrets.json"],
                        check=True, stdout=subprocess.DEVNULL)

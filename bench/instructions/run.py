@@ -28,6 +28,16 @@ FILTERS = """, filters: [
   {type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: X-Team, value: edge}], remove: [X-Debug]}},
   {type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /v2}}},
   {type: ResponseHeaderModifier, responseHeaderModifier: {add: [{name: X-Served, value: edge}]}}]"""
+# Wide enough that no request is refused.
+LIMIT = """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyPolicy
+metadata: {name: limit}
+spec:
+  type: RateLimit
+  targetRef: {kind: ProxyGateway, name: bench}
+  rateLimit: {requestsPerSecond: 1000000}
+"""
 CACHE = "  cache: {enabled: true, defaultTTL: 1h}\n"
 
 
@@ -37,6 +47,7 @@ class Case(NamedTuple):
     http2: bool = False
     gateway: str = ""  # lines of YAML for the gateway's spec
     rule: str = ""  # of YAML for the route's rule
+    more: str = ""  # further documents
 
 
 CASES = [
@@ -45,6 +56,7 @@ CASES = [
     Case("h2-tls", tls=True, http2=True),
     Case("filters", rule=FILTERS),
     Case("cache-hit", gateway=CACHE),
+    Case("rate-limit", more=LIMIT),
 ]
 
 
@@ -74,7 +86,8 @@ class Counted(run.Bench):
         port = run.free_port()
         folder = self.folder / case.name
         folder.mkdir(exist_ok=True)
-        agent = self.start_edge(folder, port, backend, [], case.tls, gateway=case.gateway, rule=case.rule)
+        agent = self.start_edge(folder, port, backend, [], case.tls, gateway=case.gateway, rule=case.rule,
+                                more=case.more)
         run.wait_for(port, agent)
         scheme = "https" if case.tls else "http"
         command = ["taskset", "-c", str(self.core), "h2load", "-t1", f"-c{CONNECTIONS}", f"-n{requests}",

@@ -108,6 +108,7 @@ class PolicyEmitter {
     header.fixed_responses = builder_.array(fixed_responses_);
     header.error_pages = builder_.array(error_pages_);
     header.no_routes = builder_.array(no_routes_);
+    header.concurrency_limits = builder_.array(concurrency_limits_);
     return header;
   }
 
@@ -125,11 +126,14 @@ class PolicyEmitter {
   std::uint32_t put(const RateLimitSettings& from) {
     std::vector<program::RateRecord> limits;
     for (const RateLimitRule& limit : from.limits) {
-      std::vector<program::RateKeyRecord> keys;
-      for (const RateKeyPart& part : limit.keys) keys.push_back({rate_key(part.key), builder_.string(part.name)});
-      limits.push_back({limit.requests, nanoseconds(limit.period), limit.burst, builder_.array(keys)});
+      limits.push_back({limit.requests, nanoseconds(limit.period), limit.burst, rate_keys(limit.keys)});
     }
-    return push(rate_limits_, {builder_.array(limits)});
+    return push(rate_limits_, {builder_.array(limits), from.shared ? 1U : 0U, 0});
+  }
+  std::uint32_t put(const ConcurrencySettings& from) {
+    std::vector<program::ConcurrencyRecord> limits;
+    for (const ConcurrencyRule& limit : from.limits) limits.push_back({rate_keys(limit.keys), limit.requests, 0});
+    return push(concurrency_limits_, {builder_.array(limits), from.status, 0});
   }
   std::uint32_t put(const BasicAuthSettings& from) {
     return push(basic_auths_,
@@ -224,6 +228,12 @@ class PolicyEmitter {
     return builder_.array(records);
   }
 
+  program::ArrayRef<program::RateKeyRecord> rate_keys(const std::vector<RateKeyPart>& parts) {
+    std::vector<program::RateKeyRecord> keys;
+    for (const RateKeyPart& part : parts) keys.push_back({rate_key(part.key), builder_.string(part.name)});
+    return builder_.array(keys);
+  }
+
   program::ArrayRef<program::CidrRecord> cidrs(const std::vector<Cidr>& blocks) {
     std::vector<program::CidrRecord> records;
     for (const Cidr& block : blocks) records.push_back(program::cidr_record(block));
@@ -245,6 +255,7 @@ class PolicyEmitter {
   std::vector<program::FixedResponseRecord> fixed_responses_;
   std::vector<program::ErrorPagesRecord> error_pages_;
   std::vector<program::NoRouteRecord> no_routes_;
+  std::vector<program::ConcurrencyLimitRecord> concurrency_limits_;
 };
 
 }  // namespace

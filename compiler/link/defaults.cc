@@ -77,6 +77,7 @@ const Defaults kDefaults = {
     .ejection_interval = seconds(30),
     .base_ejection_time = seconds(30),
     .max_ejection_percent = 50,
+    .concurrency_status = 503,
     .realm = "Restricted",
     .identity_header = "X-Auth-User",
     .strip_api_key = true,

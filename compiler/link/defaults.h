@@ -58,6 +58,7 @@ struct Defaults {
   std::chrono::nanoseconds ejection_interval;
   std::chrono::nanoseconds base_ejection_time;
   std::uint8_t max_ejection_percent;
+  std::int64_t concurrency_status;  ///< of what a concurrency limit refuses
   std::string_view realm;
   std::string_view identity_header;
   bool strip_api_key;

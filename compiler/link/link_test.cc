@@ -536,6 +536,7 @@ TEST(Defaults, OfGatewaysAreThoseThatTheSchemasState) {
 TEST(Defaults, OfPoliciesAreThoseThatTheSchemasState) {
   const Defaults& d = kDefaults;
   const auto policy = [](auto... path) { return stated(schemas::kProxyPolicy, {"spec", path...}); };
+  EXPECT_EQ(policy("concurrencyLimit", "statusCode"), std::to_string(d.concurrency_status));
   EXPECT_EQ(policy("basicAuth", "realm"), d.realm);
   EXPECT_EQ(policy("apiKey", "identityHeader"), d.identity_header);
   EXPECT_EQ(policy("apiKey", "stripKey"), d.strip_api_key ? "true" : "false");

@@ -92,8 +92,9 @@ void check(const ProxyPolicy&, const model::ApiKey&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::Maintenance&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::FixedResponse&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::ErrorPages&, Diagnostics&) {}
-void check(const ProxyPolicy&, const model::BasicAuth&, Diagnostics&) {}  // its transport: lint_together
-void check(const ProxyPolicy&, const model::Cors&, Diagnostics&) {}       // its faults are errors: decode_policy.cc
+void check(const ProxyPolicy&, const model::ConcurrencyLimit&, Diagnostics&) {}  // its keys: lint_together
+void check(const ProxyPolicy&, const model::BasicAuth&, Diagnostics&) {}         // its transport: lint_together
+void check(const ProxyPolicy&, const model::Cors&, Diagnostics&) {}  // its faults are errors: decode_policy.cc
 
 }  // namespace
 

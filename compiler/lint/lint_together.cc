@@ -318,27 +318,38 @@ class TogetherLinter {
     });
   }
 
-  /// The first key of a limit by a claim, with its field; null: there is none.
-  static const Located<std::string>* claim_key(const model::RateLimit& limit, std::string& field) {
-    const auto by_claim = [](const Located<std::string>& key) { return key.value.starts_with("jwt:"); };
-    field = "spec.rateLimit.key";
-    bool inherited = limit.limits.empty();
-    for (std::size_t i = 0; i < limit.limits.size(); ++i) {
-      const model::Strings& keys = limit.limits[i].keys;
-      inherited = inherited || keys.empty();
-      const auto found = std::ranges::find_if(keys, by_claim);
+  /// The first of the keys of `limits` by a claim, with its field; null: there is none.
+  template <typename Rule>
+  static const Located<std::string>* claim_key(const std::vector<Rule>& limits, const std::string& of,
+                                               std::string& field) {
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      const model::Strings& keys = limits[i].keys;
+      const auto found = std::ranges::find_if(keys, is_claim);
       if (found == keys.end()) continue;
-      field = "spec.rateLimit.limits[" + std::to_string(i) + "].keys[" + std::to_string(found - keys.begin()) + "]";
+      field = of + ".limits[" + std::to_string(i) + "].keys[" + std::to_string(found - keys.begin()) + "]";
       return &*found;
     }
-    return inherited && limit.key && by_claim(*limit.key) ? &*limit.key : nullptr;
+    return nullptr;
+  }
+  static bool is_claim(const Located<std::string>& key) { return key.value.starts_with("jwt:"); }
+
+  static const Located<std::string>* claim_key(const ProxyPolicy& policy, std::string& field) {
+    if (const auto* concurrency = std::get_if<model::ConcurrencyLimit>(&policy.settings)) {
+      return claim_key(concurrency->limits, "spec.concurrencyLimit", field);
+    }
+    const auto* limit = std::get_if<model::RateLimit>(&policy.settings);
+    if (limit == nullptr) return nullptr;
+    if (const auto* found = claim_key(limit->limits, "spec.rateLimit", field)) return found;
+    field = "spec.rateLimit.key";
+    const bool inherited =
+        limit->limits.empty() || std::ranges::any_of(limit->limits, [](const auto& one) { return one.keys.empty(); });
+    return inherited && limit->key && is_claim(*limit->key) ? &*limit->key : nullptr;
   }
 
   /// A limit by `jwt:CLAIM` counts by what a JWT policy has verified; without one it has a single bucket.
   void claims(const ProxyPolicy& policy) {
-    const auto* limit = std::get_if<model::RateLimit>(&policy.settings);
     std::string field;
-    const Located<std::string>* const key = limit == nullptr ? nullptr : claim_key(*limit, field);
+    const Located<std::string>* const key = claim_key(policy, field);
     if (key == nullptr) return;
     const std::string target = key_of_target(policy);
     const ProxyRoute* open = nullptr;

@@ -17,7 +17,7 @@ struct Row {
   std::string_view key;
   PolicyType value;
 };
-constexpr std::array<Row, 12> kTypes = {{
+constexpr std::array<Row, 13> kTypes = {{
     {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
     {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
     {"OIDC", "oidc", PolicyType::kOidc},
@@ -30,6 +30,7 @@ constexpr std::array<Row, 12> kTypes = {{
     {"Maintenance", "maintenance", PolicyType::kMaintenance},
     {"FixedResponse", "fixedResponse", PolicyType::kFixedResponse},
     {"ErrorPages", "errorPages", PolicyType::kErrorPages},
+    {"ConcurrencyLimit", "concurrencyLimit", PolicyType::kConcurrencyLimit},
 }};
 
 Oidc decode_oidc(const Fields& own) {
@@ -77,7 +78,10 @@ Jwt decode_jwt(const Fields& own) {
 
 RateLimit decode_rate_limit(const Fields& own) {
   const auto rate = own.integer("requestsPerSecond");
-  RateLimit limit{.requests_per_second = rate ? rate->value : 0, .burst = own.integer("burst"), .key = own.text("key")};
+  RateLimit limit{.requests_per_second = rate ? rate->value : 0,
+                  .burst = own.integer("burst"),
+                  .key = own.text("key"),
+                  .scope = own.text("scope")};
   own.entries("limits", [&](const Fields& entry) {
     limit.limits.push_back({.requests = entry.needed_integer("requests"),
                             .per = entry.needed_text("per").value,
@@ -205,6 +209,14 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
     case PolicyType::kApiKey:
       policy.settings = decode_api_key(own);
       return;
+    case PolicyType::kConcurrencyLimit: {
+      ConcurrencyLimit limit{.status = own.integer("statusCode")};
+      own.entries("limits", [&](const Fields& entry) {
+        limit.limits.push_back({entry.needed_integer("requests").value, entry.strings("keys")});
+      });
+      policy.settings = std::move(limit);
+      return;
+    }
     case PolicyType::kUnknown:
       return;
   }
@@ -426,6 +438,19 @@ void check_fixed(const Fields& own, Report& report) {
                "a response with status " + std::to_string(status->value) + " has no body", "leave out `body`");
 }
 
+void check_concurrency(const Fields& own, Report& report) {
+  const yaml::Node limits = own.node("limits");
+  if (limits && limits.size() == 0) {
+    report.fault(DiagnosticCode::kInvalidValue, limits.span(), "spec.concurrencyLimit.limits",
+                 "at least one limit is required");
+  }
+  const auto status = own.integer("statusCode");
+  if (status && status->value != 429 && status->value != 503) {
+    report.fault(DiagnosticCode::kInvalidValue, status->span, "spec.concurrencyLimit.statusCode",
+                 "`statusCode` is 429 or 503");
+  }
+}
+
 }  // namespace
 
 std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report) {
@@ -439,6 +464,7 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
       if (own) {
         if (row.value == PolicyType::kCors) check_cors(own, report);
         if (row.value == PolicyType::kIpAccess) check_access(own, type.span, report);
+        if (row.value == PolicyType::kConcurrencyLimit) check_concurrency(own, report);
         if (row.value == PolicyType::kRateLimit) check_rate_limit(own, type.span, report);
         if (row.value == PolicyType::kJwt) check_jwt(own, type.span, report);
         if (row.value == PolicyType::kApiKey) check_api_key(own, type.span, report);

@@ -230,9 +230,11 @@ TEST(Decode, PoliciesOfEveryType) {
       policy("SecurityHeaders",
              "securityHeaders: {hsts: {enabled: true, maxAge: 31536000, includeSubDomains: true, preload: false}, "
              "xFrameOptions: DENY, xContentTypeOptions: true, referrerPolicy: no-referrer}") +
-      policy("IPAccess", "ipAccess: {allow: [10.0.0.0/8], deny: [10.1.0.0/16]}"));
+      policy("IPAccess", "ipAccess: {allow: [10.0.0.0/8], deny: [10.1.0.0/16]}") +
+      policy("ConcurrencyLimit", "concurrencyLimit: {limits: [{requests: 3, keys: [path, host]}], statusCode: 429}"));
   EXPECT_EQ(d.faults(), "");
-  ASSERT_EQ(d.resources.policies.size(), 8U);
+  ASSERT_EQ(d.resources.policies.size(), 9U);
+  EXPECT_EQ(std::get<ConcurrencyLimit>(d.resources.policies[8].settings).limits[0].keys.size(), 2U);
   EXPECT_EQ(std::get<RateLimit>(d.resources.policies[4].settings).burst->value, 20);
   EXPECT_EQ(std::get<Oidc>(d.resources.policies[2].settings).required_groups.size(), 1U);
 }

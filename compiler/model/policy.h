@@ -27,6 +27,7 @@ enum class PolicyType : std::uint8_t {
   kMaintenance,
   kFixedResponse,
   kErrorPages,
+  kConcurrencyLimit,
   kUnknown,
 };
 /// kUnknown: for an invalid policy whose target's kind is unreadable; any target of the name is protected. kNone: it
@@ -121,6 +122,18 @@ struct RateLimit {
   Maybe<std::int64_t> burst{};
   Maybe<std::string> key{};
   std::vector<RateLimitRule> limits{};  ///< replace the rate and the burst where there are any
+  Maybe<std::string> scope{};
+};
+
+struct ConcurrencyRule {
+  std::int64_t requests = 0;
+  Strings keys{};
+};
+
+/// How many requests may be in progress at once.
+struct ConcurrencyLimit {
+  std::vector<ConcurrencyRule> limits{};
+  Maybe<std::int64_t> status{};
 };
 
 struct Cors {
@@ -215,7 +228,7 @@ struct ProxyPolicy {
   bool named_by_filter = false;
   /// Its settings; std::monostate when they are invalid: the policy then protects its target by denying everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess, ApiKey,
-               Maintenance, FixedResponse, ErrorPages>
+               Maintenance, FixedResponse, ErrorPages, ConcurrencyLimit>
       settings{};
 
   /// The resource that it was made of, as people know it.

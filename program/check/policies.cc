@@ -15,6 +15,8 @@ std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
       return header.ip_accesses.count;
     case PolicyType::kRateLimit:
       return header.rate_limits.count;
+    case PolicyType::kConcurrencyLimit:
+      return header.concurrency_limits.count;
     case PolicyType::kBasicAuth:
       return header.basic_auths.count;
     case PolicyType::kApiKey:
@@ -106,7 +108,14 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
     return record.period_ns != 0 && record.keys.count != 0 && each(check, record.keys, "rate_limits.keys", key);
   };
   const auto rates = [&](const RateLimitRecord& record) {
-    return record.limits.count != 0 && each(check, record.limits, "rate_limits.limits", rate);
+    return record.shared <= 1 && record.limits.count != 0 && each(check, record.limits, "rate_limits.limits", rate);
+  };
+  const auto concurrency = [&](const ConcurrencyRecord& record) {
+    return record.requests != 0 && record.keys.count != 0 && each(check, record.keys, "concurrency_limits.keys", key);
+  };
+  const auto concurrencies = [&](const ConcurrencyLimitRecord& record) {
+    return (record.status == 429 || record.status == 503) && record.limits.count != 0 &&
+           each(check, record.limits, "concurrency_limits.limits", concurrency);
   };
   const auto basic = [&](const BasicAuthRecord& record) {
     return check.text(record.realm) && check.secret(record.users) && record.strip_auth <= 1;
@@ -164,6 +173,7 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   const auto access = [&](const IpAccessRecord& record) { return sources(record.allow) && sources(record.deny); };
   return each(check, header.ip_accesses, "ip_accesses", access) &&
          each(check, header.rate_limits, "rate_limits", rates) &&
+         each(check, header.concurrency_limits, "concurrency_limits", concurrencies) &&
          each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
          each(check, header.api_keys, "api_keys", api_key) && each(check, header.oidcs, "oidcs", oidc) &&
          each(check, header.forward_auths, "forward_auths", forward) && each(check, header.cors, "cors", cors) &&

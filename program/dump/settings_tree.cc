@@ -254,12 +254,16 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const BackendR
 
 // ---- Policies -------------------------------------------------------------------------------------------------------
 
+std::string keys_text(const SectionView& section, ArrayRef<RateKeyRecord> keys) {
+  std::string text;
+  for (const RateKeyRecord& part : section.array(keys)) text += " " + rate_key_text(section, part);
+  return text;
+}
+
 std::string rate_text(const SectionView& section, const RateRecord& limit) {
   const auto period = std::chrono::nanoseconds(static_cast<std::int64_t>(limit.period_ns));
-  std::string text = std::to_string(limit.requests) + " per " + duration_text(period) + " burst " +
-                     std::to_string(limit.burst) + " by";
-  for (const RateKeyRecord& part : section.array(limit.keys)) text += " " + rate_key_text(section, part);
-  return text;
+  return std::to_string(limit.requests) + " per " + duration_text(period) + " burst " + std::to_string(limit.burst) +
+         " by" + keys_text(section, limit.keys);
 }
 
 /// Writes the settings of a policy, by its type.
@@ -274,6 +278,8 @@ class PolicySettings {
         break;
       case PolicyType::kRateLimit:
         return of(at(header_.rate_limits));
+      case PolicyType::kConcurrencyLimit:
+        return of(at(header_.concurrency_limits));
       case PolicyType::kBasicAuth:
         return of(at(header_.basic_auths));
       case PolicyType::kApiKey:
@@ -322,7 +328,20 @@ class PolicySettings {
   TreeSettings of(const RateLimitRecord& record) const {
     std::vector<std::string> limits;
     for (const RateRecord& limit : section_.array(record.limits)) limits.push_back(rate_text(section_, limit));
-    return Block(section_, "rateLimit").list("limits", std::move(limits)).take();
+    return Block(section_, "rateLimit")
+        .list("limits", std::move(limits))
+        .word("scope", record.shared != 0 ? "Cluster" : "")
+        .take();
+  }
+  TreeSettings of(const ConcurrencyLimitRecord& record) const {
+    std::vector<std::string> limits;
+    for (const ConcurrencyRecord& limit : section_.array(record.limits)) {
+      limits.push_back(std::to_string(limit.requests) + " by" + keys_text(section_, limit.keys));
+    }
+    return Block(section_, "concurrencyLimit")
+        .list("limits", std::move(limits))
+        .number("statusCode", record.status)
+        .take();
   }
   TreeSettings of(const BasicAuthRecord& record) const {
     return Block(section_, "basicAuth")
@@ -467,6 +486,8 @@ std::string type_name(PolicyType type) {
       return "IPAccess";
     case PolicyType::kRateLimit:
       return "RateLimit";
+    case PolicyType::kConcurrencyLimit:
+      return "ConcurrencyLimit";
     case PolicyType::kBasicAuth:
       return "BasicAuth";
     case PolicyType::kApiKey:

@@ -20,6 +20,7 @@ enum class PolicyType : std::uint32_t {
   kForwardAuth = 7,
   kCors = 8,
   kSecurityHeaders = 9,
+  kConcurrencyLimit = 10,
   kMaintenance = 16,
   kFixedResponse = 17,
   kErrorPages = 18,
@@ -81,8 +82,25 @@ static_assert(sizeof(RateRecord) == 32);
 /// Limits that a request must all be within; at least one.
 struct RateLimitRecord {
   ArrayRef<RateRecord> limits;
+  std::uint32_t shared;  ///< 1: the agents of a controller count together, 0: each for itself
+  std::uint32_t reserved;
 };
-static_assert(sizeof(RateLimitRecord) == 8);
+static_assert(sizeof(RateLimitRecord) == 16);
+
+struct ConcurrencyRecord {
+  ArrayRef<RateKeyRecord> keys;  ///< at least one; each combination of values has its own count
+  std::uint32_t requests;        ///< in progress at once
+  std::uint32_t reserved;
+};
+static_assert(sizeof(ConcurrencyRecord) == 16);
+
+/// Limits that a request must all be within; at least one.
+struct ConcurrencyLimitRecord {
+  ArrayRef<ConcurrencyRecord> limits;
+  std::uint32_t status;  ///< of a refusal: 429 or 503
+  std::uint32_t reserved;
+};
+static_assert(sizeof(ConcurrencyLimitRecord) == 16);
 
 struct BasicAuthRecord {
   StringRef realm;
@@ -259,7 +277,8 @@ struct PoliciesHeader {
   ArrayRef<FixedResponseRecord> fixed_responses;
   ArrayRef<ErrorPagesRecord> error_pages;
   ArrayRef<NoRouteRecord> no_routes;  ///< of listeners with policies
+  ArrayRef<ConcurrencyLimitRecord> concurrency_limits;
 };
-static_assert(sizeof(PoliciesHeader) == 112);
+static_assert(sizeof(PoliciesHeader) == 120);
 
 }  // namespace edge::program

@@ -28,42 +28,66 @@ constexpr bool authenticates(PolicyType type) {
 
 namespace {
 
-struct RateLimitPolicy {
-  std::vector<RateLimit> limits;
+/// The limits of one policy, and who counts what they decide.
+template <typename Limit>
+struct LimitPolicy {
+  std::vector<Limit> limits;
+  int status = 429;
   std::shared_ptr<RateLimitTally> tally;
 };
+
+/// Of each record of a type the policy that it belongs to, whose identity its counts have; the section may hold the
+/// records in any order. Null: it is nobody's.
+std::vector<const PolicyRecord*> owners_of(const program::SectionView& section, PolicyType type, std::size_t records) {
+  std::vector<const PolicyRecord*> owners(records, nullptr);
+  for (const PolicyRecord& policy : section.array(section.header<program::PoliciesHeader>().policies)) {
+    if (policy.type == type && policy.settings != program::kNone) owners[policy.settings] = &policy;
+  }
+  return owners;
+}
+
+template <typename Limit, typename Record>
+std::vector<LimitPolicy<Limit>> limits_of(const program::SectionView& section, PolicyType type,
+                                          program::ArrayRef<Record> records, RateLimitCounts* counts) {
+  static constexpr PolicyRecord kNobodys{};
+  const std::vector<const PolicyRecord*> owners = owners_of(section, type, records.count);
+  std::vector<LimitPolicy<Limit>> policies;
+  for (const Record& record : section.array(records)) {
+    const PolicyRecord* const owner = owners[policies.size()];
+    LimitPolicy<Limit>& policy = policies.emplace_back();
+    for (const auto& limit : section.array(record.limits)) {
+      if constexpr (requires { record.shared; }) {
+        policy.limits.emplace_back(section, owner == nullptr ? kNobodys : *owner, limit, record.shared != 0);
+      } else {
+        policy.limits.emplace_back(section, owner == nullptr ? kNobodys : *owner, limit);
+      }
+    }
+    if constexpr (requires { record.status; }) policy.status = static_cast<int>(record.status);
+    if (counts == nullptr || owner == nullptr) continue;
+    policy.tally =
+        counts->of(std::string(section.string(owner->name_space)) + "/" + std::string(section.string(owner->name)));
+  }
+  return policies;
+}
 
 }  // namespace
 
 struct Policies::Settings {
   /// One an entry of the section's arrays.
-  std::vector<RateLimitPolicy> rate_limits;
+  std::vector<LimitPolicy<RateLimit>> rate_limits;
+  std::vector<LimitPolicy<ConcurrencyLimit>> concurrency_limits;
   std::vector<Cors> cors;
   std::vector<SecurityHeaders> security_headers;
   std::vector<Maintenance> maintenances;
   std::vector<FixedResponse> fixed_responses;
   std::vector<ErrorPages> error_pages;
 
-  Settings(const program::SectionView& section, RateLimitCounts* counts) {
+  Settings(const program::SectionView& section, LimitCounts* counts) {
     const auto& header = section.header<program::PoliciesHeader>();
-    rate_limits.reserve(header.rate_limits.count);
-    // Each belongs to one policy, whose identity its buckets have; the section may hold them in any order.
-    std::vector<const PolicyRecord*> owners(header.rate_limits.count, nullptr);
-    for (const PolicyRecord& policy : section.array(header.policies)) {
-      if (policy.type == PolicyType::kRateLimit && policy.settings != program::kNone) owners[policy.settings] = &policy;
-    }
-    const auto limits = section.array(header.rate_limits);
-    static constexpr PolicyRecord kNobodys{};
-    for (std::size_t i = 0; i < limits.size(); ++i) {
-      const PolicyRecord& owner = owners[i] == nullptr ? kNobodys : *owners[i];
-      RateLimitPolicy& policy = rate_limits.emplace_back();
-      for (const program::RateRecord& limit : section.array(limits[i].limits)) {
-        policy.limits.emplace_back(section, owner, limit);
-      }
-      if (counts == nullptr || owners[i] == nullptr) continue;
-      policy.tally =
-          counts->of(std::string(section.string(owner.name_space)) + "/" + std::string(section.string(owner.name)));
-    }
+    rate_limits = limits_of<RateLimit>(section, PolicyType::kRateLimit, header.rate_limits,
+                                       counts == nullptr ? nullptr : &counts->rates);
+    concurrency_limits = limits_of<ConcurrencyLimit>(section, PolicyType::kConcurrencyLimit, header.concurrency_limits,
+                                                     counts == nullptr ? nullptr : &counts->concurrency);
     cors.reserve(header.cors.count);
     for (const program::CorsRecord& record : section.array(header.cors)) cors.emplace_back(section, record);
     security_headers.reserve(header.security_headers.count);
@@ -82,7 +106,7 @@ struct Policies::Settings {
   }
 };
 
-Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chains_(1), hosts_(program.hosts().data()) {
+Policies::Policies(const LoadedProgram& program, LimitCounts* counts) : chains_(1), hosts_(program.hosts().data()) {
   const program::SectionView& section = program.policies_section();
   if (section.header<program::PoliciesHeader>().policies.count == 0) return;
   settings_ = std::make_unique<Settings>(section, counts);
@@ -121,28 +145,60 @@ Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chai
 
 Policies::~Policies() = default;
 
+std::vector<std::pair<std::uint64_t, Rate>> Policies::shared_limits() const {
+  std::vector<std::pair<std::uint64_t, Rate>> shared;
+  if (settings_ == nullptr) return shared;
+  for (const auto& policy : settings_->rate_limits) {
+    for (const RateLimit& limit : policy.limits) {
+      if (limit.shared()) shared.emplace_back(limit.key().identity(), limit.rate());
+    }
+  }
+  return shared;
+}
+
 namespace {
+
+/// Moves what counts by what authentication finds out from the limits of a step to those behind it. \returns whether
+/// any is left.
+template <typename Group>
+bool defer(Group& group, Group& late, bool verifies, bool authenticated) {
+  const auto stays = [&](const auto* limit) {
+    return !(verifies && limit->key().by_claim()) && !(authenticated && limit->key().by_identity());
+  };
+  const auto later = std::ranges::stable_partition(group.limits, stays);
+  late = group;
+  late.limits.assign(later.begin(), later.end());
+  group.limits.erase(later.begin(), later.end());
+  return !group.limits.empty();
+}
 
 /// Limits that count by what authentication finds out are applied behind it: behind the token for a claim, and behind
 /// all for who the client is. Where nobody finds it out they stay, each with one bucket.
 void defer_limits(PolicyChain& chain) {
-  const auto verifies = [](const AuthStep& step) { return step.type == PolicyType::kJwt; };
-  const auto token = std::ranges::find_if(chain.authentication, verifies);
-  const bool verified = token != chain.authentication.end();
-  const auto stays = [&](const RateLimit* limit) {
-    return !(verified && limit->by_claim()) && !(!chain.authentication.empty() && limit->by_identity());
-  };
-  std::vector<const RateLimit*>& limits = chain.limits.limits;
-  const auto later = std::ranges::stable_partition(limits, stays);
-  if (later.empty()) return;
-  chain.late_limits = {{later.begin(), later.end()}, chain.limits.tally};
-  limits.erase(later.begin(), later.end());
-  const bool by_identity = std::ranges::any_of(chain.late_limits.limits, &RateLimit::by_identity);
-  chain.late_after =
-      by_identity ? chain.authentication.size() : static_cast<std::size_t>(token - chain.authentication.begin()) + 1;
-  if (limits.empty()) {
-    std::erase_if(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kRateLimit; });
+  const auto is_jwt = [](const AuthStep& step) { return step.type == PolicyType::kJwt; };
+  const auto token = std::ranges::find_if(chain.authentication, is_jwt);
+  const bool verifies = token != chain.authentication.end();
+  const bool authenticated = !chain.authentication.empty();
+  const bool rates = defer(chain.limits, chain.late_limits, verifies, authenticated);
+  const bool concurrency = defer(chain.concurrency, chain.late_concurrency, verifies, authenticated);
+  std::erase_if(chain.steps, [&](const PolicyStep& step) {
+    return (step.type == PolicyType::kRateLimit && !rates) ||
+           (step.type == PolicyType::kConcurrencyLimit && !concurrency);
+  });
+  const auto by_identity = [](const auto* limit) { return limit->key().by_identity(); };
+  if (std::ranges::any_of(chain.late_limits.limits, by_identity) ||
+      std::ranges::any_of(chain.late_concurrency.limits, by_identity)) {
+    chain.late_after = chain.authentication.size();
+  } else if (!chain.late_limits.limits.empty() || !chain.late_concurrency.limits.empty()) {
+    chain.late_after = static_cast<std::size_t>(token - chain.authentication.begin()) + 1;
   }
+}
+
+template <typename Group, typename Policy>
+void fill(Group& group, const Policy& policy) {
+  for (const auto& limit : policy.limits) group.limits.push_back(&limit);
+  group.status = policy.status;
+  group.tally = policy.tally.get();
 }
 
 }  // namespace
@@ -171,12 +227,12 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
       case PolicyType::kErrorPages:
         chain.error_pages = &settings_->error_pages[policy->settings];
         continue;
-      case PolicyType::kRateLimit: {
-        const RateLimitPolicy& limit = settings_->rate_limits[policy->settings];
-        for (const RateLimit& each : limit.limits) chain.limits.limits.push_back(&each);
-        chain.limits.tally = limit.tally.get();
+      case PolicyType::kRateLimit:
+        fill(chain.limits, settings_->rate_limits[policy->settings]);
         break;
-      }
+      case PolicyType::kConcurrencyLimit:
+        fill(chain.concurrency, settings_->concurrency_limits[policy->settings]);
+        break;
       case PolicyType::kCors:
         step.cors = &settings_->cors[policy->settings];
         break;
@@ -209,17 +265,36 @@ void decorate(const PolicyChain& chain, const PolicyRequest& policy_request, Add
 }
 
 std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request,
-                                 const IpAccesses& accesses, RateLimitTable& table, AddedFields& added) {
+                                 const IpAccesses& accesses, LimitTables tables, AddedFields& added,
+                                 std::optional<ConcurrencyPermit>& permit) {
   decorate(chain, policy_request, added);
   for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
     if (step.type == PolicyType::kIpAccess) answer = accesses.pass(step.settings, policy_request);
     if (step.maintenance != nullptr) answer = step.maintenance->pass(policy_request);
-    if (step.type == PolicyType::kRateLimit) answer = chain.limits.pass(policy_request, nullptr, table);
+    if (step.type == PolicyType::kRateLimit) {
+      answer = chain.limits.pass(policy_request, nullptr, tables.rates, &tables.shared);
+    }
+    if (step.type == PolicyType::kConcurrencyLimit) {
+      answer = chain.concurrency.pass(policy_request, nullptr, tables.concurrency, permit);
+    }
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;
   }
   return std::nullopt;
+}
+
+std::optional<PolicyAnswer> pass_late(const PolicyChain& chain, const PolicyRequest& policy_request,
+                                      const VerifiedClient& client, LimitTables tables,
+                                      std::optional<ConcurrencyPermit>& permit) {
+  std::optional<PolicyAnswer> answer;
+  if (!chain.late_limits.limits.empty()) {
+    answer = chain.late_limits.pass(policy_request, &client, tables.rates, &tables.shared);
+  }
+  if (!answer && !chain.late_concurrency.limits.empty()) {
+    answer = chain.late_concurrency.pass(policy_request, &client, tables.concurrency, permit);
+  }
+  return answer;
 }
 
 }  // namespace edge::runtime

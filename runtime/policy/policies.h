@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/match/load.h"
 #include "runtime/policy/added_fields.h"
+#include "runtime/policy/concurrency_limit.h"
 #include "runtime/policy/policy_request.h"
 #include "runtime/policy/rate_limit.h"
 #include "runtime/policy/rate_limit_table.h"
@@ -23,10 +25,21 @@ class ErrorPages;
 class FixedResponse;
 class IpAccesses;
 class Maintenance;
-class RateLimitCounts;
 class SecurityHeaders;
 
-/// One policy in a chain. Of the pointers only the one of its type is set; a rate limit's is PolicyChain::limits.
+/// The counts of all limits of the process.
+struct LimitTables {
+  RateLimitTable& rates;
+  ConcurrencyTable& concurrency;
+  SharedLimits& shared;
+};
+/// How limits have decided, by policy.
+struct LimitCounts {
+  RateLimitCounts rates;
+  RateLimitCounts concurrency;
+};
+
+/// One policy in a chain. Of the pointers only the one of its type is set; limits are in the chain.
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
   std::uint32_t settings = program::kNone;  ///< of kIpAccess: index into the section's array
@@ -46,10 +59,13 @@ struct AuthStep {
 struct PolicyChain {
   std::vector<PolicyStep> steps;
   std::vector<AuthStep> authentication;
-  /// Of the policy of type RateLimit: those applied before authentication, in the step of its type.
+  /// Of the policies of type RateLimit and ConcurrencyLimit: the limits that are applied before authentication, in the
+  /// steps of their types.
   RateLimitGroup limits;
+  ConcurrencyGroup concurrency;
   /// Those that count by what authentication finds out: applied once `late_after` of its steps have passed.
   RateLimitGroup late_limits;
+  ConcurrencyGroup late_concurrency;
   std::size_t late_after = 0;
   /// Answers in place of a backend, once the client is authenticated; null: a backend answers. It has a step, too, so
   /// that the chain is not empty.
@@ -70,11 +86,14 @@ struct NoRouteChain {
 /// The policies of one program, which must outlive them. Immutable, shared by all threads.
 class Policies {
  public:
-  /// `counts`: counts the decisions of rate limits; null: not counted.
-  explicit Policies(const LoadedProgram& program, RateLimitCounts* counts = nullptr);
+  /// `counts`: counts the decisions of limits; null: not counted.
+  explicit Policies(const LoadedProgram& program, LimitCounts* counts = nullptr);
   ~Policies();
   Policies(const Policies&) = delete;
   Policies& operator=(const Policies&) = delete;
+
+  /// Returns the limits that agents share, by the numbers that they are known by.
+  std::vector<std::pair<std::uint64_t, Rate>> shared_limits() const;
 
   /// Returns the chain of a treatment; mostly empty.
   const PolicyChain& chain(const LoadedHost& host, const program::TreatmentRecord& treatment) const {
@@ -111,8 +130,15 @@ bool answers_preflight(const PolicyChain& chain);
 
 /// Runs the chain without authentication. Returns an answer in place of the backend's, or nullopt: the request passes.
 /// `added` then has the fields for the response in both cases: a page of another origin may read a refusal too. A
-/// preflight is answered here, before authentication: browsers send no credentials with one (Fetch §3.2.2).
+/// preflight is answered here, before authentication: browsers send no credentials with one (Fetch §3.2.2). `permit`
+/// has the places that the request has taken in concurrency limits, and is to be kept until it ends.
 std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request,
-                                 const IpAccesses& accesses, RateLimitTable& table, AddedFields& added);
+                                 const IpAccesses& accesses, LimitTables tables, AddedFields& added,
+                                 std::optional<ConcurrencyPermit>& permit);
+
+/// Applies the late limits, likewise.
+std::optional<PolicyAnswer> pass_late(const PolicyChain& chain, const PolicyRequest& policy_request,
+                                      const VerifiedClient& client, LimitTables tables,
+                                      std::optional<ConcurrencyPermit>& permit);
 
 }  // namespace edge::runtime

@@ -1,4 +1,4 @@
-// Counts the decisions of rate limits, by policy name. Kept across programs, while one has the policy.
+// Counts the decisions of rate and concurrency limits, by policy name. Kept across programs, while one has the policy.
 #pragma once
 
 #include <array>

@@ -52,6 +52,13 @@ Rate::Rate(std::uint64_t requests, std::uint64_t burst, net::Duration period, st
   depth_ = whole > kLongest ? kLongest : static_cast<std::uint64_t>(whole);
 }
 
+Rate Rate::part(std::uint32_t parts) const {
+  Rate part = *this;
+  part.cost_ = cost_ > kLongest / std::max(parts, 1U) ? kLongest : cost_ * std::max(parts, 1U);
+  part.depth_ = std::max(depth_, part.cost_);
+  return part;
+}
+
 void RateLimitTable::Unmap::operator()(Set* sets) const { ::munmap(sets, bytes); }
 
 RateLimitTable::RateLimitTable(std::size_t keys)
@@ -166,16 +173,47 @@ void RateLimitTable::take_new(Set& set, std::uint64_t tag, const Rate& rate, std
     taken = {false, 0, duration(rate.cost_), net::Duration(0)};
     return;
   }
+  put_new(set, tag, rate, now + rate.cost_);
+  taken = {true, rate.burst_ - 1, net::Duration(0), duration(rate.cost_)};
+}
+
+void RateLimitTable::put_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t after) {
   const std::size_t oldest = victim(set, rate.owner_);
   const Word full_at(set.full_at[oldest]);
   const Word slot(set.tags[oldest]);
   slot.store(0, std::memory_order_release);
-  std::uint64_t after = now + rate.cost_;
   // Whoever still counts for the key that goes compares with the old number and must not meet an equal one.
   if (after == full_at.load(std::memory_order_relaxed)) ++after;
   full_at.store(after, std::memory_order_release);
   slot.store(tag, std::memory_order_release);
-  taken = {true, rate.burst_ - 1, net::Duration(0), duration(rate.cost_)};
+}
+
+void RateLimitTable::charge(const Rate& rate, std::uint64_t key, std::uint64_t requests, std::uint32_t agents,
+                            net::Duration unseen, net::Time time) {
+  const std::uint64_t now = units(time);
+  const auto refilled = static_cast<unsigned __int128>(unseen.count()) * kUnitsPerNanosecond;
+  const auto most = now + (rate.depth_ + refilled) * agents;
+  const auto after = [&](std::uint64_t before) {
+    const auto charged =
+        static_cast<unsigned __int128>(std::max(before, now)) + static_cast<unsigned __int128>(rate.cost_) * requests;
+    // A bucket that owes more already, as one of another number of agents may, is not relieved.
+    const auto bounded = std::max<unsigned __int128>(std::min(charged, most), before);
+    return static_cast<std::uint64_t>(std::min<unsigned __int128>(bounded, now + 2 * kLongest));
+  };
+  Set& set = set_of(key);
+  const std::uint64_t tag = tag_of(key, rate.owner_);
+  const std::lock_guard lock(inserting_[(key >> 8) % kLocks]);
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (Word(set.tags[way]).load(std::memory_order_acquire) != tag) continue;
+    const Word full_at(set.full_at[way]);
+    std::uint64_t before = full_at.load(std::memory_order_acquire);
+    // Under the lock no key replaces another.
+    while (
+        !full_at.compare_exchange_weak(before, after(before), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    }
+    return;
+  }
+  put_new(set, tag, rate, after(0));
 }
 
 }  // namespace edge::runtime

@@ -25,6 +25,8 @@ class Rate {
        std::uint16_t owner = 0);
 
   std::uint64_t burst() const { return burst_; }
+  /// Returns one of `parts` equal parts: of the rate and of the burst, of which at least one request is left.
+  Rate part(std::uint32_t parts) const;
 
  private:
   friend class RateLimitTable;
@@ -59,6 +61,10 @@ class RateLimitTable {
   TakeResult take(const Rate& rate, std::uint64_t key, net::Time now);
   /// Returns what take would, and takes nothing.
   TakeResult look(const Rate& rate, std::uint64_t key, net::Time now);
+  /// Charges the bucket with `requests` that have passed elsewhere, even if it does not have them: it then owes them,
+  /// and no request passes until they are refilled. It owes at most what `agents` can let pass in `unseen` and at once.
+  void charge(const Rate& rate, std::uint64_t key, std::uint64_t requests, std::uint32_t agents, net::Duration unseen,
+              net::Time now);
   /// Takes back a take that passed, unless the bucket has been replaced since.
   void give_back(const Rate& rate, std::uint64_t key);
 
@@ -84,6 +90,7 @@ class RateLimitTable {
   static std::size_t victim(const Set& set, std::uint64_t owner);
   bool take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken);
   void take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken);
+  static void put_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t full_at);
 
   std::uint64_t seed_;
   std::size_t mask_;

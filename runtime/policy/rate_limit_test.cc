@@ -146,7 +146,7 @@ TEST_F(RateLimitPolicy, CountsByWhoTheClientIs) {
   const VerifiedClient alice{{}, "BasicAuth alice"};
   const VerifiedClient bob{{}, "BasicAuth bob"};
   const VerifiedClient nobody;
-  EXPECT_TRUE(by_identity.by_identity());
+  EXPECT_TRUE(by_identity.key().by_identity());
   EXPECT_TRUE(passes(by_identity, kGet, "192.0.2.1", &alice));
   EXPECT_FALSE(passes(by_identity, kGet, "192.0.2.2", &alice));
   EXPECT_TRUE(passes(by_identity, kGet, "192.0.2.1", &bob));

@@ -65,12 +65,17 @@ PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker) {
 
 bool pass_chain(const PolicyChain& chain, Exchange& exchange, const Arrival& arrival, Worker& worker,
                 std::optional<Reply>& ending) {
-  auto answer = pass(chain, policy_request_of(arrival, worker), *exchange.program->ip_accesses, worker.rate_limits(),
-                     exchange.forward.response.added);
+  std::optional<ConcurrencyPermit> permit;
+  auto answer = pass(chain, policy_request_of(arrival, worker), *exchange.program->ip_accesses, worker.limit_tables(),
+                     exchange.forward.response.added, permit);
   if (answer) return end_with(ending, reply_of(*std::move(answer)));
   if (chain.waits()) {
     exchange.authentication = &chain;
-    exchange.identity = std::make_unique<RequestEdits>();
+    exchange.identity = std::make_unique<PolicyState>();
+  }
+  if (permit) {
+    if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
+    exchange.identity->permit = std::move(permit);
   }
   return true;
 }

@@ -137,9 +137,10 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
       verified.subject = std::to_string(static_cast<std::uint32_t>(step.type)) + " " + auth_result.subject;
     }
     if (++passed == exchange.authentication->late_after) {
-      auto refused = exchange.authentication->late_limits.pass(
+      auto refused = pass_late(
+          *exchange.authentication,
           {worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker_.loop().now()},
-          &verified, worker_.rate_limits());
+          verified, worker_.limit_tables(), exchange.identity->permit);
       if (refused) {
         co_return end_with(ending,
                            {refused->status, refused->reason, refused->text, {}, false, std::move(refused->fields)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "runtime/observe/request_end.h"
 #include "runtime/phase/request_id.h"
@@ -13,6 +14,13 @@
 #include "runtime/upstream/forward_request.h"
 
 namespace edge::runtime {
+
+/// What policies have found out and done for the request.
+struct PolicyState : RequestEdits {
+  /// Its places in concurrency limits: given up with the exchange, when the request ends or has become another
+  /// protocol's connection that ends.
+  std::optional<ConcurrencyPermit> permit;
+};
 
 struct Exchange {
   /// Keeps the program alive, which the other members point into.
@@ -26,8 +34,8 @@ struct Exchange {
   bool mirrored = false;
   /// Null where no policy authenticates the client.
   const PolicyChain* authentication = nullptr;
-  /// The changes that authentication makes to the request's fields.
-  std::unique_ptr<RequestEdits> identity;
+  /// The changes that authentication makes to the request's fields, and what limits hold; null: nothing of both.
+  std::unique_ptr<PolicyState> identity;
   /// Null where the gateway has no cache.
   std::unique_ptr<cache::Transaction> cache;
   /// What is sent to the backend, and its response.

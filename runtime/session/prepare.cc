@@ -107,7 +107,7 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
 void state_client_verification(Exchange& exchange, const ClientConnection& connection) {
   const std::string_view value = verification_field(certificate_need_of(exchange), connection);
   if (value.empty()) return;
-  if (exchange.identity == nullptr) exchange.identity = std::make_unique<RequestEdits>();
+  if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
   exchange.identity->state(kVerificationField, value);
 }
 

@@ -127,6 +127,8 @@ struct Server::Impl {
   /// Has every thread go on with the program, and what was made for it.
   void retake();
 
+  net::Time now() const { return shared.options.clock == nullptr ? net::Clock().now() : shared.options.clock->now(); }
+
   SharedState shared;
   std::vector<std::unique_ptr<Worker>> workers;
   mutable std::mutex mutex;  // of what follows, for readers on other threads
@@ -296,7 +298,8 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
     slot->listener = first_listener(*program, bind);
   }
 
-  const auto policies = std::make_shared<const Policies>(*program, &impl.shared.rate_limit_counts);
+  const auto policies = std::make_shared<const Policies>(*program, &impl.shared.limit_counts);
+  impl.shared.shared_limits.set(policies->shared_limits());
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
   const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
   const auto ip_accesses = impl.make_ip_accesses(*program);
@@ -571,7 +574,26 @@ std::vector<CertificateExpiry> Server::certificates() const {
   return tls == nullptr ? std::vector<CertificateExpiry>() : tls->expiries();
 }
 
-std::vector<RateLimitCount> Server::rate_limits() const { return impl_->shared.rate_limit_counts.counts(); }
+std::vector<RateLimitCount> Server::rate_limits() const { return impl_->shared.limit_counts.rates.counts(); }
+
+bool Server::shares_limits() const { return impl_->shared.shared_limits.any(); }
+
+std::uint64_t Server::shared_limit_seed() const { return impl_->shared.shared_limits.seed(); }
+
+std::vector<SharedUse> Server::take_shared_uses(std::size_t most) { return impl_->shared.shared_limits.take(most); }
+
+void Server::apply_shared_news(const SharedNews& news) {
+  impl_->shared.shared_limits.apply(news, impl_->now(), impl_->shared.rate_limits);
+}
+
+SharedLimitFacts Server::shared_limits() const {
+  const SharedLimits& shared = impl_->shared.shared_limits;
+  return {shared.share(impl_->now()), shared.untold()};
+}
+
+std::vector<RateLimitCount> Server::concurrency_limits() const {
+  return impl_->shared.limit_counts.concurrency.counts();
+}
 
 std::vector<BackendStatus> Server::backends() const {
   std::vector<BackendStatus> all = impl_->shared.backends.status();

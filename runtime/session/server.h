@@ -24,6 +24,7 @@
 #include "runtime/policy/access_files.h"
 #include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
+#include "runtime/policy/shared_limits.h"
 #include "runtime/session/loop_probe.h"
 #include "runtime/session/udp/handed_flow.h"
 #include "runtime/shape/cache/cache.h"
@@ -220,6 +221,16 @@ class Server {
   std::vector<CertificateExpiry> certificates() const;
   /// Returns the decisions of rate limits so far, by policy.
   std::vector<RateLimitCount> rate_limits() const;
+  /// Returns whether the program has rate limits that agents share, and the seed that their keys are hashed with.
+  bool shares_limits() const;
+  std::uint64_t shared_limit_seed() const;
+  /// Takes what has passed shared limits and is to be told to the other agents, at most `most` keys.
+  std::vector<SharedUse> take_shared_uses(std::size_t most);
+  /// Charges the limits with what has passed on other agents.
+  void apply_shared_news(const SharedNews& news);
+  SharedLimitFacts shared_limits() const;
+  /// Likewise of concurrency limits.
+  std::vector<RateLimitCount> concurrency_limits() const;
   /// Returns the state of each backend of the program and of its endpoints.
   std::vector<BackendStatus> backends() const;
 

@@ -58,7 +58,11 @@ struct SharedState {
   Backends backends;
   /// Used by requests to routes with a rate limit.
   RateLimitTable rate_limits;
-  RateLimitCounts rate_limit_counts;
+  /// Used by requests to routes with a concurrency limit: the lock of one shard at their begin and end.
+  ConcurrencyTable concurrency;
+  LimitCounts limit_counts;
+  /// Used by requests to routes with a rate limit of scope Cluster: the lock of one shard.
+  SharedLimits shared_limits;
   /// Used by requests to gateways with a cache: the lock of one shard during a lookup.
   cache::Caches caches{Random().next()};
   /// Used by requests whose bodies are buffered.
@@ -119,7 +123,7 @@ class Worker {
   trace::Tracer& tracer() { return tracer_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
-  RateLimitTable& rate_limits() { return shared_.rate_limits; }
+  LimitTables limit_tables() { return {shared_.rate_limits, shared_.concurrency, shared_.shared_limits}; }
   /// Returns the context for one request's authentication, which waits on `waiter` until `asker` hangs up.
   auth::AuthContext auth_context(net::Waiter& waiter, net::Channel& asker) {
     const auto unix_now = static_cast<std::int64_t>(unix_milliseconds() / 1000);

@@ -204,6 +204,7 @@ TEST_F(MetricValues, PoliciesAndMirrors) {
                  "    backendRef: {name: be}\n    filters: [{type: RequestMirror, requestMirror: {backendRef: {name: "
                  "copies}}}]\n") +
         policy("limited", "RateLimit", "rateLimit: {requestsPerSecond: 1, burst: 2, key: host}") +
+        policy("mirrored", "ConcurrencyLimit", "concurrencyLimit: {limits: [{requests: 5, keys: [host]}]}") +
         policy("users", "BasicAuth", "basicAuth: {secretRef: {name: users}}") +
         "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'alice:" + kHash + "'}\n");
   // A request a second comes back: of fifty in a row, by one client, some are too many.
@@ -232,6 +233,9 @@ TEST_F(MetricValues, PoliciesAndMirrors) {
   EXPECT_EQ(get("/mirrored"), "200");
   EXPECT_EQ(comes_to("edge_mirrored_requests_total", "1"), "1");
   EXPECT_EQ(comes_to("edge_mirrored_requests_dropped_total", "0"), "0");
+  const std::string in_progress = "edge_concurrency_limit_requests_total{policy=\"default/mirrored\",outcome=";
+  EXPECT_EQ(comes_to(in_progress + "\"passed\"}", "1"), "1");
+  EXPECT_EQ(comes_to(in_progress + "\"limited\"}", "0"), "0");
 }
 
 TEST_F(MetricValues, TunnelsAndBackendsOverTls) {

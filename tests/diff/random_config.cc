@@ -262,10 +262,13 @@ void add_policies(Chance& chance, LinkedConfig& config) {
   add(PolicyType::kUnknown, {});
   add(PolicyType::kIpAccess, compiler::IpAccessSettings{.allow = {.networks = {*parse_cidr("10.0.0.0/8")}}});
   const auto limit = [](std::uint64_t requests) {
-    return compiler::RateLimitSettings{{{.requests = requests, .burst = requests, .keys = {{}}}}};
+    return compiler::RateLimitSettings{.limits = {{.requests = requests, .burst = requests, .keys = {{}}}},
+                                       .shared = requests == 9};
   };
   add(PolicyType::kRateLimit, limit(5));
   add(PolicyType::kRateLimit, limit(9));
+  add(PolicyType::kConcurrencyLimit,
+      compiler::ConcurrencySettings{.limits = {{.requests = 3, .keys = {{}}}}, .status = 503});
   add(PolicyType::kBasicAuth, compiler::BasicAuthSettings{.realm = "a"});
   add(PolicyType::kOidc, compiler::OidcSettings{.issuer = "https://id.test", .redirect_url = "https://a.test/back"});
   add(PolicyType::kForwardAuth, compiler::ForwardAuthSettings{.address = "http://auth.test"});

@@ -35,7 +35,7 @@ void add_policies(Chance& chance, LinkedConfig& config) {
     if (type == PolicyType::kOidc) {
       policy.settings = compiler::OidcSettings{};
     } else {
-      policy.settings = compiler::RateLimitSettings{{{.requests = 1, .burst = 1, .keys = {{}}}}};
+      policy.settings = compiler::RateLimitSettings{.limits = {{.requests = 1, .burst = 1, .keys = {{}}}}};
     }
   }
   if (chance.one_in(3)) config.gateways[0].policies.push_back(1);

@@ -50,6 +50,15 @@ std::string key_words(const program::SectionView& view, const program::RateKeyRe
   return "?";
 }
 
+std::string keys_words(const program::SectionView& view, program::ArrayRef<program::RateKeyRecord> keys) {
+  std::string text;
+  for (const program::RateKeyRecord& part : view.array(keys)) {
+    if (!text.empty()) text += " and ";
+    text += key_words(view, part);
+  }
+  return text;
+}
+
 /// `a second`, `an hour`
 std::string period_words(std::uint64_t nanoseconds) {
   switch (nanoseconds / 1'000'000'000) {
@@ -72,14 +81,10 @@ std::string limit_words(const program::SectionView& view, const program::RateLim
   for (const program::RateRecord& limit : view.array(record.limits)) {
     if (!first) text += ", ";
     first = false;
-    text += std::to_string(limit.requests) + " " + period_words(limit.period_ns) + " by ";
-    bool more = false;
-    for (const program::RateKeyRecord& part : view.array(limit.keys)) {
-      if (more) text += " and ";
-      more = true;
-      text += key_words(view, part);
-    }
+    text +=
+        std::to_string(limit.requests) + " " + period_words(limit.period_ns) + " by " + keys_words(view, limit.keys);
   }
+  if (record.shared != 0) text += ", on all agents together";
   return text + ", else 429";
 }
 
@@ -101,6 +106,17 @@ std::string sources_words(const program::SectionView& view, const program::IpAcc
     for (const std::uint32_t system : view.array(sources->systems)) add(side + ("AS" + std::to_string(system)));
   }
   return words;
+}
+
+std::string concurrency_words(const program::SectionView& view, const program::ConcurrencyLimitRecord& record) {
+  std::string text = "at most ";
+  bool first = true;
+  for (const program::ConcurrencyRecord& limit : view.array(record.limits)) {
+    if (!first) text += ", ";
+    first = false;
+    text += std::to_string(limit.requests) + " at once by " + keys_words(view, limit.keys);
+  }
+  return text + ", else " + std::to_string(record.status);
 }
 
 std::string access_words(const program::SectionView& view, const program::IpAccessRecord& access,
@@ -174,6 +190,8 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
       return access_words(view, view.array(header.ip_accesses)[policy.settings], request);
     case PolicyType::kRateLimit:
       return limit_words(view, view.array(header.rate_limits)[policy.settings]);
+    case PolicyType::kConcurrencyLimit:
+      return concurrency_words(view, view.array(header.concurrency_limits)[policy.settings]);
     case PolicyType::kBasicAuth:
       return basic_words(request);
     case PolicyType::kApiKey:

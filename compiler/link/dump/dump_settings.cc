@@ -56,6 +56,16 @@ struct PolicyLines {
       lines.push_back("requests " + number(limit.requests) + " per " + duration_text(limit.period) + " burst " +
                       number(limit.burst) + " by " + rate_keys_text(limit.keys));
     }
+    if (settings.shared) lines.emplace_back("scope cluster");
+    return lines;
+  }
+
+  Lines operator()(const ConcurrencySettings& settings) const {
+    Lines lines;
+    for (const ConcurrencyRule& limit : settings.limits) {
+      lines.push_back("in progress " + number(limit.requests) + " by " + rate_keys_text(limit.keys));
+    }
+    lines.push_back("else " + number(settings.status));
     return lines;
   }
 

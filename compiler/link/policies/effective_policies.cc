@@ -15,6 +15,8 @@ std::string_view type_text(PolicyType type) {
       return "IPAccess";
     case PolicyType::kRateLimit:
       return "RateLimit";
+    case PolicyType::kConcurrencyLimit:
+      return "ConcurrencyLimit";
     case PolicyType::kBasicAuth:
       return "BasicAuth";
     case PolicyType::kApiKey:
@@ -84,8 +86,11 @@ std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t li
 
 /// A policy that protects and cannot be enforced denies; a filter of Gateway API's own has its own answer.
 bool denies(const LinkedPolicy& policy, bool raw) {
-  // A rate limit counts requests, of which there are none.
-  if (raw) return protects(policy.type) && policy.type != PolicyType::kRateLimit;
+  // Limits count requests, of which there are none.
+  if (raw) {
+    return protects(policy.type) && policy.type != PolicyType::kRateLimit &&
+           policy.type != PolicyType::kConcurrencyLimit;
+  }
   return protects(policy.type) && !policy.enforced && (!policy.of_filter || policy.named_by_filter);
 }
 

@@ -17,6 +17,8 @@ PolicyType linked_type(model::PolicyType type) {
       return PolicyType::kIpAccess;
     case model::PolicyType::kRateLimit:
       return PolicyType::kRateLimit;
+    case model::PolicyType::kConcurrencyLimit:
+      return PolicyType::kConcurrencyLimit;
     case model::PolicyType::kBasicAuth:
       return PolicyType::kBasicAuth;
     case model::PolicyType::kApiKey:

@@ -16,13 +16,14 @@
 
 namespace edge::compiler {
 
-/// In the order of evaluation: addresses, maintenance, rate limit, authentication (local checks before calls of a
-/// service), fixed response, CORS, security headers, error pages (rule D4).
+/// In the order of evaluation: addresses, maintenance, rate and concurrency limits, authentication (local checks before
+/// calls of a service), fixed response, CORS, security headers, error pages (rule D4).
 enum class PolicyType : std::uint8_t {
   kUnknown,  ///< the policy's type is unreadable; it denies
   kIpAccess,
   kMaintenance,
   kRateLimit,
+  kConcurrencyLimit,
   kBasicAuth,
   kApiKey,
   kJwt,
@@ -81,6 +82,18 @@ struct RateLimitRule {
 /// A request has to be within all limits.
 struct RateLimitSettings {
   std::vector<RateLimitRule> limits{};
+  bool shared = false;  ///< by the agents of a controller
+};
+
+struct ConcurrencyRule {
+  std::uint32_t requests = 0;
+  std::vector<RateKeyPart> keys{};  ///< at least one
+};
+
+/// A request has to be within all limits.
+struct ConcurrencySettings {
+  std::vector<ConcurrencyRule> limits{};
+  std::uint32_t status = 0;
 };
 
 struct BasicAuthSettings {
@@ -204,7 +217,7 @@ struct ErrorPagesSettings {
 using PolicySettings =
     std::variant<std::monostate, IpAccessSettings, RateLimitSettings, BasicAuthSettings, JwtSettings, OidcSettings,
                  ForwardAuthSettings, CorsSettings, SecurityHeadersSettings, ApiKeySettings, MaintenanceSettings,
-                 FixedResponseSettings, ErrorPagesSettings>;
+                 FixedResponseSettings, ErrorPagesSettings, ConcurrencySettings>;
 
 enum class PolicyTargetKind : std::uint8_t { kRoute, kGateway };
 

@@ -32,11 +32,21 @@ RateKeyPart rate_key(std::string_view written) {
   return part;
 }
 
+std::vector<RateKeyPart> rate_keys(const model::Strings& written, std::string_view otherwise) {
+  std::vector<RateKeyPart> keys;
+  for (const Located<std::string>& part : written) keys.push_back(rate_key(part.value));
+  if (keys.empty()) keys.push_back(rate_key(otherwise));
+  return keys;
+}
+
+bool same(const std::vector<RateKeyPart>& a, const std::vector<RateKeyPart>& b) {
+  return std::ranges::equal(a, b, [](const RateKeyPart& one, const RateKeyPart& other) {
+    return one.key == other.key && one.name == other.name;
+  });
+}
+
 bool same(const RateLimitRule& a, const RateLimitRule& b) {
-  return a.requests == b.requests && a.period == b.period && a.burst == b.burst &&
-         std::ranges::equal(a.keys, b.keys, [](const RateKeyPart& one, const RateKeyPart& other) {
-           return one.key == other.key && one.name == other.name;
-         });
+  return a.requests == b.requests && a.period == b.period && a.burst == b.burst && same(a.keys, b.keys);
 }
 
 std::chrono::nanoseconds period(std::string_view word) {
@@ -158,7 +168,7 @@ struct Settings {
 
   PolicySettings operator()(const model::RateLimit& written) const {
     const std::string key = value_or(written.key, std::string(kRateKeys[0].first));
-    RateLimitSettings settings;
+    RateLimitSettings settings{.shared = written.scope && written.scope->value == "Cluster"};
     if (written.limits.empty()) {
       settings.limits.push_back(
           {.requests = static_cast<std::uint64_t>(written.requests_per_second),
@@ -168,12 +178,28 @@ struct Settings {
     for (const model::RateLimitRule& each : written.limits) {
       RateLimitRule limit{.requests = static_cast<std::uint64_t>(each.requests.value),
                           .period = period(each.per),
-                          .burst = static_cast<std::uint64_t>(value_or(each.burst, each.requests.value))};
-      for (const Located<std::string>& part : each.keys) limit.keys.push_back(rate_key(part.value));
-      if (limit.keys.empty()) limit.keys.push_back(rate_key(key));
+                          .burst = static_cast<std::uint64_t>(value_or(each.burst, each.requests.value)),
+                          .keys = rate_keys(each.keys, key)};
       // One that is written twice would be charged twice.
       const auto is_same = [&](const RateLimitRule& other) { return same(limit, other); };
       if (std::ranges::none_of(settings.limits, is_same)) settings.limits.push_back(std::move(limit));
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::ConcurrencyLimit& written) const {
+    ConcurrencySettings settings{
+        .status = static_cast<std::uint32_t>(value_or(written.status, kDefaults.concurrency_status))};
+    for (const model::ConcurrencyRule& each : written.limits) {
+      ConcurrencyRule limit{static_cast<std::uint32_t>(each.requests), rate_keys(each.keys, kRateKeys[0].first)};
+      // Two by the same keys have one count: the lower number holds.
+      const auto known =
+          std::ranges::find_if(settings.limits, [&](const auto& other) { return same(other.keys, limit.keys); });
+      if (known == settings.limits.end()) {
+        settings.limits.push_back(std::move(limit));
+      } else {
+        known->requests = std::min(known->requests, limit.requests);
+      }
     }
     return settings;
   }

@@ -110,6 +110,7 @@ net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequ
     case PolicyType::kUnknown:
     case PolicyType::kIpAccess:
     case PolicyType::kRateLimit:
+    case PolicyType::kConcurrencyLimit:
     case PolicyType::kCors:
     case PolicyType::kSecurityHeaders:
     case PolicyType::kMaintenance:

@@ -70,13 +70,18 @@ std::string subject_of(const VerifiedClaims* claims) {
 /// Each once, in order: policies alike know one token by one name.
 std::vector<std::string> counted_claims(const program::SectionView& section) {
   std::set<std::string> names;
-  for (const program::RateLimitRecord& record : section.array(section.header<program::PoliciesHeader>().rate_limits)) {
-    for (const program::RateRecord& limit : section.array(record.limits)) {
-      for (const program::RateKeyRecord& part : section.array(limit.keys)) {
-        if (part.key == program::RateKey::kJwtClaim) names.emplace(section.string(part.name));
-        if (part.key == program::RateKey::kIdentity) names.emplace(kSubjectClaim);
-      }
+  const auto add = [&](program::ArrayRef<program::RateKeyRecord> keys) {
+    for (const program::RateKeyRecord& part : section.array(keys)) {
+      if (part.key == program::RateKey::kJwtClaim) names.emplace(section.string(part.name));
+      if (part.key == program::RateKey::kIdentity) names.emplace(kSubjectClaim);
     }
+  };
+  const auto& header = section.header<program::PoliciesHeader>();
+  for (const program::RateLimitRecord& record : section.array(header.rate_limits)) {
+    for (const program::RateRecord& limit : section.array(record.limits)) add(limit.keys);
+  }
+  for (const program::ConcurrencyLimitRecord& record : section.array(header.concurrency_limits)) {
+    for (const program::ConcurrencyRecord& limit : section.array(record.limits)) add(limit.keys);
   }
   return {names.begin(), names.end()};
 }
