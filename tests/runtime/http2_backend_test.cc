@@ -186,6 +186,31 @@ TEST_P(Http2Backend, TakesNewConnectionsOnceTheTrafficOfItsGatewayWasMoved) {
   EXPECT_EQ(connects(), 3U);
 }
 
+TEST_P(Http2Backend, ARequestInFlightEndsWhereItBeganThoughItsGatewayWasMoved) {
+  begin(
+      "accept\n"
+      "head POST /one HTTP/1.1\n"
+      "body helloworld\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none")"
+      "\n");
+  EXPECT_TRUE(client_->send("POST /one HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello"));
+  const auto until = std::chrono::steady_clock::now() + 20s;
+  while (server_->stats().upstream_connects == 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  ASSERT_EQ(server_->stats().upstream_connects, 1U);
+  const std::vector own = {
+      runtime::GatewayMark{.gateway = stable_id("ProxyGateway", "default", "edge"), .mark = 0, .turn = 1}};
+  server_->set_route_marks(own);
+  EXPECT_TRUE(client_->send("world"));
+  const Result<Message> head = client_->receive_head();
+  ASSERT_TRUE(head.ok()) << head.error().text;
+  const Result<std::string> body = client_->receive_body(*head);
+  EXPECT_EQ(body ? *body : body.error().text, "one");
+  EXPECT_EQ(server_->stats().upstream_connects, 1U);
+  end();
+}
+
 TEST_P(Http2Backend, KeepsNoMoreUnusedConnectionsThanItMay) {
   upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kServe);
   upstream_->start({});
