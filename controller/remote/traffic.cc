@@ -160,9 +160,11 @@ void Traffic::set_clusters(std::map<std::string, TrafficTerms> clusters, Authori
 
 void Traffic::take_exports(const std::string& cluster, Exports exports) {
   std::unique_lock lock(mutex_);
+  if (!said_.contains(cluster) && said_.size() >= kMostKnown) return;
+  said_.insert_or_assign(cluster, std::move(exports));
+  // Its terms may come after it: one that is let in again says what it exports only once.
   const auto terms = terms_.find(cluster);
   if (terms == terms_.end()) return;
-  said_.insert_or_assign(cluster, std::move(exports));
   if (set_known(cluster, news_of(cluster, terms->second))) publish(std::move(lock));
 }
 

@@ -70,7 +70,12 @@ ports: [{{name: http, port: {upstream.port}, protocol: TCP}}]
 endpoints: [{{addresses: [127.0.0.1], zone: {zone}, hints: {{forZones: [{{name: {zone}}}]}}}}]
 """)
 
+    def controller(self):
+        """Waits for the hub's controller: who adds a cluster asks it."""
+        self.hub.wait_for(lambda: self.hub.edgectl("agents", "list", check=False).returncode == 0, "the hub's controller")
+
     def join_in(self, name, region, more=()):
+        self.controller()
         file = os.path.join(self.folder, name + ".join")
         self.hub.edgectl("cluster", "add", name, "--hub", f"127.0.0.1:{self.hub.port}", "--out", file)
         self.hub.edgectl("patch", "remotecluster", name, "--type", "merge", "-p",
@@ -157,6 +162,7 @@ endpoints: [{{addresses: [127.0.0.1], zone: {zone}, hints: {{forZones: [{{name: 
         self.hub.stop()
         self.hub.more += ["--access-log", logs["hub"]]
         self.hub.start()
+        self.controller()
         file = os.path.join(self.folder, "berlin.join")
         self.hub.edgectl("cluster", "add", "berlin", "--hub", f"127.0.0.1:{self.hub.port}", "--out", file)
         self.hub.edgectl("patch", "remotecluster", "berlin", "--type", "merge", "-p",

@@ -228,6 +228,7 @@ class TrafficTest(unittest.TestCase):
         return made
 
     def join(self, name):
+        self.hub.wait_for(lambda: self.hub.edgectl("agents", "list", check=False).returncode == 0, "the hub's controller")
         file = os.path.join(self.folder, name + ".join")
         self.hub.edgectl("cluster", "add", name, "--hub", f"127.0.0.1:{self.hub.port}", "--out", file)
         self.hub.edgectl("patch", "remotecluster", name, "--type", "merge", "-p",

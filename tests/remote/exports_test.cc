@@ -1,0 +1,61 @@
+// What a hub keeps of the exports of its clusters, in whatever order it hears of them.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "controller/remote/traffic.h"
+
+namespace edge::controller::remote {
+namespace {
+
+class ExportsOfClusters : public testing::Test {
+ protected:
+  ExportsOfClusters() {
+    std::filesystem::create_directories(directory_);
+    auto opened = Authority::open({.directory = directory_ + "/authority"});
+    EXPECT_TRUE(opened.ok());
+    if (opened.ok()) authority_ = std::move(*opened);
+    traffic_ = std::make_unique<Traffic>(TrafficOptions{.file = directory_ + "/clusters.json"});
+  }
+  ~ExportsOfClusters() override { std::filesystem::remove_all(directory_); }
+
+  /// The services of berlin that another cluster is told of.
+  std::vector<std::string> told() const {
+    NewsCursor cursor;
+    std::vector<std::string> services;
+    for (const Word& word : traffic_->news_for("paris", cursor, 100)) {
+      const auto* const news = std::get_if<ClusterNews>(&word);
+      if (news == nullptr || news->cluster != "berlin" || news->gone) continue;
+      for (const auto& [service, percent] : news->exports.services) services.push_back(service);
+    }
+    return services;
+  }
+
+  const std::string directory_ = testing::TempDir() + "exports." + std::to_string(::getpid());
+  std::unique_ptr<Authority> authority_;
+  std::unique_ptr<Traffic> traffic_;
+};
+
+// A cluster that is resumed says what it exports as soon as it is let in, which may be before its terms are told.
+TEST_F(ExportsOfClusters, AreKeptThoughTheyComeBeforeTheTerms) {
+  const TrafficTerms terms{.namespaces = {"shop"}, .connected = true};
+  const Exports exports{.services = {{"service/shop/api:80", 100}, {"service/other/api:80", 100}}};
+  const std::vector<std::string> passed = {"service/shop/api:80"};
+  traffic_->set_clusters({{"berlin", terms}}, *authority_);
+  traffic_->take_exports("berlin", exports);
+  EXPECT_EQ(told(), passed);
+  traffic_->set_clusters({}, *authority_);
+  EXPECT_EQ(told(), std::vector<std::string>{}) << "it is suspended";
+  traffic_->take_exports("berlin", exports);
+  EXPECT_EQ(told(), std::vector<std::string>{});
+  traffic_->set_clusters({{"berlin", terms}}, *authority_);
+  EXPECT_EQ(told(), passed);
+}
+
+}  // namespace
+}  // namespace edge::controller::remote
