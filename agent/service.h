@@ -100,6 +100,8 @@ class Service {
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
   std::vector<runtime::UnboundListener> unbound() const { return server_->unbound(); }
+  /// The server's rate limits that agents share. Any thread.
+  runtime::Server& server() { return *server_; }
   std::chrono::nanoseconds drain_timeout() const { return options_.drain_timeout; }
   /// Sets the zone of this agent, unless a flag has; empty: it is not known. Any thread.
   void set_zone(const std::string& zone);

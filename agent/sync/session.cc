@@ -26,6 +26,10 @@ constexpr auto kCallPatience = seconds(10);
 constexpr auto kConnectPatience = seconds(5);
 /// How often it is looked whether there is a report of links.
 constexpr auto kLinkReports = milliseconds(200);
+/// How often it is told what has passed limits that are shared, while there are such limits.
+constexpr auto kLimitWords = milliseconds(100);
+/// In one word.
+constexpr std::size_t kMostLimitUses = 1024;
 /// For the controller to take that the agent leaves.
 constexpr auto kFarewell = milliseconds(500);
 constexpr std::size_t kHashesAPart = 8192;
@@ -83,6 +87,7 @@ struct RemoteConnection {
   grpc::ClientContext question_context;
   grpc::ClientContext address_context;
   grpc::ClientContext link_context;
+  grpc::ClientContext limit_context;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ProgramsUp, v1::ProgramsDown>> programs;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ValuesUp, v1::ValuesDown>> values;
   std::mutex program_writes;  ///< gRPC takes one write at a time
@@ -99,6 +104,7 @@ struct RemoteConnection {
   std::thread question_thread;
   std::thread address_thread;
   std::thread link_thread;
+  std::thread limit_thread;
 
   v1::Hello hello();
   void say(const v1::ProgramsUp& up);
@@ -113,6 +119,7 @@ struct RemoteConnection {
   void hear_questions();
   void hear_addresses();
   void exchange_links();
+  void exchange_limits();
   ProgramBytes running() {
     const std::lock_guard lock(mutex);
     return words.running;
@@ -222,6 +229,7 @@ void RemoteConnection::open_others() {
   report_thread = std::thread([this] { write_reports(); });
   question_thread = std::thread([this] { hear_questions(); });
   address_thread = std::thread([this] { hear_addresses(); });
+  if (reports.limits != nullptr) limit_thread = std::thread([this] { exchange_limits(); });
   if (reports.links) link_thread = std::thread([this] { exchange_links(); });
 }
 
@@ -332,6 +340,40 @@ void RemoteConnection::exchange_links() {
   if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
 }
 
+/// Word for word: what has passed here, and the answer with what has passed on the others. Requests wait for neither. A
+/// controller that does not know of limits is followed all the same.
+void RemoteConnection::exchange_limits() {
+  const auto stream = stub->Limits(&limit_context);
+  runtime::Server& limits = *reports.limits;
+  v1::LimitsUp up;
+  *up.mutable_hello() = hello();
+  up.set_seed(limits.shared_limit_seed());
+  v1::LimitsDown down;
+  runtime::SharedNews news;
+  for (;;) {
+    if (up.has_hello() || limits.shares_limits()) {
+      for (const runtime::SharedUse& use : limits.take_shared_uses(kMostLimitUses)) {
+        auto& into = *up.add_uses();
+        into.set_limit(use.limit);
+        into.set_key(use.key);
+        into.set_requests(use.requests);
+      }
+      if (!stream->Write(up) || !stream->Read(&down)) break;
+      news.seed = down.seed();
+      news.members = down.members();
+      news.uses.clear();
+      for (const auto& use : down.uses()) news.uses.push_back({use.limit(), use.key(), use.requests()});
+      limits.apply_shared_news(news);
+      up.Clear();
+    }
+    std::unique_lock lock(mutex);
+    if (changed.wait_for(lock, kLimitWords, [this] { return stopping; })) break;
+  }
+  limit_context.TryCancel();
+  const grpc::Status status = stream->Finish();
+  if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
+}
+
 /// A controller that does not know of questions is followed all the same.
 void RemoteConnection::hear_questions() {
   const auto stream = stub->Questions(&question_context);
@@ -372,6 +414,7 @@ RemoteSession::~RemoteSession() {
   impl_->question_context.TryCancel();
   impl_->address_context.TryCancel();
   impl_->link_context.TryCancel();
+  impl_->limit_context.TryCancel();
   if (leave.joinable()) leave.join();
   if (impl_->program_thread.joinable()) impl_->program_thread.join();
   if (impl_->value_thread.joinable()) impl_->value_thread.join();
@@ -379,6 +422,7 @@ RemoteSession::~RemoteSession() {
   if (impl_->question_thread.joinable()) impl_->question_thread.join();
   if (impl_->address_thread.joinable()) impl_->address_thread.join();
   if (impl_->link_thread.joinable()) impl_->link_thread.join();
+  if (impl_->limit_thread.joinable()) impl_->limit_thread.join();
 }
 
 void RemoteSession::applied(const program::Hash& program, ProgramBytes running) {

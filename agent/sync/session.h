@@ -45,6 +45,8 @@ struct ReportSource {
   std::function<bool(const std::string& message)> links{};
   /// Returns a LinksReport; empty: there is nothing to report.
   std::function<std::string()> links_report{};
+  /// Whose rate limits of scope Cluster are shared; null: nobody's. Outlives the session.
+  runtime::Server* limits = nullptr;
 };
 
 class SyncSession {

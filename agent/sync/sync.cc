@@ -168,7 +168,8 @@ Result<std::unique_ptr<SyncSession>> Sync::Impl::open_session() {
                        .vips = [this] { return holder ? holder->states() : std::vector<vip::AddressState>(); },
                        .addresses = [this](const std::string& message) { return take_addresses(message, true); },
                        .links = [this](const std::string& message) { return take_links(message, true); },
-                       .links_report = [this] { return site.report(); }};
+                       .links_report = [this] { return site.report(); },
+                       .limits = &service.server()};
   if (local) return open_local_session(local, std::move(words), std::move(reports), inbox);
   return open_remote_session(options.controller, *membership.identity(), std::move(words), std::move(reports), inbox,
                              [this](std::string authorities, std::string key) {

@@ -64,6 +64,12 @@ class AgentService final : public Agents::CallbackService {
     return new_link_stream(hub_, *context, std::move(*who));
   }
 
+  LimitReactor* Limits(grpc::CallbackServerContext* context) override {
+    auto who = caller(*context, hub_.authority(), Role::kAgent);
+    if (!who) return new Refusing<LimitReactor>(refuse(*context, who.error()));
+    return new_limit_stream(hub_, *context, std::move(*who));
+  }
+
   ReportReactor* Reports(grpc::CallbackServerContext* context, ReportsEnd*) override {
     auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return new Refusing<ReportReactor>(refuse(*context, who.error()));

@@ -23,6 +23,7 @@
 #include "controller/authority/authority.h"
 #include "controller/distribute/agent_registry.h"
 #include "controller/distribute/distributor.h"
+#include "controller/distribute/limit_exchange.h"
 #include "controller/distribute/publication.h"
 #include "controller/distribute/questions.h"
 #include "controller/distribute/site_links.h"
@@ -64,10 +65,10 @@ class Hub {
   static constexpr std::size_t kRememberedOutlines = 8;
   /// Limit for one run of the controller; agents of further groups are rejected.
   static constexpr std::size_t kMaxGroups = 64;
-  /// Six streams per agent, three per relay.
-  static constexpr std::size_t kMaxStreams = 6 * AgentRegistry::kMaxAgents + 3 * 1024;
+  /// Seven streams per agent, three per relay.
+  static constexpr std::size_t kMaxStreams = 7 * AgentRegistry::kMaxAgents + 3 * 1024;
   /// Limit for one agent, including streams of an earlier session, so that it cannot use up the streams of others.
-  static constexpr std::size_t kMaxStreamsOfOne = 36;
+  static constexpr std::size_t kMaxStreamsOfOne = 42;
   /// A stream without progress for so long is ended: its agent must reconnect.
   static constexpr auto kPatience = std::chrono::seconds(60);
 
@@ -80,6 +81,7 @@ class Hub {
   const Authority& authority() const { return *authority_; }
   AgentRegistry& registry() { return registry_; }
   Questions& questions() { return questions_; }
+  LimitExchange& limits() { return limits_; }
   const std::function<void(const AgentQuestion&, const TakeAnswer&)>& own_pages() const { return own_pages_; }
   const HistorySource& history() const { return history_; }
   const ProgressSource& progress() const { return progress_; }
@@ -202,6 +204,7 @@ class Hub {
   std::unique_ptr<Authority> authority_;
   AgentRegistry registry_;
   Questions questions_;
+  LimitExchange limits_;
   const std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages_;
   const HistorySource history_;
   const ProgressSource progress_;

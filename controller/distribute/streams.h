@@ -24,6 +24,8 @@ class AddressesUp;
 class AddressesDown;
 class LinksUp;
 class LinksDown;
+class LimitsUp;
+class LimitsDown;
 class AnswersUp;
 class QuestionsDown;
 class ProgrammedRequest;
@@ -37,12 +39,14 @@ using ValueReactor = grpc::ServerBidiReactor<agent::v1::ValuesUp, agent::v1::Val
 using QuestionReactor = grpc::ServerBidiReactor<agent::v1::AnswersUp, agent::v1::QuestionsDown>;
 using AddressReactor = grpc::ServerBidiReactor<agent::v1::AddressesUp, agent::v1::AddressesDown>;
 using LinkReactor = grpc::ServerBidiReactor<agent::v1::LinksUp, agent::v1::LinksDown>;
+using LimitReactor = grpc::ServerBidiReactor<agent::v1::LimitsUp, agent::v1::LimitsDown>;
 using ReportReactor = grpc::ServerReadReactor<agent::v1::Report>;
 
 ProgramReactor* new_program_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 ValueReactor* new_value_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 AddressReactor* new_address_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 LinkReactor* new_link_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
+LimitReactor* new_limit_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 ReportReactor* new_report_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 QuestionReactor* new_question_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 
