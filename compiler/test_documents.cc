@@ -246,12 +246,15 @@ class Maker {
                    "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
                    "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
                    "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",
-                   oidc("a.com"), oidc("b.com"),
+                   oidc("a.com"),
+                   oidc("b.com"),
                    "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
                    "allowedAlgorithms: [RS256]}",
                    "type: CORS, cors: {allowOrigins: ['https://a.com']}",
-                   "type: FixedResponse, fixedResponse: {statusCode: 410}", "type: Maintenance, maintenance: {}",
-                   "type: ErrorPages, errorPages: {pages: [{statuses: [4xx], body: x}]}", "type: Nothing"});
+                   "type: FixedResponse, fixedResponse: {statusCode: 410}",
+                   "type: Maintenance, maintenance: {}",
+                   "type: ErrorPages, errorPages: {pages: [{statuses: [4xx], body: x}]}",
+                   "type: Nothing"});
   }
 
   static std::string oidc(const std::string& host) {

@@ -282,7 +282,7 @@ TEST(Read, PoliciesNameSettingsOfTheirTypeAndStayInside) {
   EXPECT_EQ(fault(with({7, {}, {}, PolicyType::kUnknown, kNone}, 0)), "");
   for (const PolicyRecord& wrong :
        {PolicyRecord{7, {}, {}, PolicyType::kRateLimit, 1}, PolicyRecord{7, {}, {}, PolicyType::kJwt, 0},
-        PolicyRecord{7, {}, {}, PolicyType::kUnknown, 0}, PolicyRecord{7, {}, {}, static_cast<PolicyType>(10), kNone},
+        PolicyRecord{7, {}, {}, PolicyType::kUnknown, 0}, PolicyRecord{7, {}, {}, static_cast<PolicyType>(14), kNone},
         PolicyRecord{7, {1u << 20, 1}, {}, PolicyType::kRateLimit, 0},
         PolicyRecord{0, {}, {}, PolicyType::kRateLimit, 0}}) {
     EXPECT_THAT(fault(with(wrong, 1)), HasSubstr("policies of record 0"));

@@ -3,8 +3,9 @@
 namespace edge::schemas {
 namespace {
 
-constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth", "OIDC", "JWT", "RateLimit", "CORS", "SecurityHeaders",
-    "IPAccess", "APIKey", "Maintenance", "FixedResponse", "ErrorPages", "ConcurrencyLimit"};
+constexpr std::string_view kTypes[] = {
+    "BasicAuth", "ForwardAuth", "OIDC",          "JWT",        "RateLimit",       "CORS", "SecurityHeaders", "IPAccess",
+    "APIKey",    "Maintenance", "FixedResponse", "ErrorPages", "ConcurrencyLimit"};
 constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway", "HTTPRoute", "GRPCRoute", "TLSRoute",
                                          "TCPRoute",   "UDPRoute",     "Gateway",   "Ingress"};
 constexpr std::string_view kTargetGroups[] = {kApiGroup, "gateway.networking.k8s.io", "networking.k8s.io"};

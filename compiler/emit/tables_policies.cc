@@ -42,8 +42,12 @@ program::PolicyType type_of(PolicyType type) {
       return program::PolicyType::kMaintenance;
     case PolicyType::kRateLimit:
       return program::PolicyType::kRateLimit;
+    case PolicyType::kConcurrencyLimit:
+      return program::PolicyType::kConcurrencyLimit;
     case PolicyType::kBasicAuth:
       return program::PolicyType::kBasicAuth;
+    case PolicyType::kApiKey:
+      return program::PolicyType::kApiKey;
     case PolicyType::kJwt:
       return program::PolicyType::kJwt;
     case PolicyType::kOidc:

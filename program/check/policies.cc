@@ -41,17 +41,14 @@ std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
   return 0;
 }
 
-bool is_type(PolicyType type) {
-  return type <= PolicyType::kSecurityHeaders || (type >= PolicyType::kMaintenance && type <= PolicyType::kErrorPages);
-}
-
 bool check_records(Checker& check, const PoliciesHeader& header) {
   if (!check.array(header.policies, "policies")) return false;
   std::uint64_t previous = 0;
   std::size_t index = 0;
   for (const PolicyRecord& policy : check.view().array(header.policies)) {
     const bool sound = policy.id > previous && check.text(policy.name_space) && check.text(policy.name) &&
-                       is_type(policy.type) && index_or_none(policy.settings, settings_count(header, policy.type));
+                       policy.type <= PolicyType::kErrorPages &&
+                       index_or_none(policy.settings, settings_count(header, policy.type));
     if (!check.require(sound, "policies", index++)) return false;
     previous = policy.id;
   }

@@ -21,9 +21,9 @@ enum class PolicyType : std::uint32_t {
   kCors = 8,
   kSecurityHeaders = 9,
   kConcurrencyLimit = 10,
-  kMaintenance = 16,
-  kFixedResponse = 17,
-  kErrorPages = 18,
+  kMaintenance = 11,
+  kFixedResponse = 12,
+  kErrorPages = 13,
 };
 
 /// Entries ascend by id. Whether requests are denied because a policy cannot be enforced is stored in the treatment

@@ -24,11 +24,19 @@ using expr::Fact;
 using program::kNone;
 using program::PolicyType;
 
-constexpr std::array kPolicyTypes = {
-    PolicyType::kIpAccess,   PolicyType::kRateLimit,     PolicyType::kConcurrencyLimit, PolicyType::kBasicAuth,
-    PolicyType::kApiKey,     PolicyType::kJwt,           PolicyType::kOidc,             PolicyType::kForwardAuth,
-    PolicyType::kCors,       PolicyType::kSecurityHeaders, PolicyType::kMaintenance,    PolicyType::kFixedResponse,
-    PolicyType::kErrorPages};
+constexpr std::array kPolicyTypes = {PolicyType::kIpAccess,
+                                     PolicyType::kRateLimit,
+                                     PolicyType::kConcurrencyLimit,
+                                     PolicyType::kBasicAuth,
+                                     PolicyType::kApiKey,
+                                     PolicyType::kJwt,
+                                     PolicyType::kOidc,
+                                     PolicyType::kForwardAuth,
+                                     PolicyType::kCors,
+                                     PolicyType::kSecurityHeaders,
+                                     PolicyType::kMaintenance,
+                                     PolicyType::kFixedResponse,
+                                     PolicyType::kErrorPages};
 
 using TypeSet = std::uint32_t;  ///< bits, by PolicyType
 TypeSet bit_of(PolicyType type) { return TypeSet{1} << static_cast<unsigned>(type); }
