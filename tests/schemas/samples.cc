@@ -48,6 +48,9 @@ constexpr Texts kTexts[] = {
     {Format::kFilePath, "/a/..b/.c", "/...", "/a/../b"},
     {Format::kBgpCommunity, "64512:100", "64512:1:2", "64512"},
     {Format::kCountry, "DE", "FR", "de"},
+    {Format::kErrorStatus, "404", "5xx", "304"},
+    // Of a page its length alone can be wrong.
+    {Format::kPage, "<p>a</p>", "b", nullptr},
     {Format::kBgpPassword, "secret", "another one", "a\"b"},
 };
 
@@ -84,6 +87,8 @@ constexpr Hint kHints[] = {
     {"ProxyBackend spec.url", "https://a.example", "https://b.example:8443"},
     {"ProxyBackend spec.endpoints.address", "192.0.2.1:80", "[2001:db8::1]:80"},
     {"ProxyBackend spec.clusterRefs.gateways", "198.51.100.7:15443", "198.51.100.8:15443"},
+    {"ProxyPolicy spec.concurrencyLimit.statusCode", "429", "503"},
+    {"ProxyPolicy spec.rateLimit.limits.requests", "1000", "1001"},
     {"ProxyPolicy spec.jwt.jwks", R"({"keys":[{"kty":"EC"}]})", R"({"keys":[{"kty":"RSA"}]})"},
     {"ProxyPolicy spec.targetRef.group", EDGE_API_GROUP, "networking.k8s.io"},
     {"ProxyPolicy spec.targetRefs.group", EDGE_API_GROUP, "networking.k8s.io"},
@@ -107,6 +112,8 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyGateway", {"spec.listeners.tls.acme.challenges", "-"}},
     {"ProxyPolicy", {"spec.forwardAuth.address", "spec.forwardAuth.backendRef"}},
     {"ProxyPolicy", {"", "spec.forwardAuth.path"}},
+    {"ProxyPolicy", {"spec.rateLimit.requestsPerSecond", "spec.rateLimit.limits"}},
+    {"ProxyPolicy", {"spec.rateLimit.burst", "-"}},
     {"ProxyPolicy", {"spec.jwt.jwksUri", "spec.jwt.jwks", "spec.jwt.jwksSecretRef"}},
     {"ProxyPolicy", {"spec.ipAccess.allowLists.configMapRef", "spec.ipAccess.allowLists.file"}},
     {"ProxyPolicy", {"spec.ipAccess.denyLists.configMapRef", "spec.ipAccess.denyLists.file"}},
