@@ -39,24 +39,28 @@ ConcurrencyPermit& ConcurrencyPermit::operator=(ConcurrencyPermit&& other) noexc
   if (this == &other) return *this;
   release();
   table_ = std::exchange(other.table_, nullptr);
-  count_ = std::exchange(other.count_, 0);
-  keys_ = other.keys_;
+  keys_ = std::exchange(other.keys_, {});
   return *this;
 }
 
 bool ConcurrencyPermit::enter(std::uint64_t key, std::uint64_t most) {
-  if (count_ == keys_.size() || !table_->enter(key, most)) return false;
-  keys_[count_++] = key;
-  return true;
+  // Room for it first: a place that is taken is always written down.
+  keys_.push_back(key);
+  if (table_->enter(key, most)) return true;
+  keys_.pop_back();
+  return false;
 }
 
 void ConcurrencyPermit::join(ConcurrencyPermit other) {
+  keys_.reserve(keys_.size() + other.keys_.size());
   table_ = other.table_;
-  for (; other.count_ != 0 && count_ != keys_.size(); --other.count_) keys_[count_++] = other.keys_[other.count_ - 1];
+  keys_.insert(keys_.end(), other.keys_.begin(), other.keys_.end());
+  other.keys_.clear();
 }
 
 void ConcurrencyPermit::release() {
-  for (; count_ != 0; --count_) table_->leave(keys_[count_ - 1]);
+  for (const std::uint64_t key : keys_) table_->leave(key);
+  keys_.clear();
 }
 
 }  // namespace edge::runtime

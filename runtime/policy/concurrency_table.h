@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace edge::runtime {
 
@@ -46,26 +47,22 @@ class ConcurrencyTable {
 /// one at a time.
 class ConcurrencyPermit {
  public:
-  /// As many as a policy has limits.
-  static constexpr std::size_t kMost = 8;
-
   ConcurrencyPermit() = default;
   explicit ConcurrencyPermit(ConcurrencyTable& table) : table_(&table) {}
   ~ConcurrencyPermit() { release(); }
   ConcurrencyPermit(ConcurrencyPermit&& other) noexcept
-      : table_(std::exchange(other.table_, nullptr)), count_(std::exchange(other.count_, 0)), keys_(other.keys_) {}
+      : table_(std::exchange(other.table_, nullptr)), keys_(std::exchange(other.keys_, {})) {}
   ConcurrencyPermit& operator=(ConcurrencyPermit&& other) noexcept;
 
   /// Takes a place in the count of `key`. \returns false if there is none; the places taken before stay.
   bool enter(std::uint64_t key, std::uint64_t most);
-  /// Takes over the places of another one; both together have at most kMost.
+  /// Takes over the places of another one.
   void join(ConcurrencyPermit other);
   void release();
 
  private:
   ConcurrencyTable* table_ = nullptr;
-  std::size_t count_ = 0;
-  std::array<std::uint64_t, kMost> keys_{};
+  std::vector<std::uint64_t> keys_;
 };
 
 }  // namespace edge::runtime

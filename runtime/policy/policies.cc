@@ -158,18 +158,32 @@ std::vector<std::pair<std::uint64_t, Rate>> Policies::shared_limits() const {
 
 namespace {
 
-/// Moves what counts by what authentication finds out from the limits of a step to those behind it. \returns whether
-/// any is left.
+/// What authentication finds out about a request's client.
+struct FindsOut {
+  bool claims = false;
+  bool identity = false;
+};
+
+/// Moves what counts by what authentication finds out from the limits of each group to a late group of its own.
 template <typename Group>
-bool defer(Group& group, Group& late, bool verifies, bool authenticated) {
+void defer(std::vector<Group>& groups, std::vector<Group>& late, FindsOut finds_out) {
   const auto stays = [&](const auto* limit) {
-    return !(verifies && limit->key().by_claim()) && !(authenticated && limit->key().by_identity());
+    return !(finds_out.claims && limit->key().by_claim()) && !(finds_out.identity && limit->key().by_identity());
   };
-  const auto later = std::ranges::stable_partition(group.limits, stays);
-  late = group;
-  late.limits.assign(later.begin(), later.end());
-  group.limits.erase(later.begin(), later.end());
-  return !group.limits.empty();
+  for (Group& group : groups) {
+    const auto later = std::ranges::stable_partition(group.limits, stays);
+    if (later.empty()) continue;
+    Group& behind = late.emplace_back(group);
+    behind.limits.assign(later.begin(), later.end());
+    group.limits.erase(later.begin(), later.end());
+  }
+}
+
+template <typename Group>
+bool by_identity(const std::vector<Group>& groups) {
+  return std::ranges::any_of(groups, [](const Group& group) {
+    return std::ranges::any_of(group.limits, [](const auto* limit) { return limit->key().by_identity(); });
+  });
 }
 
 /// Limits that count by what authentication finds out are applied behind it: behind the token for a claim, and behind
@@ -177,19 +191,16 @@ bool defer(Group& group, Group& late, bool verifies, bool authenticated) {
 void defer_limits(PolicyChain& chain) {
   const auto is_jwt = [](const AuthStep& step) { return step.type == PolicyType::kJwt; };
   const auto token = std::ranges::find_if(chain.authentication, is_jwt);
-  const bool verifies = token != chain.authentication.end();
-  const bool authenticated = !chain.authentication.empty();
-  const bool rates = defer(chain.limits, chain.late_limits, verifies, authenticated);
-  const bool concurrency = defer(chain.concurrency, chain.late_concurrency, verifies, authenticated);
+  const FindsOut finds_out{.claims = token != chain.authentication.end(), .identity = !chain.authentication.empty()};
+  defer(chain.limits, chain.late_limits, finds_out);
+  defer(chain.concurrency, chain.late_concurrency, finds_out);
   std::erase_if(chain.steps, [&](const PolicyStep& step) {
-    return (step.type == PolicyType::kRateLimit && !rates) ||
-           (step.type == PolicyType::kConcurrencyLimit && !concurrency);
+    return (step.type == PolicyType::kRateLimit && chain.limits[step.settings].limits.empty()) ||
+           (step.type == PolicyType::kConcurrencyLimit && chain.concurrency[step.settings].limits.empty());
   });
-  const auto by_identity = [](const auto* limit) { return limit->key().by_identity(); };
-  if (std::ranges::any_of(chain.late_limits.limits, by_identity) ||
-      std::ranges::any_of(chain.late_concurrency.limits, by_identity)) {
+  if (by_identity(chain.late_limits) || by_identity(chain.late_concurrency)) {
     chain.late_after = chain.authentication.size();
-  } else if (!chain.late_limits.limits.empty() || !chain.late_concurrency.limits.empty()) {
+  } else if (!chain.late_limits.empty() || !chain.late_concurrency.empty()) {
     chain.late_after = static_cast<std::size_t>(token - chain.authentication.begin()) + 1;
   }
 }
@@ -228,10 +239,12 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
         chain.error_pages = &settings_->error_pages[policy->settings];
         continue;
       case PolicyType::kRateLimit:
-        fill(chain.limits, settings_->rate_limits[policy->settings]);
+        step.settings = static_cast<std::uint32_t>(chain.limits.size());
+        fill(chain.limits.emplace_back(), settings_->rate_limits[policy->settings]);
         break;
       case PolicyType::kConcurrencyLimit:
-        fill(chain.concurrency, settings_->concurrency_limits[policy->settings]);
+        step.settings = static_cast<std::uint32_t>(chain.concurrency.size());
+        fill(chain.concurrency.emplace_back(), settings_->concurrency_limits[policy->settings]);
         break;
       case PolicyType::kCors:
         step.cors = &settings_->cors[policy->settings];
@@ -273,10 +286,10 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
     if (step.type == PolicyType::kIpAccess) answer = accesses.pass(step.settings, policy_request);
     if (step.maintenance != nullptr) answer = step.maintenance->pass(policy_request);
     if (step.type == PolicyType::kRateLimit) {
-      answer = chain.limits.pass(policy_request, nullptr, tables.rates, &tables.shared);
+      answer = chain.limits[step.settings].pass(policy_request, nullptr, tables.rates, &tables.shared);
     }
     if (step.type == PolicyType::kConcurrencyLimit) {
-      answer = chain.concurrency.pass(policy_request, nullptr, tables.concurrency, permit);
+      answer = chain.concurrency[step.settings].pass(policy_request, nullptr, tables.concurrency, permit);
     }
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;
@@ -287,14 +300,13 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
 std::optional<PolicyAnswer> pass_late(const PolicyChain& chain, const PolicyRequest& policy_request,
                                       const VerifiedClient& client, LimitTables tables,
                                       std::optional<ConcurrencyPermit>& permit) {
-  std::optional<PolicyAnswer> answer;
-  if (!chain.late_limits.limits.empty()) {
-    answer = chain.late_limits.pass(policy_request, &client, tables.rates, &tables.shared);
+  for (const RateLimitGroup& group : chain.late_limits) {
+    if (auto answer = group.pass(policy_request, &client, tables.rates, &tables.shared)) return answer;
   }
-  if (!answer && !chain.late_concurrency.limits.empty()) {
-    answer = chain.late_concurrency.pass(policy_request, &client, tables.concurrency, permit);
+  for (const ConcurrencyGroup& group : chain.late_concurrency) {
+    if (auto answer = group.pass(policy_request, &client, tables.concurrency, permit)) return answer;
   }
-  return answer;
+  return std::nullopt;
 }
 
 }  // namespace edge::runtime

@@ -39,10 +39,11 @@ struct LimitCounts {
   RateLimitCounts concurrency;
 };
 
-/// One policy in a chain. Of the pointers only the one of its type is set; limits are in the chain.
+/// One policy in a chain. Of the pointers only the one of its type is set.
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
-  std::uint32_t settings = program::kNone;  ///< of kIpAccess: index into the section's array
+  /// Of kIpAccess: index into the section's array; of kRateLimit and kConcurrencyLimit: into the chain's groups.
+  std::uint32_t settings = program::kNone;
   const Maintenance* maintenance = nullptr;
   const Cors* cors = nullptr;
   const SecurityHeaders* security_headers = nullptr;
@@ -59,13 +60,14 @@ struct AuthStep {
 struct PolicyChain {
   std::vector<PolicyStep> steps;
   std::vector<AuthStep> authentication;
-  /// Of the policies of type RateLimit and ConcurrencyLimit: the limits that are applied before authentication, in the
-  /// steps of their types.
-  RateLimitGroup limits;
-  ConcurrencyGroup concurrency;
-  /// Those that count by what authentication finds out: applied once `late_after` of its steps have passed.
-  RateLimitGroup late_limits;
-  ConcurrencyGroup late_concurrency;
+  /// One a policy of type RateLimit or ConcurrencyLimit: its limits that are applied before authentication, in its
+  /// step. Without limits, and a step: all are late.
+  std::vector<RateLimitGroup> limits;
+  std::vector<ConcurrencyGroup> concurrency;
+  /// One a policy with limits that count by what authentication finds out: these are applied once `late_after` of its
+  /// steps have passed.
+  std::vector<RateLimitGroup> late_limits;
+  std::vector<ConcurrencyGroup> late_concurrency;
   std::size_t late_after = 0;
   /// Answers in place of a backend, once the client is authenticated; null: a backend answers. It has a step, too, so
   /// that the chain is not empty.
