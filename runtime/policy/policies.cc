@@ -233,7 +233,8 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
         step.maintenance = &settings_->maintenances[policy->settings];
         break;
       case PolicyType::kFixedResponse:
-        chain.fixed_response = &settings_->fixed_responses[policy->settings];
+        // A filter's is behind those of the policies that protect, and does not replace them.
+        if (chain.fixed_response == nullptr) chain.fixed_response = &settings_->fixed_responses[policy->settings];
         break;
       case PolicyType::kErrorPages:
         chain.error_pages = &settings_->error_pages[policy->settings];
