@@ -21,7 +21,7 @@ std::optional<PolicyAnswer> ConcurrencyGroup::pass(const PolicyRequest& policy_r
     passes = taken.enter(key, limit->most());
     if (!passes) break;
   }
-  if (tally != nullptr) tally->count(first, passes);
+  if (tally != nullptr && (counts_passes || !passes)) tally->count(first, passes);
   if (!passes) {
     return PolicyAnswer{status, "concurrency-limited", "Too many requests are in progress.", "Retry-After: 1\r\n"};
   }

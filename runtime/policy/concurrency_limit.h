@@ -35,6 +35,7 @@ struct ConcurrencyGroup {
   std::vector<const ConcurrencyLimit*> limits;
   int status = 503;
   RateLimitTally* tally = nullptr;  ///< null: not counted
+  bool counts_passes = true;        ///< false: the policy's limits behind authentication count what passes
 
   /// Takes a place in the count of every limit, or in none. `permit` has them then, and what it had before.
   std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request, const VerifiedClient* client,

@@ -176,6 +176,8 @@ void defer(std::vector<Group>& groups, std::vector<Group>& late, FindsOut finds_
     Group& behind = late.emplace_back(group);
     behind.limits.assign(later.begin(), later.end());
     group.limits.erase(later.begin(), later.end());
+    // A request is counted once, where the last of the policy's limits has let it pass.
+    group.counts_passes = false;
   }
 }
 

@@ -44,7 +44,7 @@ std::optional<PolicyAnswer> RateLimitGroup::pass(const PolicyRequest& policy_req
     const RateLimit& limit = *limits.front();
     const std::uint64_t bucket = limit.key().hash(policy_request, client, table.seed());
     const auto taken = table.take(limit.rate(), bucket, policy_request.now);
-    if (tally != nullptr) tally->count(bucket, taken.passes);
+    if (tally != nullptr && (counts_passes || !taken.passes)) tally->count(bucket, taken.passes);
     if (taken.passes) return std::nullopt;
     return refusal(status, limit.rate(), taken);
   }
@@ -84,7 +84,7 @@ std::optional<PolicyAnswer> RateLimitGroup::pass(const PolicyRequest& policy_req
     for (std::size_t before = 0; before < i; ++before) table.give_back(*buckets[before].rate, buckets[before].key);
     refuse(*buckets[i].rate, taken);
   }
-  if (tally != nullptr) tally->count(buckets[0].key, refusing == nullptr);
+  if (tally != nullptr && (counts_passes || refusing != nullptr)) tally->count(buckets[0].key, refusing == nullptr);
   if (refusing != nullptr) return refusal(status, *refusing, strictest);
   for (std::size_t i = 0; shared != nullptr && i < count; ++i) {
     if (limits[i]->shared()) shared->note(limits[i]->key().identity(), buckets[i].key, now);

@@ -40,6 +40,7 @@ struct RateLimitGroup {
   std::vector<const RateLimit*> limits;
   int status = 429;
   RateLimitTally* tally = nullptr;  ///< null: not counted
+  bool counts_passes = true;        ///< false: the policy's limits behind authentication count what passes
 
   /// Takes a token from the bucket of every limit, or from none: a request that one limit refuses is not charged to the
   /// others. Of several limits that refuse, the one that lasts longest answers. `shared`: for limits that are shared.
