@@ -141,6 +141,11 @@ Status check_links(const ProgramView& program) {
       if (!std::ranges::binary_search(hosts, entry.host_id))
         return malformed("a listener names " + section_name(SectionKind::kHost, entry.host_id) + ", which is missing");
 
+  const std::uint32_t listener_count = listeners.header<ListenersHeader>().listeners.count;
+  const SectionView& policies = program.policies().view;
+  for (const NoRouteRecord& record : policies.array(policies.header<PoliciesHeader>().no_routes))
+    if (record.listener >= listener_count) return malformed("no_routes names a listener that is missing");
+
   for (std::size_t at = 0; at < program.sections().size(); ++at) {
     const Section& section = program.sections()[at];
     if (section.kind != SectionKind::kHost) continue;
@@ -153,7 +158,7 @@ Status check_links(const ProgramView& program) {
         return malformed(section_name(section.kind, section.id) + ": a regex set is missing");
     // What a request must pass cannot be left out: a policy that is named is there.
     for (const std::uint64_t policy : section.view.array(host.policy_refs))
-      if (find_policy(program.policies().view, policy) == nullptr)
+      if (find_policy(policies, policy) == nullptr)
         return malformed(section_name(section.kind, section.id) + ": a policy is missing");
   }
   return {};

@@ -289,6 +289,67 @@ TEST(Read, PoliciesNameSettingsOfTheirTypeAndStayInside) {
   }
 }
 
+/// Of a program whose policies `add` has filled in.
+template <typename Add>
+std::string fault_of_policies(Add add) {
+  SectionBuilder builder(sizeof(PoliciesHeader));
+  PoliciesHeader header{};
+  add(builder, header);
+  return fault(program_of({{SectionKind::kPolicies, 0, make_blob(std::move(builder).finish(header))}}));
+}
+
+TEST(Read, LimitsOfPoliciesAreFewAndNotOfNothing) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const auto of_rates = [](const RateRecord& rate, std::size_t count) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      std::vector<RateRecord> rates(count, rate);
+      for (RateRecord& each : rates) each.keys = builder.array(std::vector{RateKeyRecord{RateKey::kSourceIp, {}}});
+      header.rate_limits = builder.array(std::vector{RateLimitRecord{builder.array(rates), 0, 0}});
+    });
+  };
+  const auto of_places = [](std::uint32_t requests, std::size_t count) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      std::vector<ConcurrencyRecord> limits(count, {{}, requests, 0});
+      for (auto& each : limits) each.keys = builder.array(std::vector{RateKeyRecord{RateKey::kSourceIp, {}}});
+      header.concurrency_limits = builder.array(std::vector{ConcurrencyLimitRecord{builder.array(limits), 503, 0}});
+    });
+  };
+  EXPECT_EQ(of_rates({1, kSecond, 1, {}}, 8), "");
+  EXPECT_EQ(of_rates({1, (std::uint64_t{1} << 63U) - 1, 1, {}}, 1), "");
+  EXPECT_EQ(of_places(1, 8), "");
+  for (const RateRecord& wrong : {RateRecord{0, kSecond, 1, {}}, RateRecord{1, kSecond, 0, {}}, RateRecord{1, 0, 1, {}},
+                                  RateRecord{1, std::uint64_t{1} << 63U, 1, {}}})
+    EXPECT_THAT(of_rates(wrong, 1), HasSubstr("rate_limits.limits of record 0"));
+  for (const std::size_t count : {0U, 9U}) {
+    EXPECT_THAT(of_rates({1, kSecond, 1, {}}, count), HasSubstr("rate_limits of record 0"));
+    EXPECT_THAT(of_places(1, count), HasSubstr("concurrency_limits of record 0"));
+  }
+  EXPECT_THAT(of_places(0, 1), HasSubstr("concurrency_limits.limits of record 0"));
+}
+
+TEST(Read, AnswersOfPoliciesHaveNoLinesThatTheyDoNotSay) {
+  const auto of_answer = [](std::string_view content_type, std::string_view name, std::string_view value) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      const PageRecord page{builder.string(content_type), builder.string("a\r\nbody")};
+      const auto fields = builder.array(std::vector{FieldRecord{builder.string(name), builder.string(value)}});
+      header.fixed_responses = builder.array(std::vector{FixedResponseRecord{200, 0, page, fields}});
+    });
+  };
+  EXPECT_EQ(of_answer("text/html; charset=utf-8", "X-A", "a\tb \xc3\xa9"), "");
+  for (const std::string_view wrong : {"a\r\nX-B: b", "a\nb", "a\x1f", "\x7f", "\x01"}) {
+    EXPECT_THAT(of_answer(wrong, "X-A", "a"), HasSubstr("fixed_responses of record 0"));
+    EXPECT_THAT(of_answer("text/plain", wrong, "a"), HasSubstr("fixed_responses.fields of record 0"));
+    EXPECT_THAT(of_answer("text/plain", "X-A", wrong), HasSubstr("fixed_responses.fields of record 0"));
+  }
+}
+
+TEST(Read, RequestsWithoutARouteAreOfListenersThatAreThere) {
+  EXPECT_THAT(fault_of_policies([](SectionBuilder& builder, PoliciesHeader& header) {
+                header.no_routes = builder.array(std::vector{NoRouteRecord{0, 0, {}}});
+              }),
+              HasSubstr("no_routes names a listener that is missing"));
+}
+
 TEST(Read, KnownSectionsAreComparedNotTrusted) {
   const Bytes bytes = program_with(Host(7));
   const auto known = read_copy(bytes);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "program/check/checker.h"
 #include "program/format/records.h"
@@ -65,10 +66,22 @@ bool each(Checker& check, ArrayRef<T> ref, const char* field, Sound sound) {
   return true;
 }
 
+/// Whether text can stand in a header field: with none of the bytes that end one (RFC 9110 §5.5).
+bool is_field_text(const Checker& check, StringRef ref) {
+  return check.text(ref) && std::ranges::all_of(check.view().string(ref), [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+         });
+}
+
 /// Policies of which the proxy's own answers are made.
 bool check_answers(Checker& check, const PoliciesHeader& header) {
-  const auto is_page = [&](const PageRecord& page) { return check.text(page.content_type) && check.text(page.body); };
-  const auto field = [&](const FieldRecord& record) { return check.text(record.name) && check.text(record.value); };
+  const auto is_page = [&](const PageRecord& page) {
+    return is_field_text(check, page.content_type) && check.text(page.body);
+  };
+  const auto field = [&](const FieldRecord& record) {
+    return is_field_text(check, record.name) && is_field_text(check, record.value);
+  };
   const auto maintenance = [&](const MaintenanceRecord& record) {
     return is_page(record.page) && record.enabled <= 1 &&
            check_cidrs(check, record.except_addresses, "maintenances.except_addresses") &&
@@ -97,23 +110,33 @@ bool check_answers(Checker& check, const PoliciesHeader& header) {
          each(check, header.error_pages, "error_pages", pages) && each(check, header.no_routes, "no_routes", no_route);
 }
 
-bool check_settings(Checker& check, const PoliciesHeader& header) {
+/// Limits of requests; at most kMostLimits of one policy.
+bool check_limits(Checker& check, const PoliciesHeader& header) {
+  constexpr std::uint32_t kMostLimits = 8;
+  constexpr std::uint64_t kLongestPeriod = std::numeric_limits<std::int64_t>::max();
+  const auto some = [](const auto& limits) { return limits.count >= 1 && limits.count <= kMostLimits; };
   const auto key = [&](const RateKeyRecord& record) {
     return record.key >= RateKey::kSourceIp && record.key <= RateKey::kIdentity && check.text(record.name);
   };
   const auto rate = [&](const RateRecord& record) {
-    return record.period_ns != 0 && record.keys.count != 0 && each(check, record.keys, "rate_limits.keys", key);
+    return record.requests != 0 && record.burst != 0 && record.period_ns != 0 && record.period_ns <= kLongestPeriod &&
+           record.keys.count != 0 && each(check, record.keys, "rate_limits.keys", key);
   };
   const auto rates = [&](const RateLimitRecord& record) {
-    return record.shared <= 1 && record.limits.count != 0 && each(check, record.limits, "rate_limits.limits", rate);
+    return record.shared <= 1 && some(record.limits) && each(check, record.limits, "rate_limits.limits", rate);
   };
   const auto concurrency = [&](const ConcurrencyRecord& record) {
     return record.requests != 0 && record.keys.count != 0 && each(check, record.keys, "concurrency_limits.keys", key);
   };
   const auto concurrencies = [&](const ConcurrencyLimitRecord& record) {
-    return (record.status == 429 || record.status == 503) && record.limits.count != 0 &&
+    return (record.status == 429 || record.status == 503) && some(record.limits) &&
            each(check, record.limits, "concurrency_limits.limits", concurrency);
   };
+  return each(check, header.rate_limits, "rate_limits", rates) &&
+         each(check, header.concurrency_limits, "concurrency_limits", concurrencies);
+}
+
+bool check_auth(Checker& check, const PoliciesHeader& header) {
   const auto basic = [&](const BasicAuthRecord& record) {
     return check.text(record.realm) && check.secret(record.users) && record.strip_auth <= 1;
   };
@@ -146,6 +169,12 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
            check.texts(record.response_headers, "forward_auths.response_headers") && check.text(record.sign_in_url) &&
            check.text(record.sign_in_parameter);
   };
+  return each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
+         each(check, header.api_keys, "api_keys", api_key) && each(check, header.oidcs, "oidcs", oidc) &&
+         each(check, header.forward_auths, "forward_auths", forward);
+}
+
+bool check_settings(Checker& check, const PoliciesHeader& header) {
   const auto cors = [&](const CorsRecord& record) {
     return record.allow_credentials <= static_cast<std::uint32_t>(CorsCredentials::kEveryone) &&
            check.texts(record.allow_origins, "cors.allow_origins") &&
@@ -168,12 +197,8 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
            each(check, record.systems, "ip_accesses.systems", system);
   };
   const auto access = [&](const IpAccessRecord& record) { return sources(record.allow) && sources(record.deny); };
-  return each(check, header.ip_accesses, "ip_accesses", access) &&
-         each(check, header.rate_limits, "rate_limits", rates) &&
-         each(check, header.concurrency_limits, "concurrency_limits", concurrencies) &&
-         each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
-         each(check, header.api_keys, "api_keys", api_key) && each(check, header.oidcs, "oidcs", oidc) &&
-         each(check, header.forward_auths, "forward_auths", forward) && each(check, header.cors, "cors", cors) &&
+  return each(check, header.ip_accesses, "ip_accesses", access) && check_limits(check, header) &&
+         check_auth(check, header) && each(check, header.cors, "cors", cors) &&
          each(check, header.security_headers, "security_headers", security);
 }
 
