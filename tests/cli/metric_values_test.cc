@@ -206,6 +206,9 @@ TEST_F(MetricValues, PoliciesAndMirrors) {
         policy("limited", "RateLimit", "rateLimit: {requestsPerSecond: 1, burst: 2, key: host}") +
         policy("mirrored", "ConcurrencyLimit", "concurrencyLimit: {limits: [{requests: 5, keys: [host]}]}") +
         policy("users", "BasicAuth", "basicAuth: {secretRef: {name: users}}") +
+        replaced(policy("users", "RateLimit",
+                        "rateLimit: {limits: [{requests: 1, per: Day, keys: [identity]}, {requests: 5, per: Day}]}"),
+                 "metadata: {name: users}", "metadata: {name: per-user}") +
         "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'alice:" + kHash + "'}\n");
   // A request a second comes back: of fifty in a row, by one client, some are too many.
   const std::string codes =
@@ -229,6 +232,13 @@ TEST_F(MetricValues, PoliciesAndMirrors) {
   EXPECT_EQ(comes_to("edge_auth_requests_total{type=\"BasicAuth\",outcome=\"denied\"}", "2"), "2");
   EXPECT_EQ(comes_to("edge_auth_requests_total{type=\"BasicAuth\",outcome=\"passed\"}", "0"), "0");
   EXPECT_EQ(comes_to("edge_auth_requests_total{type=\"JWT\",outcome=\"denied\"}", "0"), "0");
+
+  // One limit of the policy is before authentication and one behind it: a request is counted once.
+  EXPECT_EQ(get("/users", {"-u", "alice:secret"}), "200");
+  EXPECT_EQ(get("/users", {"-u", "alice:secret"}), "429");
+  const std::string per_user = "edge_rate_limit_requests_total{policy=\"default/per-user\",outcome=";
+  EXPECT_EQ(comes_to(per_user + "\"passed\"}", "1"), "1");
+  EXPECT_EQ(comes_to(per_user + "\"limited\"}", "1"), "1");
 
   EXPECT_EQ(get("/mirrored"), "200");
   EXPECT_EQ(comes_to("edge_mirrored_requests_total", "1"), "1");
