@@ -73,6 +73,7 @@ AuthResult ApiKeyPolicy::decide(const PolicyRequest& policy_request) const {
   const std::string* const name = keys_.find(key);
   if (name == nullptr) return deny("credentials-wrong", "The key is wrong.");
   AuthResult auth_result = AuthResult::pass();
+  auth_result.subject = *name;
   auth_result.request.set(identity_header_, *name);
   if (strip_) strip(policy_request.head.fields, auth_result.request);
   return auth_result;

@@ -91,6 +91,7 @@ TEST_F(ApiKeyPolicyTest, TellsTheBackendWhoseKeyItIs) {
   const AuthResult by_header = ask(**made, "\nX-API-Key: " + std::string(kAlice) + "\nX-Client: root");
   ASSERT_TRUE(by_header.passed());
   EXPECT_EQ(by_header.request.value("x-client"), "alice");
+  EXPECT_EQ(by_header.subject, "alice") << "what limits by `identity` count by";
   EXPECT_TRUE(by_header.request.drops("X-Client")) << "what the client says of itself";
   EXPECT_TRUE(by_header.request.drops("X-Api-Key"));
   const AuthResult by_cookie = ask(**made, "\nCookie: a=1; key=" + std::string(kAlice) + "; b=2");
