@@ -34,6 +34,8 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> claims = {{"sub", "x-user"}};
   std::vector<Further> further{};
   bool only_further = false;
+  /// Whether a rate limit counts by `identity`.
+  bool by_identity = false;
 };
 
 class JwtPolicyTest : public ::testing::Test {
@@ -71,7 +73,14 @@ class JwtPolicyTest : public ::testing::Test {
     if (settings.only_further) issuers.erase(issuers.begin());
     record.issuers = builder.array(issuers);
     record.claim_headers = builder.array(claims);
-    const std::vector<std::byte> bytes = std::move(builder).finish(program::PoliciesHeader{});
+    program::PoliciesHeader header{};
+    if (settings.by_identity) {
+      const std::vector<program::RateKeyRecord> keys = {{program::RateKey::kIdentity, {}}};
+      const std::vector<program::RateRecord> rates = {{1, 1'000'000'000, 1, builder.array(keys)}};
+      const std::vector<program::RateLimitRecord> limits = {{builder.array(rates), 0, 0}};
+      header.rate_limits = builder.array(limits);
+    }
+    const std::vector<std::byte> bytes = std::move(builder).finish(header);
     const program::SectionView section(bytes);
     program::SecretSet secrets;
     for (const Further& each : settings.further) {
@@ -216,6 +225,17 @@ TEST_F(JwtPolicyTest, EachTokenIsOfTheIssuerThatItNames) {
   EXPECT_EQ(user(hmac_token(kSecret, claims_of("nobody"))), "token-invalid");
   EXPECT_EQ(user(hmac_token(kSecret, R"({"exp":1800000300})")), "token-invalid");
   EXPECT_EQ(user(hmac_token(std::string(kSecret) + "x", claims_of("shared"))), "token-invalid");
+}
+
+/// `sub` is unique at one issuer alone (RFC 7519 §4.1.2).
+TEST_F(JwtPolicyTest, SubjectsOfTwoIssuersAreTwo) {
+  const auto checks = policy(
+      {.further = {{"inline", "ES256", program::JwtKeys::kInline, test::jwks({two.jwk()})}}, .by_identity = true});
+  EXPECT_EQ(ask(*checks, one.token(claims())).subject, "https://id.example\nalice");
+  EXPECT_EQ(ask(*checks, two.token(claims_of("inline"))).subject, "inline\nalice");
+  EXPECT_EQ(ask(*checks, two.token(claims_of("inline"))).subject, "inline\nalice") << "from the cache";
+  EXPECT_EQ(ask(*checks, one.token(R"({"iss":"https://id.example","exp":1800000300})")).subject, "");
+  EXPECT_EQ(ask(*policy(), one.token(claims())).subject, "") << "no limit counts by it";
 }
 
 /// What is published is no secret, and a secret is no key that is published: whatever the token says (RFC 8725 §2.1).

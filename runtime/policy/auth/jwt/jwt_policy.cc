@@ -60,11 +60,12 @@ void append(std::string& identity, std::string_view part) {
 
 constexpr std::string_view kSubjectClaim = "sub";
 
-/// Empty where no limit counts by it, or the token has none.
-std::string subject_of(const VerifiedClaims* claims) {
+/// Unique among all issuers; `sub` is so only at the token's own (RFC 7519 §4.1.2). Empty where no limit counts by it,
+/// or the token has none.
+std::string subject_of(std::string_view issuer, const VerifiedClaims* claims) {
   if (claims == nullptr) return {};
   const auto found = std::ranges::find(*claims, kSubjectClaim, &VerifiedClaims::value_type::first);
-  return found == claims->end() ? std::string{} : found->second;
+  return found == claims->end() ? std::string{} : std::string(issuer).append("\n").append(found->second);
 }
 
 /// Each once, in order: policies alike know one token by one name.
@@ -262,7 +263,7 @@ std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const I
     AuthResult auth_result = AuthResult::pass();
     auth_result.request = (*known)->request;
     auth_result.claims = (*known)->claims;
-    auth_result.subject = subject_of(auth_result.claims.get());
+    auth_result.subject = subject_of(issuer.rules.issuer, auth_result.claims.get());
     return auth_result;
   }
   const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, issuer.rules, context.unix_now);
@@ -270,10 +271,10 @@ std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const I
     if (*fault == TokenFault::kUnknownKey) return std::nullopt;
     return deny(*fault);
   }
-  return pass(digest, std::get<Token>(judged), context.stores);
+  return pass(digest, issuer.rules.issuer, std::get<Token>(judged), context.stores);
 }
 
-AuthResult JwtPolicy::pass(const Digest& digest, const Token& token, Stores& stores) const {
+AuthResult JwtPolicy::pass(const Digest& digest, std::string_view issuer, const Token& token, Stores& stores) const {
   AuthResult auth_result = AuthResult::pass();
   std::size_t kept = 0;
   for (const ClaimHeader& each : claim_headers_) {
@@ -285,7 +286,7 @@ AuthResult JwtPolicy::pass(const Digest& digest, const Token& token, Stores& sto
     auth_result.request.set(each.header, text);
   }
   auth_result.claims = counted(token, kept);
-  auth_result.subject = subject_of(auth_result.claims.get());
+  auth_result.subject = subject_of(issuer, auth_result.claims.get());
   if (kept <= TokenCache::kMostKept) {
     stores.tokens.tokens.put(digest,
                              std::make_shared<const PassedToken>(auth_result.request, token.until, auth_result.claims));

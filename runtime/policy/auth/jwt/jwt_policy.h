@@ -59,7 +59,7 @@ class JwtPolicy {
                                         AuthContext context) const;
   net::Task<AuthResult> ask_with_new_keys(std::string token, const Issuer& issuer, AuthContext context) const;
   std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
-  AuthResult pass(const Digest& digest, const Token& token, Stores& stores) const;
+  AuthResult pass(const Digest& digest, std::string_view issuer, const Token& token, Stores& stores) const;
 
   std::vector<Issuer> issuers_;
   std::string header_;
