@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/field.h"
+#include "compiler/analyze/explain/passage.h"
 #include "compiler/compile.h"
 
 namespace edge::compiler::analyze {
@@ -150,6 +151,32 @@ TEST_F(Explain, PrintsNoControlBytesOfTheRequest) {
   const std::string text = explanation_text(lost, false);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_THAT(text, HasSubstr(R"(\x1b[31m\"red\")"));
+}
+
+/// As in the session: the policies come before the limit of the request's body.
+TEST_F(Explain, APolicyThatAnswersGoesBeforeTheLimitOfTheBody) {
+  const auto status = [&](const LinkedConfig& of) {
+    compile(of);
+    const std::vector<Field> fields = {{"content-length", "100"}};
+    program::RequestView request{
+        .method = "POST", .host = "shop.example", .path = "/other", .query = "", .headers = fields, .source = {}};
+    request.source = *parse_ip("192.0.2.1");
+    return pass(program_, 0, request, [](std::string_view, std::string_view) { return false; }).status;
+  };
+  LinkedConfig of = config();
+  of.listeners[0].max_request_body = 10;
+  EXPECT_EQ(status(of), 413);
+  LinkedPolicy maintenance{};
+  maintenance.identity = {"ProxyPolicy", "demo", "night", 0, {}};
+  maintenance.type = PolicyType::kMaintenance;
+  maintenance.settings = MaintenanceSettings{.enabled = true};
+  maintenance.enforced = true;
+  of.policies.push_back(maintenance);
+  of.gateways[0].policies = {0};
+  EXPECT_EQ(status(of), 503);
+  of.policies[0].type = PolicyType::kFixedResponse;
+  of.policies[0].settings = FixedResponseSettings{.status = 410};
+  EXPECT_EQ(status(of), 410);
 }
 
 }  // namespace

@@ -103,11 +103,11 @@ class Treatment {
   /// In the order in which a session asks.
   void answer(Passage& out) const {
     if ((treatment_.flags & program::kDenied) != 0) return refuse(out, 503, "policy-unavailable");
-    if (treatment_.max_request_body != 0 && declared_length(request_) > treatment_.max_request_body) {
-      return refuse(out, 413, "body-too-large");
-    }
     if (const int status = status_of_policies(program_, host_, treatment_, &request_); status != 0) {
       return refuse(out, status, "policy");
+    }
+    if (treatment_.max_request_body != 0 && declared_length(request_) > treatment_.max_request_body) {
+      return refuse(out, 413, "body-too-large");
     }
     const program::RedirectRequest target{scheme_, authority_, request_.path, request_.query, !request_.query.empty()};
     if (auto to = program::redirect(host_, filters_, target)) {
