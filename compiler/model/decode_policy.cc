@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "compiler/model/answer_fields.h"
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/formats.h"
 #include "program/filter_table.h"
@@ -140,6 +141,57 @@ ErrorPages decode_error_pages(const Fields& own) {
   return pages;
 }
 
+ForwardAuth decode_forward_auth(const Fields& own) {
+  return {.address = own.text("address").value_or(Located<std::string>{}),
+          .backend = backend_of(own),
+          .path = own.text("path"),
+          .auth_headers = own.strings("authHeaders"),
+          .response_headers = own.strings("responseHeaders"),
+          .timeout = own.duration("timeout"),
+          .cache_ttl = own.duration("cacheTTL"),
+          .sign_in_url = own.text("signInURL"),
+          .sign_in_parameter = own.text("signInParameter")};
+}
+
+Cors decode_cors(const Fields& own) {
+  return {.allow_origins = own.strings("allowOrigins"),
+          .allow_methods = own.strings("allowMethods"),
+          .allow_headers = own.strings("allowHeaders"),
+          .expose_headers = own.strings("exposeHeaders"),
+          .max_age = own.duration("maxAge"),
+          .allow_credentials = own.boolean("allowCredentials")};
+}
+
+SecurityHeaders decode_security_headers(const Fields& own) {
+  const Fields hsts = own.object("hsts");
+  return {.hsts = hsts.boolean("enabled"),
+          .hsts_max_age = hsts.integer("maxAge"),
+          .hsts_include_sub_domains = hsts.boolean("includeSubDomains"),
+          .hsts_preload = hsts.boolean("preload"),
+          .x_frame_options = own.text("xFrameOptions"),
+          .x_content_type_options = own.boolean("xContentTypeOptions"),
+          .referrer_policy = own.text("referrerPolicy")};
+}
+
+IpAccess decode_ip_access(const Fields& own) {
+  return {.allow = own.cidrs("allow"),
+          .deny = own.cidrs("deny"),
+          .allow_lists = address_lists(own, "allowLists"),
+          .deny_lists = address_lists(own, "denyLists"),
+          .allow_countries = own.strings("allowCountries"),
+          .deny_countries = own.strings("denyCountries"),
+          .allow_systems = own.integers("allowASNs"),
+          .deny_systems = own.integers("denyASNs")};
+}
+
+ConcurrencyLimit decode_concurrency(const Fields& own) {
+  ConcurrencyLimit limit{.status = own.integer("statusCode")};
+  own.entries("limits", [&](const Fields& entry) {
+    limit.limits.push_back({entry.needed_integer("requests").value, entry.strings("keys")});
+  });
+  return limit;
+}
+
 void decode_settings(const Fields& own, ProxyPolicy& policy) {
   switch (policy.type.value) {
     case PolicyType::kBasicAuth:
@@ -148,15 +200,7 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                                   .strip_auth = own.boolean("stripAuth")};
       return;
     case PolicyType::kForwardAuth:
-      policy.settings = ForwardAuth{.address = own.text("address").value_or(Located<std::string>{}),
-                                    .backend = backend_of(own),
-                                    .path = own.text("path"),
-                                    .auth_headers = own.strings("authHeaders"),
-                                    .response_headers = own.strings("responseHeaders"),
-                                    .timeout = own.duration("timeout"),
-                                    .cache_ttl = own.duration("cacheTTL"),
-                                    .sign_in_url = own.text("signInURL"),
-                                    .sign_in_parameter = own.text("signInParameter")};
+      policy.settings = decode_forward_auth(own);
       return;
     case PolicyType::kOidc:
       policy.settings = decode_oidc(own);
@@ -168,12 +212,7 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
       policy.settings = decode_rate_limit(own);
       return;
     case PolicyType::kCors:
-      policy.settings = Cors{.allow_origins = own.strings("allowOrigins"),
-                             .allow_methods = own.strings("allowMethods"),
-                             .allow_headers = own.strings("allowHeaders"),
-                             .expose_headers = own.strings("exposeHeaders"),
-                             .max_age = own.duration("maxAge"),
-                             .allow_credentials = own.boolean("allowCredentials")};
+      policy.settings = decode_cors(own);
       return;
     case PolicyType::kMaintenance:
       policy.settings = decode_maintenance(own);
@@ -185,38 +224,18 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
     case PolicyType::kErrorPages:
       policy.settings = decode_error_pages(own);
       return;
-    case PolicyType::kSecurityHeaders: {
-      const Fields hsts = own.object("hsts");
-      policy.settings = SecurityHeaders{.hsts = hsts.boolean("enabled"),
-                                        .hsts_max_age = hsts.integer("maxAge"),
-                                        .hsts_include_sub_domains = hsts.boolean("includeSubDomains"),
-                                        .hsts_preload = hsts.boolean("preload"),
-                                        .x_frame_options = own.text("xFrameOptions"),
-                                        .x_content_type_options = own.boolean("xContentTypeOptions"),
-                                        .referrer_policy = own.text("referrerPolicy")};
+    case PolicyType::kSecurityHeaders:
+      policy.settings = decode_security_headers(own);
       return;
-    }
     case PolicyType::kIpAccess:
-      policy.settings = IpAccess{.allow = own.cidrs("allow"),
-                                 .deny = own.cidrs("deny"),
-                                 .allow_lists = address_lists(own, "allowLists"),
-                                 .deny_lists = address_lists(own, "denyLists"),
-                                 .allow_countries = own.strings("allowCountries"),
-                                 .deny_countries = own.strings("denyCountries"),
-                                 .allow_systems = own.integers("allowASNs"),
-                                 .deny_systems = own.integers("denyASNs")};
+      policy.settings = decode_ip_access(own);
       return;
     case PolicyType::kApiKey:
       policy.settings = decode_api_key(own);
       return;
-    case PolicyType::kConcurrencyLimit: {
-      ConcurrencyLimit limit{.status = own.integer("statusCode")};
-      own.entries("limits", [&](const Fields& entry) {
-        limit.limits.push_back({entry.needed_integer("requests").value, entry.strings("keys")});
-      });
-      policy.settings = std::move(limit);
+    case PolicyType::kConcurrencyLimit:
+      policy.settings = decode_concurrency(own);
       return;
-    }
     case PolicyType::kUnknown:
       return;
   }
@@ -242,9 +261,10 @@ void check_cors(const Fields& own, Report& report) {
 }
 
 /// Fields that a policy names and cannot set.
-void check_written(const std::vector<Located<std::string>>& names, const std::string& field, Report& report) {
+void check_written(const std::vector<Located<std::string>>& names, const std::string& field, Report& report,
+                   bool (*reserved)(std::string_view) = program::is_reserved_from_policies) {
   for (const Located<std::string>& name : names) {
-    if (!program::is_reserved_from_policies(name.value)) continue;
+    if (!reserved(name.value)) continue;
     report.add({.code = DiagnosticCode::kInvalidValue,
                 .severity = Severity::kWarning,
                 .field = field,
@@ -258,7 +278,7 @@ void check_written(const Fields& own, PolicyType type, Report& report) {
   if (type == PolicyType::kFixedResponse) {
     std::vector<Located<std::string>> names;
     for (const HeaderValue& header : headers_of(own, "headers")) names.push_back(header.name);
-    return check_written(names, "spec.fixedResponse.headers", report);
+    return check_written(names, "spec.fixedResponse.headers", report, is_reserved_from_answers);
   }
   if (type == PolicyType::kForwardAuth) {
     check_written(own.strings("responseHeaders"), "spec.forwardAuth.responseHeaders", report);

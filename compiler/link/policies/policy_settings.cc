@@ -8,7 +8,7 @@
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
 #include "compiler/link/stages.h"
-#include "program/filter_table.h"
+#include "compiler/model/answer_fields.h"
 #include "program/forward_auth.h"
 #include "program/values/address_list.h"
 
@@ -146,7 +146,7 @@ struct Settings {
                                    .page = page_of(written.page, kDefaults.text_type)};
     for (const model::HeaderValue& header : written.headers) {
       // What the proxy writes itself is warned of.
-      if (program::is_reserved_from_policies(header.name.value)) continue;
+      if (model::is_reserved_from_answers(header.name.value)) continue;
       if (equals_ignoring_case(header.name.value, "Content-Type")) {
         settings.page.content_type = header.value.value;
         continue;
