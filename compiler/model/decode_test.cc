@@ -174,7 +174,8 @@ TEST(Decode, BackendWithEveryField) {
   connectTimeout: 250ms
   timeout: {request: 30s, idle: 10s}
   healthCheck: {protocol: GRPC, interval: 10s, timeout: 5s, healthyThreshold: 2, unhealthyThreshold: 3,
-    initialDelay: 1s, httpHealthCheck: {path: /h, host: a, expectedStatuses: [200, 204], headers: [{name: A, value: b}]},
+    initialDelay: 1s,
+    httpHealthCheck: {path: /h, host: a, expectedStatuses: [200, 204], headers: [{name: A, value: b}]},
     grpcHealthCheck: {serviceName: s}}
   passiveHealthCheck: {enabled: true, consecutiveErrors: 5, interval: 30s, baseEjectionTime: 30s,
     maxEjectionPercent: 50, consecutiveGatewayErrors: 0}

@@ -7,9 +7,9 @@
 
 namespace edge::runtime {
 
-/// Lives from Worker::keep to Worker::forget, which the object calls itself when it has ended.
 struct ClientConnection;
 
+/// Lives from Worker::keep to Worker::forget, which the object calls itself when it has ended.
 class ClientSession : public net::Retirable {
  public:
   /// Ends as soon as nothing is in flight; possibly at once.

@@ -112,7 +112,7 @@ struct ServerStats {
   std::uint64_t udp_bytes_down = 0;
   std::array<std::uint64_t, 5> udp_drops{};  ///< by UdpDrop
   cache::Totals cache;
-  /// By policy type (BasicAuth, JWT, OIDC, ForwardAuth), and by outcome (passed, denied, redirected, failed).
+  /// By policy type (BasicAuth, APIKey, JWT, OIDC, ForwardAuth), and by outcome (passed, denied, redirected, failed).
   std::array<std::array<std::uint64_t, 4>, 5> authentication{};
   auth::LoginFaultCounts login_faults{};
   AccessLogCounts access_log;
