@@ -10,20 +10,23 @@
 
 namespace edge::net::http1 {
 
-/// Calls `visit(pair, name)` with the text of each pair and its name. Browsers send one Cookie field; over HTTP/2 there
-/// may be several.
+/// Calls `visit(pair, name)` with the text of each pair and its name, of one Cookie field's value.
+template <typename Visit>
+void for_each_cookie(std::string_view value, Visit&& visit) {
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find(';'), value.size());
+    const std::string_view pair = trim_blanks(value.substr(0, end));
+    value.remove_prefix(std::min(end + 1, value.size()));
+    if (!pair.empty()) visit(pair, trim_blanks(pair.substr(0, pair.find('='))));
+  }
+}
+
+/// The same for a head. Browsers send one Cookie field; over HTTP/2 there may be several.
 template <typename Visit>
 void for_each_cookie(const HeadFields& fields, Visit visit) {
   if (!fields.has(KnownField::kCookie)) return;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields.known(i) != KnownField::kCookie) continue;
-    std::string_view rest = fields[i].value;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(';'), rest.size());
-      const std::string_view pair = trim_blanks(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (!pair.empty()) visit(pair, trim_blanks(pair.substr(0, pair.find('='))));
-    }
+    if (fields.known(i) == KnownField::kCookie) for_each_cookie(std::string_view(fields[i].value), visit);
   }
 }
 

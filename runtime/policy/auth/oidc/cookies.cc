@@ -13,6 +13,18 @@ using net::http1::HeadFields;
 constexpr std::string_view kHostPrefix = "__Host-";
 constexpr std::string_view kOwnPrefixes[] = {"edge_session", "edge_login"};
 
+/// Of a head's fields, or of one value.
+template <typename Cookies>
+std::string others_of(const Cookies& cookies) {
+  std::string others;
+  net::http1::for_each_cookie(cookies, [&](std::string_view pair, std::string_view name) {
+    if (is_own_cookie(name)) return;
+    if (!others.empty()) others += "; ";
+    others += pair;
+  });
+  return others;
+}
+
 }  // namespace
 
 bool is_own_cookie(std::string_view name) {
@@ -44,14 +56,7 @@ std::optional<std::string_view> OwnCookies::find(std::string_view name) const {
   return found;
 }
 
-std::string cookies_of_others(const HeadFields& fields) {
-  std::string others;
-  net::http1::for_each_cookie(fields, [&](std::string_view pair, std::string_view name) {
-    if (is_own_cookie(name)) return;
-    if (!others.empty()) others += "; ";
-    others += pair;
-  });
-  return others;
-}
+std::string cookies_of_others(const HeadFields& fields) { return others_of(fields); }
+std::string cookies_of_others(std::string_view value) { return others_of(value); }
 
 }  // namespace edge::runtime::auth

@@ -47,6 +47,8 @@ class OwnCookies {
 /// Returns the Cookie field without the proxy's own cookies, with which a backend could impersonate the user. Empty
 /// when nothing remains.
 std::string cookies_of_others(const net::http1::HeadFields& fields);
+/// The same of one field's value.
+std::string cookies_of_others(std::string_view value);
 
 using net::http1::clear_cookie_line;
 using net::http1::CookieManner;

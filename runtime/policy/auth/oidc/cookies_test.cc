@@ -58,6 +58,11 @@ TEST(Cookies, WithoutSenseArePassedOn) {
   EXPECT_TRUE(OwnCookies(TestRequest(kGet).policy_request().head.fields).none());
 }
 
+TEST(Cookies, OfOneValueAreToldApartToo) {
+  EXPECT_EQ(cookies_of_others("a=b; edge_session=1abc;edge_login_x=y ; c=d"), "a=b; c=d");
+  EXPECT_EQ(cookies_of_others(""), "");
+}
+
 TEST(Cookies, AreTheProxysByName) {
   for (const std::string_view name :
        {"edge_session", "edge_session_3", "edge_login_abc", "__Host-edge_login_abc", "__Host-edge_session"}) {

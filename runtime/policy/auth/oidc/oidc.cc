@@ -156,7 +156,10 @@ Oidc::Visit Oidc::visit_of(const PolicyRequest& policy_request, const OwnCookies
   visit.bound_to = binding(host_key);
   visit.cookies_seen = session_cookies_seen(cookies);
   if (!visit.secure || !host_key.empty()) visit.session = session_text(cookies).value_or("");
-  visit.other_cookies = cookies_of_others(head.fields);
+  // A policy before may have removed a cookie, as APIKey does its key.
+  const bool edited = policy_request.edits != nullptr && policy_request.edits->drops("Cookie");
+  visit.other_cookies =
+      edited ? cookies_of_others(policy_request.edits->value("Cookie")) : cookies_of_others(head.fields);
   return visit;
 }
 
