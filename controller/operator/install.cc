@@ -125,7 +125,8 @@ std::string values_yaml() {
          "  imagePullPolicy: IfNotPresent\n"
          "  # Whether it brings the kinds (CRDs) to its version.\n"
          "  upgradeDefinitions: true\n"
-         "# Automatic certificates: the controller may write Secrets, of every namespace or of those that are named.\n"
+         "# Automatic certificates: the controller may write Secrets, of every namespace or of those that are named,\n"
+         "# and of the release's, in which controllers keep what they tell each other.\n"
          "acme:\n"
          "  enabled: false\n"
          "  namespaces: []\n"
@@ -188,8 +189,8 @@ std::string ordering_template() {
   const std::vector<Json> wide = ordering_objects(space, cluster, {});
   const std::vector<Json> named = ordering_objects(space, cluster, {"{{ . }}"});
   return std::string(kHead) + "{{- if .Values.acme.enabled }}\n" + documents({wide.front()}) +
-         "{{- range .Values.acme.namespaces }}\n" + documents({named.back()}) + "{{- else }}\n" +
-         documents({wide.back()}) + "{{- end }}\n{{- end }}\n";
+         "{{- if .Values.acme.namespaces }}\n{{- range append .Values.acme.namespaces .Release.Namespace | uniq }}\n" +
+         documents({named.at(1)}) + "{{- end }}\n{{- else }}\n" + documents({wide.back()}) + "{{- end }}\n{{- end }}\n";
 }
 
 constexpr std::string_view kNotes = R"(The operator of {{ .Release.Name }} runs in {{ .Release.Namespace }}.
@@ -215,7 +216,13 @@ std::vector<Json> ordering_objects(const std::string& name_space, const std::str
       .role = "edge-acme:" + name_space, .service_account = cluster + "-controller", .name_space = name_space};
   std::vector<Json> objects = {controller::ordering_role(place)};
   for (const std::string& one : namespaces) objects.push_back(controller::ordering_binding_in(place, one));
-  if (namespaces.empty()) objects.push_back(controller::ordering_binding(place));
+  if (namespaces.empty()) {
+    objects.push_back(controller::ordering_binding(place));
+  } else if (std::ranges::find(namespaces, name_space) == namespaces.end()) {
+    // In the Lease's namespace controllers that do not lead keep a Secret, by which the leader knows them (decision
+    // 0431).
+    objects.push_back(controller::ordering_binding_in(place, name_space));
+  }
   for (Json& object : objects) {
     Json& labels = object["metadata"]["labels"];
     labels["app.kubernetes.io/component"] = kOrderingComponent;

@@ -25,7 +25,8 @@ inline constexpr std::string_view kOrderingComponent = "acme";
 inline constexpr std::string_view kClusterNamespaceLabel = EDGE_API_GROUP "/cluster-namespace";
 
 /// The right of an EdgeCluster's controller to order certificates: a ClusterRole, and what binds it, in every namespace
-/// or in `namespaces` alone. The operator neither has that right nor gives it: who installs it does. Decision 0411.
+/// or in `namespaces` and in that of the cluster, where controllers keep what they tell each other. The operator
+/// neither has that right nor gives it: who installs it does. Decision 0411.
 std::vector<nlohmann::ordered_json> ordering_objects(const std::string& name_space, const std::string& cluster,
                                                      const std::vector<std::string>& namespaces);
 

@@ -183,7 +183,10 @@ std::string ordering_manifest() {
       .role = std::string(kName) + "-acme", .service_account = kName, .name_space = kube::ElectorOptions{}.name_space};
   return "# For automatic certificates: edge-controller may write Secrets of every namespace. To limit it to some, "
          "bind\n"
-         "# the role by a RoleBinding in each of them in place of the ClusterRoleBinding.\n---\n" +
+         "# the role by a RoleBinding in each of them in place of the ClusterRoleBinding, and in " +
+         place.name_space +
+         ", where\n"
+         "# controllers that do not lead keep a Secret, by which the leader knows them.\n---\n" +
          schemas::yaml_text(ordering_role(place)) + "---\n" + schemas::yaml_text(ordering_binding(place));
 }
 

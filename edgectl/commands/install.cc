@@ -161,7 +161,7 @@ cli::Command install_command() {
            {.name = "acme", .help = "Let the controller write Secrets of every namespace, for automatic certificates"},
            {.name = "acme-namespace",
             .value = "NAMESPACE",
-            .help = "The same in this namespace alone",
+            .help = "The same in this namespace and that of the controller alone",
             .repeatable = true},
            {.name = "operator-only", .help = "Without an EdgeCluster"}}),
       .examples = {"edgectl install --image-registry registry.example.com/edge --dry-run",

@@ -59,8 +59,11 @@ TEST(Plan, GivesTheRightToOrderCertificatesWhereItIsChosen) {
   with.acme = true;
   EXPECT_THAT(rights_of(with), testing::ElementsAre("rule edge-acme:edge", "ClusterRole ", "ClusterRoleBinding "));
   with.acme_namespaces = {"shop", "blog"};
-  EXPECT_THAT(rights_of(with),
-              testing::ElementsAre("rule edge-acme:edge", "ClusterRole ", "RoleBinding shop", "RoleBinding blog"));
+  EXPECT_THAT(rights_of(with), testing::ElementsAre("rule edge-acme:edge", "ClusterRole ", "RoleBinding shop",
+                                                    "RoleBinding blog", "RoleBinding edge"));
+  with.acme_namespaces = {"edge"};
+  EXPECT_THAT(rights_of(with), testing::ElementsAre("rule edge-acme:edge", "ClusterRole ", "RoleBinding edge"));
+  with.acme_namespaces = {"shop", "blog"};
   const auto objects = plan(with);
   ASSERT_TRUE(objects);
   for (const Planned& object : *objects) {
