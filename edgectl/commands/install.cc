@@ -90,6 +90,7 @@ int install(const cli::Arguments& arguments) {
   if (!check_first(kInstall, *cluster, arguments, options, *objects, InstallVerb::kInstall, exit)) return exit;
   Installer installer(kInstall, *cluster, options, settings_of(arguments, *patience));
   exit = installer.apply(*objects);
+  if (exit == cli::kExitOk && options.acme) exit = installer.remove_other_bindings(*objects);
   if (exit != cli::kExitOk || arguments.has("dry-run")) return exit;
   if (arguments.has("wait")) {
     exit = installer.wait_for_operator();

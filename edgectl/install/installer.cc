@@ -108,6 +108,32 @@ int Installer::apply(const std::vector<Planned>& objects) {
   return cli::kExitOk;
 }
 
+int Installer::remove_other_bindings(const std::vector<Planned>& objects) {
+  kube::ListOptions ordering;
+  ordering.label_selector = ordering_selector(options_.name_space);
+  const std::string group = "rbac.authorization.k8s.io";
+  const kube::Resource kinds[] = {
+      {.group = group, .version = "v1", .plural = "rolebindings", .kind = "RoleBinding", .namespaced = true},
+      {.group = group, .version = "v1", .plural = "clusterrolebindings", .kind = "ClusterRoleBinding"}};
+  for (const kube::Resource& kind : kinds) {
+    const auto list = cluster_.api().list_all(kind, ordering);
+    if (!list.ok()) return tell(command_, list.failure, kind.plural);
+    for (const kube::Object& live : list.list.items) {
+      const bool planned = std::ranges::any_of(objects, [&](const Planned& object) {
+        return object.kind == kind.kind && object.name == live.name && object.name_space == live.name_space;
+      });
+      if (planned) continue;
+      const Type type{.resource = kind};
+      const auto reply = cluster_.api().remove(kind, live.name_space, live.name, {.dry_run = settings_.dry_run});
+      if (reply.failure.not_found()) continue;
+      if (!reply.ok()) return tell(command_, reply.failure, type.singular() + "/" + live.name);
+      cli::write_text(stdout,
+                      done_text(type, live.name, "deleted", settings_.dry_run ? DryRun::kServer : DryRun::kNone));
+    }
+  }
+  return cli::kExitOk;
+}
+
 int Installer::apply(const Planned& object) {
   const Type type = type_of(object);
   const auto say = [&](std::string_view done) {

@@ -30,6 +30,8 @@ class Installer {
 
   /// Applies all of them, in their order; prints a line for each. An EdgeCluster that is there stays as it is.
   int apply(const std::vector<Planned>& objects);
+  /// Deletes what binds the right to order certificates and is not planned, as after other namespaces were named.
+  int remove_other_bindings(const std::vector<Planned>& objects);
   /// Waits until the operator's Deployment runs what was applied.
   int wait_for_operator();
   /// Sets the version of every EdgeCluster of the namespace, and their repository where `repository` is not empty.

@@ -109,6 +109,11 @@ Result<Planned> edge_cluster(const InstallOptions& options) {
 
 }  // namespace
 
+std::string ordering_selector(const std::string& name_space) {
+  return "app.kubernetes.io/component=" + std::string(cluster_operator::kOrderingComponent) + "," +
+         std::string(cluster_operator::kClusterNamespaceLabel) + "=" + name_space;
+}
+
 Result<std::vector<Planned>> plan(const InstallOptions& options) {
   if (!is_namespace(options.name_space)) {
     return Error{ErrorCode::kInvalidArgument,

@@ -33,10 +33,14 @@ struct InstallOptions {
   std::string cluster;
   /// `agents.metricsPort=9190`: fields of its spec.
   std::vector<std::string> fields{};
-  /// Whether the EdgeCluster's controller may order certificates, in every namespace or in those that are named.
+  /// Whether the EdgeCluster's controller may order certificates, in every namespace or in those that are named
+  /// and its own.
   bool acme = false;
   std::vector<std::string> acme_namespaces{};
 };
+
+/// Labels of all that gives the right to order certificates to controllers of the namespace.
+std::string ordering_selector(const std::string& name_space);
 
 /// Returns all objects, in the order in which they are applied. kInvalidArgument names the flag or field at fault.
 Result<std::vector<Planned>> plan(const InstallOptions& options);

@@ -25,7 +25,6 @@ using Json = nlohmann::json;
 
 /// Names of the elections that operator and controller hold.
 constexpr const char* kLeases[] = {"edge-operator", "edge-controller"};
-/// Of what has no namespace: whose it is.
 /// What has pods, and ends slowest: agents drain.
 constexpr const char* kWorkloads[] = {"DaemonSet", "Deployment", "Pod"};
 
@@ -147,8 +146,7 @@ int Removal::remove_cluster_wide() {
   }
   // The right to order certificates, which `install` gave; in whatever namespaces.
   kube::ListOptions ordering;
-  ordering.label_selector = "app.kubernetes.io/component=" + std::string(cluster_operator::kOrderingComponent) + "," +
-                            std::string(cluster_operator::kClusterNamespaceLabel) + "=" + settings_.name_space;
+  ordering.label_selector = ordering_selector(settings_.name_space);
   for (const char* kind : {"RoleBinding", "ClusterRoleBinding", "ClusterRole"}) {
     if (const int exit = remove_all(known_resource(kind), ordering); exit != cli::kExitOk) return exit;
   }
