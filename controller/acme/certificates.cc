@@ -249,6 +249,19 @@ void Certificates::note_times(const Name& name, std::int64_t until, std::int64_t
   }
 }
 
+/// Since when what there is was to be replaced by one of another CA or type of key; 0: it is not.
+std::int64_t Certificates::replaced_since(const Name& name, bool replaces) {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return replaces ? now() : 0;
+  std::int64_t& since = found->second.replace_since;
+  if (!replaces) {
+    since = 0;
+  } else if (since == 0) {
+    since = now();
+  }
+  return since;
+}
+
 CertificateCounts Certificates::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;
@@ -290,6 +303,7 @@ net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
       note(round, "valid", {});
       // What is there is served until what replaces it is there.
       if (of_these && of_type) {
+        replaced_since(name, /*replaces=*/false);
         const Renewal renewal = co_await next_renewal(worker, round, *view);
         note_times(name, view->until, renewal.at);
         if (!is_wanted(round)) co_return now() + kSoon;
@@ -300,7 +314,8 @@ net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
         round.replaces = view->renewal_id;
         round.why = renewal.advised ? "as the CA advises" : "as two thirds of its lifetime are over";
       } else {
-        note_times(name, view->until, now());
+        // The time since when it is: later looks, after rounds that failed, do not move it.
+        note_times(name, view->until, replaced_since(name, /*replaces=*/true));
         round.why = of_these ? "as the type of its key is another" : "as another CA is named";
       }
     }

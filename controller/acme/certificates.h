@@ -151,6 +151,7 @@ class Certificates {
   void note(const Round& round, std::string_view state, std::string fault);
   void count();
   void note_times(const Name& name, std::int64_t until, std::int64_t renewal);
+  std::int64_t replaced_since(const Name& name, bool replaces);
   void wake();
   void wake_follower();
   void finish_when_idle();

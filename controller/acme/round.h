@@ -19,8 +19,9 @@ struct Certificates::Entry {
   bool again = false;  ///< changed meanwhile
   bool valid = false;
   bool waiting = false;
-  bool registers_anew = false;  ///< the CA did not know the account in the round before
-  std::string told{};           ///< logged last
+  bool registers_anew = false;     ///< the CA did not know the account in the round before
+  std::int64_t replace_since = 0;  ///< seconds since 1970; another CA or type of key is wanted since then; 0: not
+  std::string told{};              ///< logged last
 };
 
 struct Certificates::Worker {
