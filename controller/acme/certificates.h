@@ -130,6 +130,7 @@ class Certificates {
                                       std::string& fault);
   net::Task<std::int64_t> keep_staple(Worker& worker, const Round& round, const CertificateView& view);
   std::int64_t staple_due(const std::string& chain, const std::string& key, const std::string* staple) const;
+  static bool keeps_valid(const Round& round, std::int64_t now);
   static SecretText certificate_text(const Round& round, const std::string& directory, const std::string& chain,
                                      const std::string& key);
   net::Task<bool> sweep(Worker& worker);

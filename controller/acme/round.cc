@@ -21,6 +21,8 @@ constexpr std::int64_t kClaim = 60;
 constexpr auto kAcknowledging = 90s;
 constexpr auto kLookAgain = 20ms;
 constexpr auto kDnsTime = 60s;
+/// Seconds until the responder is asked again for the first staple of a certificate that must have one.
+constexpr std::int64_t kStapleSoon = 300;
 
 }  // namespace
 
@@ -277,6 +279,14 @@ SecretText Certificates::certificate_text(const Round& round, const std::string&
           .data = {{std::string(program::kCertificateKey), chain}, {std::string(program::kPrivateKeyKey), key}}};
 }
 
+bool Certificates::keeps_valid(const Round& round, std::int64_t now) {
+  const std::string* const chain = round.kept.value(program::kCertificateKey);
+  const std::string* const key = round.kept.value(program::kPrivateKeyKey);
+  if (!round.has_kept || chain == nullptr || key == nullptr) return false;
+  const auto view = view_certificate(*chain, *key);
+  return view && view->is_for(round.wanted.host) && view->until > now;
+}
+
 /// Certificate and key are replaced by one write.
 net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const std::string& chain) {
   const std::string name = program::certificate_secret_of(round.wanted.host);
@@ -284,10 +294,17 @@ net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const
   SecretText text = certificate_text(round, round.state.directory, chain, round.state.key);
   const auto view = view_certificate(chain, round.state.key);
   if (view && view->asks_for_staple && !view->responder.empty()) {
-    // Clients refuse it without one; one that cannot be had now comes later.
+    // Clients refuse it without one. Where nothing else is there it is put to use all the same, and one comes later.
     std::string fault;
     const std::string staple = co_await fetch_staple(worker, chain, round.state.key, view->responder, fault);
-    if (!staple.empty()) text.data[std::string(program::kStapleKey)] = staple;
+    if (!staple.empty()) {
+      text.data[std::string(program::kStapleKey)] = staple;
+    } else if (keeps_valid(round, now())) {
+      // The order stays, and is fetched from again: what is there works meanwhile.
+      note(round, "staple",
+           "its renewal waits for the OCSP response of " + printable(view->responder) + ": " + printable(fault));
+      co_return now() + kStapleSoon;
+    }
   }
   kube::ObjectReply reply;
   if (round.has_kept) {
