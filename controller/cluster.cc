@@ -346,7 +346,10 @@ class Cluster::Impl {
     events.changed = [this, kind](const kube::Object& object) { changed(kind, object); };
     events.removed = [this, kind](const std::string& key) {
       const ResourceId id = key_of(kind, key);
-      if (kind == "Secret") certificates_->observe(id.name_space, id.name, {});
+      if (kind == "Secret") {
+        certificates_->observe(id.name_space, id.name, {});
+        if (own_secrets_.erase(key) != 0) return hand_on_soon();
+      }
       removed(id);
     };
     events.synced = [this] {
@@ -362,7 +365,15 @@ class Cluster::Impl {
   }
 
   void changed(const std::string& kind, const kube::Object& object) {
-    if (kind == "Secret") certificates_->observe(object.name_space, object.name, object.text);
+    if (kind == "Secret") {
+      certificates_->observe(object.name_space, object.name, object.text);
+      if (acme::is_controllers_own(object.text)) {
+        // Renewed every few seconds, and of no concern to a configuration.
+        if (own_secrets_.insert(object.key()).second) removed(key_of(kind, object.key()));
+        return hand_on_soon();
+      }
+      own_secrets_.erase(object.key());
+    }
     auto read = read_cluster_object(object.text, options_.controller_class);
     if (!read) {
       hand_on_soon();
@@ -532,7 +543,8 @@ class Cluster::Impl {
   std::set<std::string> first_;  ///< kinds that the first program waits for
   std::set<std::string> away_;   ///< kinds whose server does not answer
   std::vector<ObjectEdit> edits_;
-  std::shared_ptr<Awaited> awaited_;  ///< who waits for writes to come by
+  std::set<std::string> own_secrets_;  ///< `namespace/name` of those of acme::is_controllers_own()
+  std::shared_ptr<Awaited> awaited_;   ///< who waits for writes to come by
   net::Waiter waiter_{loop_};
   kube::Farewell farewell_{loop_, kFarewell};
   std::string missing_;  ///< kinds without which nothing is compiled

@@ -98,8 +98,7 @@ void ConnectedClusters::take(const std::vector<ObjectEdit>& edits) {
     if (!edit.key.cluster.empty()) continue;
     const std::string& space = edit.key.name_space;
     if (edit.key.kind == "Secret") {
-      hubs_.put_secret(space, edit.key.name, edit.object ? edit.object->document : std::string());
-      any = true;
+      any = hubs_.put_secret(space, edit.key.name, edit.object ? edit.object->document : std::string()) || any;
     }
     if (edit.key.kind != "EdgeRemoteCluster") continue;
     any = true;

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view kControllerRole = "controller";
 constexpr std::string_view kHasKey = "answers";
 /// Changes with every write: no clocks of others are compared, as with the leader's Lease.
 constexpr std::string_view kBeatKey = "beat";

@@ -45,6 +45,13 @@ SecretView read_secret(std::string_view text) {
   return view;
 }
 
+bool is_controllers_own(std::string_view text) {
+  // Of most Secrets nothing needs to be read for it.
+  if (text.find(kMadeLabel) == std::string_view::npos) return false;
+  const json object = parse_json(text);
+  return text_in(member_in(member_in(object, "metadata"), "labels"), kMadeLabel) == kControllerRole;
+}
+
 std::string write_secret(const SecretText& secret, std::string_view resource_version) {
   json object = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"type", secret.type}};
   json& metadata = object["metadata"];

@@ -15,7 +15,7 @@ inline constexpr std::string_view kMadeLabel = EDGE_API_GROUP "/acme";
 struct SecretView {
   std::string uid{};
   std::string resource_version{};
-  std::string role{};       ///< value of kMadeLabel: `certificate`, `order`, `account`; empty: somebody else's
+  std::string role{};  ///< value of kMadeLabel: `certificate`, `order`, `account`, `controller`; empty: somebody else's
   std::string directory{};  ///< of a certificate: where it was ordered
   std::string host{};       ///< of a certificate and an order
   std::map<std::string, std::string> data{};
@@ -23,6 +23,12 @@ struct SecretView {
   const std::string* value(std::string_view key) const;
 };
 SecretView read_secret(std::string_view json);
+
+/// Whether it is what a controller says to the leader (followers.cc), renewed every few seconds. `json`: the Secret.
+bool is_controllers_own(std::string_view json);
+
+/// Value of kMadeLabel of a controller's own.
+inline constexpr std::string_view kControllerRole = "controller";
 
 struct SecretText {
   std::string name_space;

@@ -57,7 +57,7 @@ void Hubs::remove(const std::string& name_space, const std::string& name) {
 }
 
 /// Of most Secrets nothing is kept.
-void Hubs::put_secret(const std::string& name_space, const std::string& name, std::string_view document) {
+bool Hubs::put_secret(const std::string& name_space, const std::string& name, std::string_view document) {
   const nlohmann::json object = parse_json(document);
   const nlohmann::json& data = member_in(object, "data");
   Secret secret{.certificate = with_newline(value_in(data, "tls.crt")),
@@ -72,13 +72,14 @@ void Hubs::put_secret(const std::string& name_space, const std::string& name, st
   const std::lock_guard lock(mutex_);
   const Name full(name_space, name);
   if (secret.certificate.empty() && secret.authorities.empty()) {
-    if (secrets_.erase(full) == 0) return;
+    if (secrets_.erase(full) == 0) return false;
   } else {
     secrets_.insert_or_assign(full, std::move(secret));
   }
   for (auto& [of, known] : objects_) {
     if (known.client_secret == full || known.ca_secret == full) look(of, known);
   }
+  return true;
 }
 
 /// Starts the connection, or ends it, where something else is there than before.

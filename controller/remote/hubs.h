@@ -35,8 +35,8 @@ class Hubs {
   /// `document`: the object as JSON.
   void put(const std::string& name_space, const std::string& name, std::string_view document);
   void remove(const std::string& name_space, const std::string& name);
-  /// `document` empty: the Secret was deleted.
-  void put_secret(const std::string& name_space, const std::string& name, std::string_view document);
+  /// `document` empty: the Secret was deleted. Returns false for one of which nothing is kept.
+  bool put_secret(const std::string& name_space, const std::string& name, std::string_view document);
   /// Whether the object is a connection to a hub, and none of a spoke's.
   bool has(const std::string& name_space, const std::string& name) const;
   /// By `namespace/name`.
