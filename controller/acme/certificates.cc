@@ -38,6 +38,7 @@ Certificates::Certificates(kube::Client& client, CertificatesOptions options, Ce
   for (const auto& worker : workers_) run(*worker);
   if (!options_.several) return;
   follower_ = std::make_unique<Worker>(client.loop());
+  follower_pause_ = std::make_unique<net::Waiter>(client.loop());
   follow();
 }
 
@@ -71,6 +72,7 @@ void Certificates::set_wanted(std::vector<OrderedCertificate> wanted) {
   if (next_sweep_ == 0) next_sweep_ = now() + kSweep;
   count();
   wake();
+  wake_follower();
 }
 
 void Certificates::observe(const std::string& name_space, const std::string& name, std::string_view text) {
@@ -113,7 +115,9 @@ void Certificates::lead(bool leads) {
 }
 
 void Certificates::wake_follower() {
-  if (follower_ != nullptr && follower_->waiter.waiting()) follower_->waiter.wake_later();
+  if (follower_pause_ == nullptr) return;
+  follower_woken_ = true;
+  if (follower_pause_->waiting()) follower_pause_->wake_later();
 }
 
 void Certificates::wake() {
@@ -361,7 +365,10 @@ void Certificates::stop(std::function<void()> done) {
   stopping_ = true;
   done_ = std::move(done);
   for (const auto& worker : workers_) worker->waiter.cancel();
-  if (follower_ != nullptr) follower_->waiter.cancel();
+  if (follower_ != nullptr) {
+    follower_->waiter.cancel();
+    follower_pause_->cancel();
+  }
   finish_when_idle();
 }
 

@@ -135,6 +135,7 @@ class Certificates {
                                      const std::string& key);
   net::Task<bool> sweep(Worker& worker);
   net::Detached follow();
+  net::Task<bool> pause_follower(net::Time until);
   net::Task<bool> write_follower(std::string has);
   std::string reported_answers(bool& all);
   std::string follower_secret() const;
@@ -187,6 +188,8 @@ class Certificates {
   };
   std::map<std::string, Follower> followers_;  ///< by name of their Secrets
   std::unique_ptr<Worker> follower_;
+  std::unique_ptr<net::Waiter> follower_pause_;  ///< apart from follower_, on which calls of the API wait
+  bool follower_woken_ = false;                  ///< since it last waited
   std::string follower_fault_{};
   std::uint64_t beats_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;

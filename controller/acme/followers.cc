@@ -109,17 +109,31 @@ net::Task<bool> Certificates::write_follower(std::string has) {
   co_return reply.ok();
 }
 
+/// Until it is time, or wake_follower() was called since the last wait.
+net::Task<bool> Certificates::pause_follower(net::Time until) {
+  if (!std::exchange(follower_woken_, false) && !stopping_) {
+    const net::Wake wake = co_await follower_pause_->wait(until);
+    follower_woken_ = false;
+    co_return wake != net::Wake::kCancelled;
+  }
+  co_return !stopping_;
+}
+
 net::Detached Certificates::follow() {
   ++running_;
   std::string written;
   bool kept = false;
-  net::Time beat{};
+  net::Time beat = client_.loop().now() - kBeat;
   while (!stopping_) {
     bool all = true;
-    if (!leads_ && !secrets_.plural.empty()) {
+    // Where nothing is ordered there is nothing to say, and perhaps no right to write Secrets.
+    const bool speaks = !leads_ && !secrets_.plural.empty() && (!entries_.empty() || !seen_challenges_.empty());
+    if (speaks) {
       const std::string has = reported_answers(all);
       const net::Time now = client_.loop().now();
-      if (!kept || has != written || now - beat >= kBeat) {
+      const bool due = now - beat >= kBeat;
+      // A write that failed is repeated with the next beat, however often reports are looked at.
+      if (due || (kept && has != written)) {
         kept = co_await write_follower(has);
         written = has;
         beat = now;
@@ -127,9 +141,10 @@ net::Detached Certificates::follow() {
     } else if (kept) {
       (void)co_await client_.remove(follower_->waiter, secrets_, options_.name_space, follower_secret(), {});
       kept = false;
+      beat = client_.loop().now() - kBeat;
     }
     if (stopping_) break;
-    co_await follower_->waiter.wait(client_.loop().now() + (all ? net::Duration(kBeat) : net::Duration(kPollReports)));
+    (void)co_await pause_follower(client_.loop().now() + (all ? net::Duration(kBeat) : net::Duration(kPollReports)));
   }
   --running_;
   finish_when_idle();
