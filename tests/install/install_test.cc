@@ -73,6 +73,25 @@ TEST_F(Install, ChangesNothingTheSecondTime) {
   EXPECT_EQ(get("EdgeCluster", "main")["spec"]["logLevel"], "info");
 }
 
+/// The right to write Secrets of every namespace goes where some are named later.
+TEST_F(Install, LimitsTheRightToOrderCertificatesLater) {
+  const auto bound = [this](const std::string& kind) {
+    return edgectl({"get", kind, "-A", "-l", "app.kubernetes.io/component=acme", "-o", "name"}).out;
+  };
+  ASSERT_EQ(edgectl({"install", kRegistry, "--acme"}).code, 0);
+  EXPECT_THAT(bound("clusterrolebindings"), HasSubstr("edge-acme:edge-system"));
+  const Finished dry = edgectl({"install", kRegistry, "--acme-namespace=edge-system", "--dry-run"});
+  EXPECT_THAT(dry.out, HasSubstr("edge-acme:edge-system deleted (server dry run)")) << dry.err;
+  EXPECT_THAT(bound("clusterrolebindings"), HasSubstr("edge-acme:edge-system"));
+  const Finished limited = edgectl({"install", kRegistry, "--acme-namespace=edge-system"});
+  EXPECT_EQ(limited.code, 0) << limited.err;
+  EXPECT_EQ(bound("clusterrolebindings"), "");
+  EXPECT_THAT(bound("rolebindings"), HasSubstr("edge-acme:edge-system"));
+  // A new installation does not give it, and takes none that was given.
+  ASSERT_EQ(edgectl({"install", kRegistry}).code, 0);
+  EXPECT_THAT(bound("rolebindings"), HasSubstr("edge-acme:edge-system"));
+}
+
 TEST_F(Install, DryRunWritesNothing) {
   const Finished done = edgectl({"install", kRegistry, "--dry-run"});
   EXPECT_EQ(done.code, 0) << done.err;
