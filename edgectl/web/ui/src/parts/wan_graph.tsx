@@ -85,18 +85,18 @@ export function WanGraph({sdwan}: {sdwan: Sdwan}) {
     stopAt(index);
     box.current?.querySelector<SVGGElement>(`[data-site="${index}"]`)?.focus();
   };
+  const tabStop = Math.min(stop, sites.length - 1);
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const last = sites.length - 1;
-    if (event.key === 'ArrowRight' || event.key === 'ArrowDown') go(stop === last ? 0 : stop + 1);
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowUp') go(stop === 0 ? last : stop - 1);
+    if (event.key === 'ArrowRight' || event.key === 'ArrowDown') go(tabStop === last ? 0 : tabStop + 1);
+    else if (event.key === 'ArrowLeft' || event.key === 'ArrowUp') go(tabStop === 0 ? last : tabStop - 1);
     else if (event.key === 'Home') go(0);
     else if (event.key === 'End') go(last);
-    else if (event.key === 'Enter' || event.key === ' ') open(stop);
+    else if (event.key === 'Enter' || event.key === ' ') open(tabStop);
     else return;
     event.preventDefault();
   };
-  const tabStop = Math.min(stop, sites.length - 1);
   const healths = sites.map(siteHealth);
   return (
     <div ref={box} class="wan-graph" onKeyDown={press}>
