@@ -79,7 +79,7 @@ AccessWatch::Stamp AccessWatch::stamp_of(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return {};
   return {static_cast<std::uint64_t>(status.st_ino), static_cast<std::int64_t>(status.st_size),
-          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+          std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec};
 }
 
 void AccessWatch::read() {

@@ -47,11 +47,11 @@ class AccessWatch {
   void write_metrics(metrics::Exposition& out) const;
 
  private:
-  /// What tells versions of a file apart.
+  /// What tells versions of a file apart, and one that may be read from one that might not.
   struct Stamp {
     std::uint64_t inode = 0;
     std::int64_t size = -1;
-    std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
   struct List {

@@ -1,13 +1,17 @@
 #include "agent/access_watch.h"
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/os/capabilities.h"
 #include "base/test_log.h"
 #include "runtime/policy/test_mmdb.h"
 
@@ -116,6 +120,24 @@ TEST_F(AccessWatchTest, WhatIsAtFaultOrGoneCannotBeUsed) {
   EXPECT_TRUE(becomes([](const AccessFiles& files) { return files.countries == nullptr; }));
   std::filesystem::remove(root_ + "/lists/blocked.txt");
   EXPECT_TRUE(becomes([](const AccessFiles& files) { return files.lists.empty(); }));
+}
+
+/// Rights that come later change neither what the file holds nor when it was written.
+TEST_F(AccessWatchTest, WhatMayBeReadLaterIsReadThen) {
+  put("lists/blocked.txt", "10.0.0.0/8\n");
+  put("country.mmdb", TestMmdb("GeoLite2-Country").country("10.0.0.0/8", "DE").bytes());
+  for (const char* name : {"/lists/blocked.txt", "/country.mmdb"}) ASSERT_EQ(::chmod((root_ + name).c_str(), 0), 0);
+  // Root reads what it has no right to, unless it gives that up: this thread, and those that it starts.
+  std::thread([this] {
+    ASSERT_TRUE(keep_capabilities(0));
+    ASSERT_TRUE(start().ok());
+  }).join();
+  ASSERT_TRUE(becomes([](const AccessFiles& files) { return files.lists.contains("blocked.txt"); }));
+  ASSERT_EQ(files_->lists.at("blocked.txt"), nullptr);
+  ASSERT_EQ(files_->countries, nullptr);
+  for (const char* name : {"/lists/blocked.txt", "/country.mmdb"}) ASSERT_EQ(::chmod((root_ + name).c_str(), 0400), 0);
+  EXPECT_TRUE(becomes(
+      [](const AccessFiles& files) { return has(files, "blocked.txt", "10.0.0.1") && files.countries != nullptr; }));
 }
 
 TEST_F(AccessWatchTest, ADirectoryMayComeLater) {
