@@ -5,31 +5,41 @@
 
 namespace edge::controller {
 
-LimitExchange::Member LimitExchange::join(std::uint64_t seed) {
+LimitExchange::Member LimitExchange::join(const std::string& name, std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
   if (seed_ == 0) seed_ = seed;
-  waiting_[++last_];
-  return last_;
+  Member& member = by_name_[name];
+  members_.erase(member);
+  member = ++last_;
+  members_[member].name = name;
+  return member;
 }
 
 void LimitExchange::leave(Member member) {
   const std::lock_guard lock(mutex_);
-  waiting_.erase(member);
+  const auto found = members_.find(member);
+  if (found == members_.end()) return;
+  by_name_.erase(found->second.name);
+  members_.erase(found);
 }
 
 void LimitExchange::report(Member member, std::span<const LimitUse> uses) {
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
   const std::lock_guard lock(mutex_);
-  for (auto& [other, waiting] : waiting_) {
+  if (!members_.contains(member)) return;
+  for (auto& [other, waiting] : members_) {
     if (other == member) continue;
+    ++waiting.untaken;
+    if (!listens(waiting)) {
+      waiting.uses = {};
+      continue;
+    }
     for (const LimitUse& use : uses) {
-      const auto found = waiting.find(use.key);
-      if (found != waiting.end() && found->second.limit == use.limit) {
+      const auto found = waiting.uses.find(use.key);
+      if (found != waiting.uses.end() && found->second.limit == use.limit) {
         found->second.requests += std::min(use.requests, kMost - found->second.requests);
-      } else if (found == waiting.end() && waiting.size() < kMostWaiting) {
-        waiting.emplace(use.key, use);
-      } else {
-        ++left_out_;
+      } else if (found == waiting.uses.end() && waiting.uses.size() < kMostWaiting) {
+        waiting.uses.emplace(use.key, use);
       }
     }
   }
@@ -37,20 +47,19 @@ void LimitExchange::report(Member member, std::span<const LimitUse> uses) {
 
 LimitExchange::News LimitExchange::take(Member member) {
   const std::lock_guard lock(mutex_);
-  News news{.seed = seed_, .members = static_cast<std::uint32_t>(waiting_.size())};
-  const auto found = waiting_.find(member);
-  if (found == waiting_.end()) return news;
-  auto& waiting = found->second;
-  while (!waiting.empty() && news.uses.size() < kMostTold) {
-    news.uses.push_back(waiting.begin()->second);
-    waiting.erase(waiting.begin());
+  News news{.seed = seed_};
+  const auto found = members_.find(member);
+  if (found != members_.end()) {
+    found->second.untaken = 0;
+    auto& uses = found->second.uses;
+    while (!uses.empty() && news.uses.size() < kMostTold) {
+      news.uses.push_back(uses.begin()->second);
+      uses.erase(uses.begin());
+    }
   }
+  news.members = static_cast<std::uint32_t>(
+      std::ranges::count_if(members_, [this](const auto& one) { return listens(one.second); }));
   return news;
-}
-
-std::uint64_t LimitExchange::left_out() const {
-  const std::lock_guard lock(mutex_);
-  return left_out_;
 }
 
 }  // namespace edge::controller

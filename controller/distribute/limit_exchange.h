@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -26,34 +27,44 @@ class LimitExchange {
   /// Of one report, and of one answer.
   static constexpr std::size_t kMostReported = 1024;
   static constexpr std::size_t kMostTold = 4096;
-  /// That wait for one agent; what comes beyond is left out, and its limit counts it too late or not at all.
+  /// That wait for one agent; what comes beyond is left out, and its limit does not count it there.
   static constexpr std::size_t kMostWaiting = 65'536;
+  /// Reports, times the members, that one may leave untaken: some seconds of all their words, and more than one agent
+  /// may say at once. Then it counts as none of those that share, and nothing waits for it until it takes again.
+  static constexpr std::uint64_t kMostUntaken = 128;
 
   using Member = std::uint64_t;
 
-  /// `seed`: that the agent hashes keys with; the first one's becomes that of all.
-  Member join(std::uint64_t seed);
+  /// `name`: the agent's own; an older member of that name is replaced, and is none any more. `seed`: that the agent
+  /// hashes keys with; the first one's becomes that of all.
+  Member join(const std::string& name, std::uint64_t seed);
+  /// Does nothing for a replaced member.
   void leave(Member member);
-  /// Adds what has passed on `member` to what waits for the others. A count of one key is added up.
+  /// Adds what has passed on `member` to what waits for the others. A count of one key is added up. A replaced member
+  /// is not heard.
   void report(Member member, std::span<const LimitUse> uses);
 
   struct News {
     std::uint64_t seed = 0;
-    std::uint32_t members = 0;
+    std::uint32_t members = 0;  ///< that take what waits for them
     std::vector<LimitUse> uses{};
   };
   /// Takes what waits for the agent, at most kMostTold keys.
   News take(Member member);
 
-  /// Returns how many uses were left out.
-  std::uint64_t left_out() const;
-
  private:
-  mutable std::mutex mutex_;  ///< guards all
-  std::uint64_t seed_ = 0;    ///< 0: none yet. It stays when all agents have gone: those that come back have it
+  struct Waiting {
+    std::string name;
+    std::uint64_t untaken = 0;                           ///< reports of others since it took last
+    std::unordered_map<std::uint64_t, LimitUse> uses{};  ///< by key, which the limit is part of
+  };
+  bool listens(const Waiting& waiting) const { return waiting.untaken <= kMostUntaken * members_.size(); }
+
+  std::mutex mutex_;        ///< guards all
+  std::uint64_t seed_ = 0;  ///< 0: none yet. It stays when all agents have gone: those that come back have it
   Member last_ = 0;
-  std::map<Member, std::unordered_map<std::uint64_t, LimitUse>> waiting_;  ///< by key, which the limit is part of
-  std::uint64_t left_out_ = 0;
+  std::map<Member, Waiting> members_;
+  std::map<std::string, Member> by_name_;
 };
 
 }  // namespace edge::controller

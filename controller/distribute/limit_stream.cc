@@ -28,7 +28,7 @@ class LimitStream final : public Conversation<LimitsUp, LimitsDown> {
     if (up.has_hello() == (member_ != 0)) return Error{ErrorCode::kInvalidArgument, "one hello, as the first word"};
     if (up.has_hello()) {
       if (const auto greeting = read_greeting(up.hello()); !greeting) return greeting.error();
-      member_ = hub_.limits().join(up.seed());
+      member_ = hub_.limits().join(name(), up.seed());
     }
     if (static_cast<std::size_t>(up.uses_size()) > LimitExchange::kMostReported) {
       return Error{ErrorCode::kInvalidArgument, "too many uses of limits in one word"};

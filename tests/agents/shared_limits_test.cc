@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -48,11 +49,15 @@ class World {
   void add_agent() {
     auto agent = std::make_unique<Agent>();
     agent->shared.set({{kLimit, rate_}});
-    agent->member = exchange_.join(1 + agents_.size());
+    agent->member = exchange_.join("agent-" + std::to_string(agents_.size()), 1 + agents_.size());
     // No two speak at the same time.
     agent->speaks_at = now_ + milliseconds(random_() % kInterval.count());
     agent->shared.apply(news_of(exchange_.take(agent->member)), now_, agent->table);
     agents_.push_back(std::move(agent));
+  }
+  /// Members of the exchange that have said hello and never speak.
+  void add_silent(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) exchange_.join("silent-" + std::to_string(i), 1);
   }
   void cut(std::size_t agent, bool is_cut) { agents_[agent]->cut = is_cut; }
 
@@ -249,15 +254,75 @@ TEST(SharedLimits, AnAgentThatComesIsHeardAndHears) {
   EXPECT_LE(static_cast<double>(world.passed()) - before, allowed(three, seconds(20)) + error_bound(three));
 }
 
+/// Agents that never take are none of those that share: out of contact each has its share of those that do.
+TEST(SharedLimits, MembersThatNeverSpeakTakeNoShare) {
+  const Settings settings{90, 30, 3, milliseconds(5)};
+  World world(settings, 1);
+  world.add_silent(6);
+  const std::vector<bool> all(3, true);
+  for (int ms = 0; ms < 120'000; ++ms) world.step(all, 1);
+  for (std::size_t i = 0; i < 3; ++i) world.cut(i, true);
+  const auto contact = std::chrono::duration_cast<milliseconds>(SharedLimits::kContact + 2 * kInterval);
+  for (int ms = 0; ms < contact.count(); ++ms) world.step(all, 1);
+  const double before = static_cast<double>(world.passed());
+  for (int ms = 0; ms < 60'000; ++ms) world.step(all, 1);
+  const double passed = static_cast<double>(world.passed()) - before;
+  EXPECT_LE(passed, allowed(settings, seconds(60)) + 3);
+  EXPECT_GE(passed, 0.95 * 90 * 60) << "not a ninth each";
+}
+
+TEST(LimitExchange, KeepsNothingForAMemberThatNeverTakes) {
+  LimitExchange exchange;
+  const auto speaker = exchange.join("one", 5);
+  const auto idle = exchange.join("two", 6);
+  const std::vector<LimitUse> uses = {{1, 1, 1}};
+  for (std::uint64_t i = 0; i < 2 * LimitExchange::kMostUntaken; ++i) {
+    exchange.report(speaker, uses);
+    EXPECT_EQ(exchange.take(speaker).members, 2U);
+  }
+  exchange.report(speaker, uses);
+  EXPECT_EQ(exchange.take(speaker).members, 1U);
+  exchange.report(speaker, uses);
+  // It has what comes after it has taken, and nothing of before.
+  const auto first = exchange.take(idle);
+  EXPECT_TRUE(first.uses.empty());
+  EXPECT_EQ(first.members, 2U);
+  exchange.report(speaker, uses);
+  EXPECT_EQ(exchange.take(idle).uses, uses);
+  EXPECT_EQ(exchange.take(speaker).members, 2U);
+}
+
+TEST(LimitExchange, HasOneMemberOfAName) {
+  LimitExchange exchange;
+  const auto other = exchange.join("other", 5);
+  LimitExchange::Member last = 0;
+  std::vector<LimitExchange::Member> older;
+  for (int i = 0; i < 40; ++i) {
+    if (last != 0) older.push_back(last);
+    last = exchange.join("one", 6);
+  }
+  EXPECT_EQ(exchange.take(other).members, 2U);
+  const std::vector<LimitUse> uses = {{1, 1, 1}};
+  for (const auto member : older) {
+    exchange.report(member, uses);
+    EXPECT_TRUE(exchange.take(member).uses.empty());
+    exchange.leave(member);
+  }
+  EXPECT_TRUE(exchange.take(other).uses.empty()) << "a replaced member is not heard";
+  exchange.report(other, uses);
+  EXPECT_EQ(exchange.take(last).uses, uses) << "it stays when those that it replaced leave";
+  exchange.leave(last);
+  EXPECT_EQ(exchange.take(other).members, 1U);
+}
+
 TEST(LimitExchange, IsBoundedForAMemberThatDoesNotListen) {
   LimitExchange exchange;
-  const auto speaker = exchange.join(5);
-  const auto deaf = exchange.join(6);
+  const auto speaker = exchange.join("one", 5);
+  const auto deaf = exchange.join("two", 6);
   std::vector<LimitUse> uses;
   for (std::uint64_t key = 0; key < LimitExchange::kMostWaiting + 10; ++key) uses.push_back({1, key, 1});
   exchange.report(speaker, uses);
   exchange.report(speaker, {{{1, 3, ~std::uint32_t{0}}}});
-  EXPECT_EQ(exchange.left_out(), 10U);
   std::size_t told = 0;
   for (;;) {
     const auto news = exchange.take(deaf);
@@ -273,7 +338,7 @@ TEST(LimitExchange, IsBoundedForAMemberThatDoesNotListen) {
   exchange.leave(deaf);
   EXPECT_EQ(exchange.take(speaker).members, 1U);
   exchange.leave(speaker);
-  EXPECT_EQ(exchange.take(exchange.join(9)).seed, 5U) << "it outlives the agents";
+  EXPECT_EQ(exchange.take(exchange.join("three", 9)).seed, 5U) << "it outlives the agents";
 }
 
 }  // namespace
