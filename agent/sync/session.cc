@@ -87,7 +87,6 @@ struct RemoteConnection {
   grpc::ClientContext question_context;
   grpc::ClientContext address_context;
   grpc::ClientContext link_context;
-  grpc::ClientContext limit_context;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ProgramsUp, v1::ProgramsDown>> programs;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ValuesUp, v1::ValuesDown>> values;
   std::mutex program_writes;  ///< gRPC takes one write at a time
@@ -98,6 +97,7 @@ struct RemoteConnection {
   std::condition_variable changed;
   bool stopping = false;
   bool programs_ended = false;
+  std::unique_ptr<grpc::ClientContext> limit_context;  ///< of the stream that is open, or was last
   std::thread program_thread;
   std::thread value_thread;
   std::thread report_thread;
@@ -120,6 +120,7 @@ struct RemoteConnection {
   void hear_addresses();
   void exchange_links();
   void exchange_limits();
+  Status exchange_limits_once();
   ProgramBytes running() {
     const std::lock_guard lock(mutex);
     return words.running;
@@ -340,38 +341,59 @@ void RemoteConnection::exchange_links() {
   if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
 }
 
-/// Word for word: what has passed here, and the answer with what has passed on the others. Requests wait for neither. A
+/// Only while there are limits to share, so that the controller counts and keeps nothing for agents without them. A
 /// controller that does not know of limits is followed all the same.
 void RemoteConnection::exchange_limits() {
-  const auto stream = stub->Limits(&limit_context);
+  for (;;) {
+    {
+      std::unique_lock lock(mutex);
+      while (!stopping && !reports.limits->shares_limits()) changed.wait_for(lock, kLimitWords);
+      if (stopping) return;
+      limit_context = std::make_unique<grpc::ClientContext>();
+    }
+    const Status status = exchange_limits_once();
+    if (status) continue;
+    if (status.error().code != ErrorCode::kUnimplemented) inbox.end(status.error());
+    return;
+  }
+}
+
+/// Word for word: what has passed here, and the answer with what has passed on the others. Requests wait for neither.
+/// Returns when no limit is shared any more, or why the stream has ended.
+Status RemoteConnection::exchange_limits_once() {
+  const auto stream = stub->Limits(limit_context.get());
   runtime::Server& limits = *reports.limits;
   v1::LimitsUp up;
   *up.mutable_hello() = hello();
   up.set_seed(limits.shared_limit_seed());
   v1::LimitsDown down;
   runtime::SharedNews news;
-  for (;;) {
-    if (up.has_hello() || limits.shares_limits()) {
-      for (const runtime::SharedUse& use : limits.take_shared_uses(kMostLimitUses)) {
-        auto& into = *up.add_uses();
-        into.set_limit(use.limit);
-        into.set_key(use.key);
-        into.set_requests(use.requests);
-      }
-      if (!stream->Write(up) || !stream->Read(&down)) break;
-      news.seed = down.seed();
-      news.members = down.members();
-      news.uses.clear();
-      for (const auto& use : down.uses()) news.uses.push_back({use.limit(), use.key(), use.requests()});
-      limits.apply_shared_news(news);
-      up.Clear();
+  bool shares = true;
+  while (shares) {
+    for (const runtime::SharedUse& use : limits.take_shared_uses(kMostLimitUses)) {
+      auto& into = *up.add_uses();
+      into.set_limit(use.limit);
+      into.set_key(use.key);
+      into.set_requests(use.requests);
     }
+    if (!stream->Write(up) || !stream->Read(&down)) break;
+    news.seed = down.seed();
+    news.members = down.members();
+    news.uses.clear();
+    for (const auto& use : down.uses()) news.uses.push_back({use.limit(), use.key(), use.requests()});
+    limits.apply_shared_news(news);
+    up.Clear();
     std::unique_lock lock(mutex);
     if (changed.wait_for(lock, kLimitWords, [this] { return stopping; })) break;
+    shares = limits.shares_limits();
   }
-  limit_context.TryCancel();
+  limit_context->TryCancel();
   const grpc::Status status = stream->Finish();
-  if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
+  if (shares) return error_of(status);
+  // What has passed limits that are gone is not told when others come.
+  while (!limits.take_shared_uses(kMostLimitUses).empty()) {
+  }
+  return {};
 }
 
 /// A controller that does not know of questions is followed all the same.
@@ -414,7 +436,10 @@ RemoteSession::~RemoteSession() {
   impl_->question_context.TryCancel();
   impl_->address_context.TryCancel();
   impl_->link_context.TryCancel();
-  impl_->limit_context.TryCancel();
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->limit_context) impl_->limit_context->TryCancel();
+  }
   if (leave.joinable()) leave.join();
   if (impl_->program_thread.joinable()) impl_->program_thread.join();
   if (impl_->value_thread.joinable()) impl_->value_thread.join();
