@@ -46,6 +46,12 @@ class SharedLimits : public Parts {
     return count;
   }
 
+  /// Whether the agent's program comes to have the policy, or to have it no more.
+  static bool becomes_limited(const ProxyProcess& agent, bool limited) {
+    return eventually([&] {
+      return (Scraped(agent.metrics_port).text().find("policy=\"default/together\"") != std::string::npos) == limited;
+    });
+  }
   static bool share_is(const ProxyProcess& agent, int share) {
     return eventually([&] { return Scraped(agent.metrics_port).number("edge_shared_limit_share") == share; });
   }
@@ -57,12 +63,14 @@ TEST_F(SharedLimits, HoldOnThreeAgentsTogetherAndWithoutTheControllerByShares) {
   std::array<std::unique_ptr<ProxyProcess>, 3> agents = {agent("one"), agent("two"), agent("three")};
   Api api(dir_ / "api/kubeconfig");
   api.apply_world(backend_.port);
-  for (const std::string name : {"a", "b", "c", "d"}) api.apply(route(name, "/" + name));
-  api.apply(own("ProxyPolicy", "together",
-                {{"type", "RateLimit"},
-                 {"targetRef", {{"kind", "ProxyGateway"}, {"name", "gw"}}},
-                 {"rateLimit",
-                  {{"scope", "Cluster"}, {"limits", {{{"requests", kBurst}, {"per", "Day"}, {"keys", {"path"}}}}}}}}));
+  for (const std::string name : {"a", "b", "c", "d", "e"}) api.apply(route(name, "/" + name));
+  const Json policy =
+      own("ProxyPolicy", "together",
+          {{"type", "RateLimit"},
+           {"targetRef", {{"kind", "ProxyGateway"}, {"name", "gw"}}},
+           {"rateLimit",
+            {{"scope", "Cluster"}, {"limits", {{{"requests", kBurst}, {"per", "Day"}, {"keys", {"path"}}}}}}}});
+  api.apply(policy);
   ASSERT_TRUE(eventually([&] { return api.says("ProxyPolicy", "together", "Programmed", "True"); }))
       << api.get("ProxyPolicy", "together").dump();
   std::array<int, 3> ports{};
@@ -71,9 +79,7 @@ TEST_F(SharedLimits, HoldOnThreeAgentsTogetherAndWithoutTheControllerByShares) {
     ports[i] = agents[i]->port;
     ASSERT_NE(ports[i], 0);
     ASSERT_TRUE(answers(ports[i], "/c", "200"));
-    ASSERT_TRUE(eventually([&] {
-      return Scraped(agents[i]->metrics_port).text().find("policy=\"default/together\"") != std::string::npos;
-    })) << Scraped(agents[i]->metrics_port).text();
+    ASSERT_TRUE(becomes_limited(*agents[i], true));
     ASSERT_TRUE(share_is(*agents[i], 1));
   }
 
@@ -91,6 +97,20 @@ TEST_F(SharedLimits, HoldOnThreeAgentsTogetherAndWithoutTheControllerByShares) {
   EXPECT_GE(all, kBurst);
   EXPECT_LE(all, 3 * kBurst);
   for (const int port : ports) EXPECT_EQ(passed_until_refused(port, "/b"), 0);
+
+  // The limit goes and comes again: agents stop to talk about it, and begin anew.
+  api.remove("ProxyPolicy", "together");
+  for (const auto& agent : agents) ASSERT_TRUE(becomes_limited(*agent, false));
+  for (const int port : ports) EXPECT_EQ(passed(port, "/c", kBurst + 50), kBurst + 50);
+  for (const auto& agent : agents) ASSERT_TRUE(share_is(*agent, 3)) << "they are out of contact";
+  api.apply(policy);
+  for (const auto& agent : agents) {
+    ASSERT_TRUE(becomes_limited(*agent, true));
+    ASSERT_TRUE(share_is(*agent, 1));
+  }
+  EXPECT_EQ(passed(ports[0], "/e", kBurst + 50), kBurst);
+  EXPECT_LT(passed_until_refused(ports[1], "/e"), kBurst);
+  EXPECT_LT(passed_until_refused(ports[2], "/e"), kBurst);
 
   // The controller is killed. Requests are answered all the same, and each agent has a third.
   control->send_signal(SIGKILL);
