@@ -88,7 +88,9 @@ Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
     }
     for (const v1::ClusterEndpoint& endpoint : from.cluster_endpoints()) {
       auto read = endpoint_of(endpoint.endpoint());
-      if (!read || !program::is_cluster_name(endpoint.cluster())) return contradiction("a gateway that is none");
+      if (!read || !program::is_cluster_name(endpoint.cluster())) {
+        return value_contradiction("a gateway that is none");
+      }
       read->cluster = endpoint.cluster();
       read->healthy_percent = static_cast<std::uint8_t>(std::min(100u, endpoint.healthy_percent()));
       backend.endpoints.push_back(*std::move(read));

@@ -309,7 +309,8 @@ void Traffic::load() {
                .until = time_of(integer_in(identity, "until"))};
   for (const json& one : list_in(root, "clusters")) {
     ClusterNews news = news_in(one);
-    if (!news.cluster.empty()) set_known(std::string(news.cluster), std::move(news));
+    std::string cluster = news.cluster;
+    if (!cluster.empty()) set_known(std::move(cluster), std::move(news));
   }
   const json& said = member_in(root, "exports");
   if (said.is_object()) {

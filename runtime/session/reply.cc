@@ -1,5 +1,6 @@
 #include "runtime/session/reply.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text/ascii.h"
@@ -48,6 +49,17 @@ void write_grpc_reply(const Reply& reply, const ReplyContext& context, net::http
   out.field("Content-Length", std::uint64_t{0});
   out.field("grpc-status", static_cast<std::uint64_t>(grpc_status(reply.status)));
   out.field("grpc-message", reply.text.empty() ? phrase : reply.text);
+}
+
+/// Without Content-Type, which gRPC's own has taken the place of: the body that it was of is not sent.
+void write_fields_of_grpc(std::string_view lines, net::http1::HeadWriter& out) {
+  constexpr std::string_view kType = "content-type:";
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find("\r\n"), lines.size() - 2) + 2;
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(end);
+    if (!equals_ignoring_case(line.substr(0, kType.size()), kType)) out.lines(line);
+  }
 }
 
 // Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
@@ -104,7 +116,11 @@ std::string_view write_reply(const Reply& reply, const ReplyContext& context, ne
   }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));
   if (context.shows_reason) out.field("X-Edge-Reason", reply.reason);
-  out.lines(reply.fields);
+  if (grpc) {
+    write_fields_of_grpc(reply.fields, out);
+  } else {
+    out.lines(reply.fields);
+  }
   if (context.added != nullptr) context.added->write(out, nullptr);
   if (!context.connection.empty()) out.field("Connection", context.connection);
   out.finish();

@@ -97,6 +97,9 @@ TEST_F(SharedLimits, HoldOnThreeAgentsTogetherAndWithoutTheControllerByShares) {
   EXPECT_GE(all, kBurst);
   EXPECT_LE(all, 3 * kBurst);
   for (const int port : ports) EXPECT_EQ(passed_until_refused(port, "/b"), 0);
+  for (const auto& agent : agents) {
+    EXPECT_EQ(Scraped(agent->metrics_port).number("edge_shared_limit_untold_total"), 0) << "two keys are few";
+  }
 
   // The limit goes and comes again: agents stop to talk about it, and begin anew.
   api.remove("ProxyPolicy", "together");
