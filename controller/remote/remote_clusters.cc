@@ -89,6 +89,7 @@ const std::pair<const std::string, RemoteSpec>& RemoteClusters::holder_of(const 
 
 void RemoteClusters::put(const std::string& name_space, const std::string& name, RemoteSpec spec) {
   std::optional<Said> said;
+  std::vector<Ended> ended;
   bool changed = false;
   {
     const std::lock_guard lock(mutex_);
@@ -99,6 +100,9 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
     Entry& entry = entries_[name];
     entry.was_connected = entry.was_connected || spec.was_connected;
     entry.specs.insert_or_assign(name_space, std::move(spec));
+    // At once: were the next look at the clock awaited, a connection would outlive a short suspension, and what the
+    // cluster exports, which is said once a connection, would be forgotten.
+    static_cast<void>(end_at_fault(name, entry, ended));
     const Heartbeat& heartbeat = holder_of(entry).second.heartbeat;
     if (entry.link && entry.link->heartbeat() != heartbeat) {
       entry.link->set_heartbeat(heartbeat, now());
@@ -108,6 +112,7 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
     changed = refresh(name, entry);
     if (options_.traffic != nullptr) need_thread();
   }
+  for (const Ended& one : ended) one.connection->end(one.why);
   if (said) said->connection->say(std::move(said->words));
   tell_traffic();
   wake_.notify_all();
@@ -145,6 +150,7 @@ void RemoteClusters::synced() {
 /// one would be forgotten.
 void RemoteClusters::tell_traffic() {
   if (options_.traffic == nullptr || authority_ == nullptr) return;
+  const std::lock_guard turn(traffic_turn_);
   std::map<std::string, TrafficTerms> terms;
   {
     const std::lock_guard lock(mutex_);
@@ -291,7 +297,6 @@ Status RemoteClusters::hear(const Connection& connection, const Word& word) {
   std::optional<Said> said;
   bool changed = false;
   Status status;
-  std::string exporter;
   {
     const std::lock_guard lock(mutex_);
     Entry* const entry = entry_of(connection);
@@ -305,16 +310,27 @@ Status RemoteClusters::hear(const Connection& connection, const Word& word) {
     }
     std::vector<Word> words = entry->link->due(own_report(), now());
     if (!words.empty()) said = Said{entry->connection, std::move(words)};
-    if (status) exporter = connected_.at(&connection);
     changed = refresh(connected_.at(&connection), *entry);
   }
   const auto* const exports = std::get_if<Exports>(&word);
-  if (exports != nullptr && options_.traffic != nullptr && !exporter.empty()) {
-    options_.traffic->take_exports(exporter, *exports);
-  }
+  if (status && exports != nullptr) take_exports(connection, *exports);
   if (said) said->connection->say(std::move(said->words));
   announce(changed);
   return status;
+}
+
+/// In turn with `tell_traffic`: what is told of a moment before the cluster was let in does not forget them.
+void RemoteClusters::take_exports(const Connection& connection, const Exports& exports) {
+  if (options_.traffic == nullptr) return;
+  const std::lock_guard turn(traffic_turn_);
+  std::string cluster;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = connected_.find(&connection);
+    if (known == connected_.end()) return;
+    cluster = known->second;
+  }
+  options_.traffic->take_exports(cluster, exports);
 }
 
 void RemoteClusters::left(const Connection& connection, const std::string& why) {
@@ -386,6 +402,16 @@ void RemoteClusters::close(Entry& entry, const Error& why, std::vector<Ended>& e
   entry.last_error = why.text;
 }
 
+/// Ends its connection where there is a reason to. \returns whether there was.
+bool RemoteClusters::end_at_fault(const std::string& name, Entry& entry, std::vector<Ended>& ended) {
+  const auto fault = entry.link ? fault_of(name, entry) : std::nullopt;
+  if (!fault) return false;
+  if (!refusal_of(fault->code).empty()) refuse(name, entry, *fault);
+  close(entry, *fault, ended);
+  options_.log.warn("a cluster is connected no longer", {{"cluster", name}, {"reason", fault->text}});
+  return true;
+}
+
 void RemoteClusters::tick() {
   std::vector<Ended> ended;
   std::vector<Said> said;
@@ -403,11 +429,7 @@ void RemoteClusters::tick() {
     for (auto& [name, entry] : entries_) {
       if (!entry.link) continue;
       const bool lost = entry.link->is_lost(time);
-      if (const auto fault = fault_of(name, entry)) {
-        if (!refusal_of(fault->code).empty()) refuse(name, entry, *fault);
-        close(entry, *fault, ended);
-        options_.log.warn("a cluster is connected no longer", {{"cluster", name}, {"reason", fault->text}});
-      } else {
+      if (!end_at_fault(name, entry, ended)) {
         std::vector<Word> words = entry.link->due(own_report(), time);
         if (trust) words.emplace_back(*trust);
         add_news(name, entry, words);

@@ -179,17 +179,21 @@ class RemoteClusters {
   bool refresh(const std::string& name, Entry& entry);
   std::optional<Error> fault_of(const std::string& name, Entry& entry) const;
   void close(Entry& entry, const Error& why, std::vector<Ended>& ended);
+  bool end_at_fault(const std::string& name, Entry& entry, std::vector<Ended>& ended);
   Report own_report() const;
   Entry* entry_of(const Connection& connection);
   void refuse(const std::string& name, Entry& entry, const Error& why);
   void add_news(const std::string& name, Entry& entry, std::vector<Word>& words) const;
   void tell_traffic();
+  void take_exports(const Connection& connection, const Exports& exports);
   void announce(bool changed);
   void run();
   void need_thread();
 
   const RemoteClustersOptions options_;
   Authority* authority_ = nullptr;
+  std::mutex
+      traffic_turn_;  ///< held before `mutex_` by who tells `options_.traffic`, so that of two the later comes last
   mutable std::mutex mutex_;  ///< guards all that follows
   std::condition_variable wake_;
   std::map<std::string, Entry> entries_;

@@ -280,6 +280,20 @@ TEST_F(HubTest, SuspendedAndDeletedClustersAreKeptOut) {
   EXPECT_EQ(unknown.ended()->code, ErrorCode::kNotFound);
 }
 
+// What a cluster exports is said once a connection: one that outlived it would leave the hub without.
+TEST_F(HubTest, AShortSuspensionEndsTheConnection) {
+  const RemoteIdentity identity = invite();
+  Caller caller(identity);
+  caller.greet();
+  ASSERT_TRUE(caller.welcomed());
+  put(/*suspended=*/true);
+  put(/*suspended=*/false);
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kUnavailable);
+  Caller again(identity);
+  again.greet();
+  EXPECT_TRUE(again.welcomed());
+}
+
 TEST_F(HubTest, AnAgentsCertificateIsNoClusters) {
   const auto key = net::tls::make_private_key();
   ASSERT_TRUE(key);
