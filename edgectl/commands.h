@@ -11,7 +11,7 @@ namespace edge::edgectl {
 
 inline constexpr std::string_view kName = "edgectl";
 
-// Headings of `edgectl --help`, in this order.
+// Headings of `edgectl --help`, in this order; commands/ has a folder for each.
 inline constexpr std::string_view kFilesGroup = "Check, compile and compare configuration";
 inline constexpr std::string_view kClusterGroup = "Install on a cluster";
 inline constexpr std::string_view kObjectsGroup = "Read and change objects";

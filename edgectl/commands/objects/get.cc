@@ -10,7 +10,7 @@
 #include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
-#include "edgectl/commands/certificates.h"
+#include "edgectl/commands/objects/certificates.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/gateway_api.h"
 #include "edgectl/resources/output.h"

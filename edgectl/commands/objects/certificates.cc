@@ -1,4 +1,4 @@
-#include "edgectl/commands/certificates.h"
+#include "edgectl/commands/objects/certificates.h"
 
 #include <algorithm>
 #include <ctime>
