@@ -1,4 +1,4 @@
-#include "edgectl/web/api/certificate_list.h"
+#include "edgectl/web/api/views/certificate_list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,12 +9,12 @@
 #include "base/os/idle_memory.h"
 #include "base/text/json.h"
 #include "edgectl/web/access/reply_filter.h"
-#include "edgectl/web/api/address_list.h"
 #include "edgectl/web/api/explain_request.h"
 #include "edgectl/web/api/object_reply.h"
-#include "edgectl/web/api/policy_cover.h"
 #include "edgectl/web/api/replies.h"
-#include "edgectl/web/api/wan_view.h"
+#include "edgectl/web/api/views/address_list.h"
+#include "edgectl/web/api/views/policy_cover.h"
+#include "edgectl/web/api/views/wan_view.h"
 #include "edgectl/web/server/guard.h"
 
 namespace edge::edgectl::web {

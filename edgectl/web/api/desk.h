@@ -19,8 +19,8 @@
 #include "edgectl/web/api/call_waiters.h"
 #include "edgectl/web/api/compiler_calls.h"
 #include "edgectl/web/api/draft_text.h"
-#include "edgectl/web/api/fleet.h"
 #include "edgectl/web/api/object_store.h"
+#include "edgectl/web/api/views/fleet.h"
 #include "edgectl/web/server/jobs.h"
 #include "net/server/message.h"
 

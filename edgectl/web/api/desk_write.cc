@@ -6,8 +6,8 @@
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/web/api/desk.h"
-#include "edgectl/web/api/progress_json.h"
 #include "edgectl/web/api/replies.h"
+#include "edgectl/web/api/views/progress_json.h"
 
 namespace edge::edgectl::web {
 namespace {

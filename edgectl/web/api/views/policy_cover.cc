@@ -1,4 +1,4 @@
-#include "edgectl/web/api/policy_cover.h"
+#include "edgectl/web/api/views/policy_cover.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "edgectl/web/api/topology.h"
+#include "edgectl/web/api/views/topology.h"
 
 #include <algorithm>
 #include <set>

@@ -10,9 +10,9 @@
 #include "base/text/json.h"
 #include "edgectl/web/access/reply_filter.h"
 #include "edgectl/web/api/api.h"
-#include "edgectl/web/api/certificate_list.h"
 #include "edgectl/web/api/replies.h"
-#include "edgectl/web/api/topology.h"
+#include "edgectl/web/api/views/certificate_list.h"
+#include "edgectl/web/api/views/topology.h"
 #include "net/server/target.h"
 
 namespace edge::edgectl::web {

@@ -1,4 +1,4 @@
-#include "edgectl/web/api/fleet.h"
+#include "edgectl/web/api/views/fleet.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "base/text/json.h"
 #include "edgectl/agents/agent_traffic.h"
 #include "edgectl/resources/agents.h"
-#include "edgectl/web/api/progress_json.h"
+#include "edgectl/web/api/views/progress_json.h"
 
 namespace edge::edgectl::web {
 namespace {

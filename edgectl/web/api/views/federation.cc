@@ -1,4 +1,4 @@
-#include "edgectl/web/api/federation.h"
+#include "edgectl/web/api/views/federation.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "edgectl/web/api/traces.h"
+#include "edgectl/web/api/views/traces.h"
 
 #include <algorithm>
 #include <charconv>

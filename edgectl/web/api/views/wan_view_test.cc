@@ -1,4 +1,4 @@
-#include "edgectl/web/api/wan_view.h"
+#include "edgectl/web/api/views/wan_view.h"
 
 #include <string>
 

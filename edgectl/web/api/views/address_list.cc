@@ -1,4 +1,4 @@
-#include "edgectl/web/api/address_list.h"
+#include "edgectl/web/api/views/address_list.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "edgectl/web/api/progress_json.h"
+#include "edgectl/web/api/views/progress_json.h"
 
 #include <algorithm>
 #include <utility>
