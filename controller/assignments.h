@@ -18,7 +18,7 @@
 
 #include "base/labels.h"
 #include "base/log.h"
-#include "controller/distribute/node_labels.h"
+#include "controller/distribute/agents/node_labels.h"
 #include "controller/distribute/site_links.h"
 #include "controller/distribute/virtual_addresses.h"
 #include "controller/reconcile/program_builder.h"

@@ -15,7 +15,7 @@
 #include "controller/cluster.h"
 #include "controller/connected_clusters.h"
 #include "controller/controller_metrics.h"
-#include "controller/distribute/node_groups.h"
+#include "controller/distribute/agents/node_groups.h"
 #include "controller/publish/groups.h"
 #include "controller/publish/own_secrets.h"
 #include "controller/reconcile/reconcile_loop.h"

@@ -11,7 +11,7 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 
 #include "controller/distribute/hub.h"
-#include "controller/distribute/streams.h"
+#include "controller/distribute/streams/streams.h"
 #include "net/server/acceptor.h"
 #include "net/socket.h"
 

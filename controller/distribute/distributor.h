@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "controller/distribute/local_agent.h"
 #include "controller/distribute/progress.h"
 #include "controller/distribute/questions.h"

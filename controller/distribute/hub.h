@@ -21,7 +21,7 @@
 #include "base/labels.h"
 #include "base/log.h"
 #include "controller/authority/authority.h"
-#include "controller/distribute/agent_registry.h"
+#include "controller/distribute/agents/agent_registry.h"
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/limit_exchange.h"
 #include "controller/distribute/publication.h"

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "controller/distribute/progress.h"
 
 namespace edge::controller {

@@ -5,9 +5,9 @@
 
 #include "controller/authority/remote_identity.h"
 #include "controller/distribute/caller.h"
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/streams.h"
+#include "controller/distribute/streams/conversation.h"
+#include "controller/distribute/streams/streams.h"
 #include "schemas/agent.grpc.pb.h"
 
 namespace edge::controller {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "controller/distribute/address_message.h"
 #include "controller/distribute/hub.h"
-#include "controller/distribute/link_message.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/report_message.h"
+#include "controller/distribute/streams/address_message.h"
+#include "controller/distribute/streams/link_message.h"
+#include "controller/distribute/streams/report_message.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {

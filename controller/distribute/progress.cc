@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "controller/distribute/hub.h"
-#include "controller/distribute/streams.h"
+#include "controller/distribute/streams/streams.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "program/format/file.h"
 
 namespace edge::agent::v1 {

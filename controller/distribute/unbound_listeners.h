@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 
 namespace edge::controller {
 

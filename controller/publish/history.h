@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "controller/publish/cause.h"
 #include "program/values/endpoints.h"
 

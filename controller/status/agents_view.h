@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "controller/federation/run/federation.h"
 #include "controller/remote/remote_clusters.h"
 #include "controller/status/wan_view.h"

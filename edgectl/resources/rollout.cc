@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "edgectl/resources/table.h"
 
 namespace edge::edgectl {

@@ -7,7 +7,7 @@
 #include "agent/received/received_values.h"
 #include "agent/sync/report.h"
 #include "base/hash.h"
-#include "controller/distribute/agent_registry.h"
+#include "controller/distribute/agents/agent_registry.h"
 #include "controller/distribute/program_feed.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/publication.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "controller/distribute/agent_registry.h"
+#include "controller/distribute/agents/agent_registry.h"
 
 namespace edge::relay::v1 {
 class AgentChange;

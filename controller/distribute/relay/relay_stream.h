@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/relay/streams.h"
+#include "controller/distribute/streams/conversation.h"
 
 namespace edge::controller {
 

@@ -4,8 +4,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/caller.h"
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/relay/streams.h"
+#include "controller/distribute/streams/conversation.h"
 #include "schemas/relay.grpc.pb.h"
 
 namespace edge::controller {

@@ -3,10 +3,10 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/limit_exchange.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/streams.h"
+#include "controller/distribute/streams/conversation.h"
+#include "controller/distribute/streams/streams.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {

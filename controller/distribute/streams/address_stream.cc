@@ -2,11 +2,11 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/address_message.h"
 #include "controller/distribute/caller.h"
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/streams.h"
+#include "controller/distribute/streams/address_message.h"
+#include "controller/distribute/streams/conversation.h"
+#include "controller/distribute/streams/streams.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {

@@ -1,4 +1,4 @@
-#include "controller/distribute/node_groups.h"
+#include "controller/distribute/agents/node_groups.h"
 
 #include <filesystem>
 #include <string>

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "controller/distribute/agent_state.h"
+#include "controller/distribute/agents/agent_state.h"
 #include "controller/distribute/site_links.h"
 
 namespace edge::controller {

@@ -1,4 +1,4 @@
-#include "controller/distribute/node_labels.h"
+#include "controller/distribute/agents/node_labels.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "controller/distribute/link_message.h"
+#include "controller/distribute/streams/link_message.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,9 +4,9 @@
 #include <grpcpp/grpcpp.h>
 
 #include "controller/distribute/caller.h"
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/program_feed.h"
 #include "controller/distribute/protocol.h"
+#include "controller/distribute/streams/conversation.h"
 #include "program/cpu.h"
 #include "schemas/agent.pb.h"
 

@@ -1,4 +1,4 @@
-#include "controller/distribute/report_message.h"
+#include "controller/distribute/streams/report_message.h"
 
 #include <algorithm>
 

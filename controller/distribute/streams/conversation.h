@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "controller/distribute/hub.h"
-#include "controller/distribute/streams.h"
+#include "controller/distribute/streams/streams.h"
 
 namespace edge::controller {
 

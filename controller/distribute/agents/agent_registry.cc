@@ -1,4 +1,4 @@
-#include "controller/distribute/agent_registry.h"
+#include "controller/distribute/agents/agent_registry.h"
 
 #include <algorithm>
 

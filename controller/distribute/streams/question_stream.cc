@@ -3,9 +3,9 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/questions.h"
+#include "controller/distribute/streams/conversation.h"
 #include "schemas/agent.pb.h"
 
 namespace edge::controller {

@@ -1,7 +1,7 @@
 // A report of an agent as the registry takes it.
 #pragma once
 
-#include "controller/distribute/agent_registry.h"
+#include "controller/distribute/agents/agent_registry.h"
 
 namespace edge::agent::v1 {
 class Report;

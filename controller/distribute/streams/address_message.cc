@@ -1,4 +1,4 @@
-#include "controller/distribute/address_message.h"
+#include "controller/distribute/streams/address_message.h"
 
 #include "schemas/agent.pb.h"
 

@@ -1,8 +1,8 @@
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/conversation.h"
 #include "controller/distribute/protocol.h"
-#include "controller/distribute/report_message.h"
+#include "controller/distribute/streams/conversation.h"
+#include "controller/distribute/streams/report_message.h"
 #include "controller/distribute/values_feed.h"
 #include "schemas/agent.pb.h"
 
