@@ -7,8 +7,8 @@
 #include "program/evaluate/path_rules.h"
 #include "program/scheme_redirect.h"
 #include "runtime/match/decide.h"
-#include "runtime/session/client_address.h"
-#include "runtime/session/client_certificate.h"
+#include "runtime/session/accept/client_address.h"
+#include "runtime/session/accept/client_certificate.h"
 #include "runtime/session/thread_program.h"
 
 namespace edge::runtime {

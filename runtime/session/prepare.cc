@@ -4,8 +4,8 @@
 
 #include "net/http2/tcp_tunnel.h"
 #include "program/filters.h"
-#include "runtime/session/client_address.h"
-#include "runtime/session/client_certificate.h"
+#include "runtime/session/accept/client_address.h"
+#include "runtime/session/accept/client_certificate.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/grpc.h"
 #include "runtime/session/phases.h"

@@ -25,7 +25,7 @@
 #include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/shared_limits.h"
-#include "runtime/session/loop_probe.h"
+#include "runtime/session/server/loop_probe.h"
 #include "runtime/session/udp/handed_flow.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"

@@ -12,7 +12,7 @@
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/ip_access.h"
 #include "runtime/policy/policies.h"
-#include "runtime/session/entrance.h"
+#include "runtime/session/accept/entrance.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/tls/store.h"
 #include "runtime/upstream/pool/backend_pool.h"

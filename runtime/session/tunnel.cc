@@ -5,7 +5,7 @@
 
 #include "net/http1/parse.h"
 #include "net/http2/tcp_tunnel.h"
-#include "runtime/session/client_address.h"
+#include "runtime/session/accept/client_address.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/balance/split.h"
 #include "runtime/upstream/relay/byte_pump.h"

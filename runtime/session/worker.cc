@@ -11,10 +11,10 @@
 #include <fcntl.h>
 
 #include "base/os/thread_priority.h"
-#include "runtime/session/client_certificate.h"
-#include "runtime/session/greeting.h"
+#include "runtime/session/accept/client_certificate.h"
+#include "runtime/session/accept/greeting.h"
+#include "runtime/session/accept/tls_handshake.h"
 #include "runtime/session/session.h"
-#include "runtime/session/tls_handshake.h"
 
 namespace edge::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/hostname.h"
-#include "runtime/session/client_hello.h"
+#include "runtime/session/accept/client_hello.h"
 #include "tests/fuzz/require.h"
 
 namespace {

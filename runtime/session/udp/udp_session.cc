@@ -7,7 +7,7 @@
 
 #include "net/marked_socket.h"
 #include "net/proxy_protocol.h"
-#include "runtime/session/client_address.h"
+#include "runtime/session/accept/client_address.h"
 #include "runtime/session/udp/udp_batches.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/balance/split.h"

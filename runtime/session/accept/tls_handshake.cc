@@ -1,10 +1,10 @@
-#include "runtime/session/tls_handshake.h"
+#include "runtime/session/accept/tls_handshake.h"
 
 #include <algorithm>
 
-#include "runtime/session/client_certificate.h"
+#include "runtime/session/accept/client_certificate.h"
+#include "runtime/session/accept/plain_http.h"
 #include "runtime/session/http2_session.h"
-#include "runtime/session/plain_http.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tunnel.h"
 #include "runtime/session/worker.h"

@@ -1,4 +1,4 @@
-#include "runtime/session/client_address.h"
+#include "runtime/session/accept/client_address.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,12 @@
-#include "runtime/session/greeting.h"
+#include "runtime/session/accept/greeting.h"
 
 #include <algorithm>
 
 #include "net/proxy_protocol.h"
 #include "runtime/match/decide.h"
-#include "runtime/session/plain_http.h"
+#include "runtime/session/accept/plain_http.h"
+#include "runtime/session/accept/tls_handshake.h"
 #include "runtime/session/session.h"
-#include "runtime/session/tls_handshake.h"
 #include "runtime/session/tunnel.h"
 #include "runtime/session/worker.h"
 

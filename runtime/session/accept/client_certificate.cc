@@ -1,4 +1,4 @@
-#include "runtime/session/client_certificate.h"
+#include "runtime/session/accept/client_certificate.h"
 
 #include "program/format/records.h"
 

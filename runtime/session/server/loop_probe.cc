@@ -1,4 +1,4 @@
-#include "runtime/session/loop_probe.h"
+#include "runtime/session/server/loop_probe.h"
 
 #include <algorithm>
 

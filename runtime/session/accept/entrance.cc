@@ -1,8 +1,8 @@
-#include "runtime/session/entrance.h"
+#include "runtime/session/accept/entrance.h"
 
 #include <algorithm>
 
-#include "runtime/session/client_address.h"
+#include "runtime/session/accept/client_address.h"
 
 namespace edge::runtime {
 namespace {

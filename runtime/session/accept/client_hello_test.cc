@@ -1,4 +1,4 @@
-#include "runtime/session/client_hello.h"
+#include "runtime/session/accept/client_hello.h"
 
 #include <string>
 #include <vector>

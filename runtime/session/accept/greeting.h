@@ -13,9 +13,9 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "runtime/phase/client_connection.h"
-#include "runtime/session/client_hello.h"
+#include "runtime/session/accept/client_hello.h"
+#include "runtime/session/accept/entrance.h"
 #include "runtime/session/client_session.h"
-#include "runtime/session/entrance.h"
 #include "runtime/session/thread_program.h"
 
 namespace edge::runtime {

@@ -1,4 +1,4 @@
-#include "runtime/session/plain_http.h"
+#include "runtime/session/accept/plain_http.h"
 
 #include <string>
 
