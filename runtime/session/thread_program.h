@@ -19,6 +19,15 @@
 
 namespace edge::runtime {
 
+/// A program with what was made for it, as all threads share it. Immutable.
+struct SharedProgram {
+  std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<const Policies> policies;
+  std::shared_ptr<const IpAccesses> ip_accesses{};
+  std::shared_ptr<const TlsStore> tls{};
+  std::shared_ptr<const auth::Authentication> authentication{};
+};
+
 /// A program with what one thread needs to serve it, among it the thread's pools in the order of the program's
 /// backends. Reference counted without atomics: it never leaves its thread.
 struct ThreadProgram {

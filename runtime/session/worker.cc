@@ -143,9 +143,9 @@ void Worker::call(const std::function<void()>& work) {
   done.wait();
 }
 
-void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-                  std::shared_ptr<const IpAccesses> ip_accesses, std::shared_ptr<const TlsStore> tls,
-                  std::shared_ptr<const auth::Authentication> authentication, std::vector<std::uint32_t> bind_of_slot) {
+void Worker::take(const SharedProgram& shared, std::vector<std::uint32_t> bind_of_slot) {
+  const std::shared_ptr<const LoadedProgram>& program = shared.program;
+  const std::shared_ptr<const TlsStore>& tls = shared.tls;
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), program->backends_section(), tls->backends(), tls->clusters(),
                              tls->cluster_peers(), shared_.options.upstream_idle_timeout);
@@ -153,11 +153,11 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
     return backend.proxy_protocol != program::ProxyProtocol::kNone &&
            backend.protocol != program::BackendProtocol::kUdp;
   });
-  next->policies = std::move(policies);
-  next->ip_accesses = std::move(ip_accesses);
-  next->tls = std::move(tls);
-  calls_.trust(authentication->authorities());
-  next->authentication = std::move(authentication);
+  next->policies = shared.policies;
+  next->ip_accesses = shared.ip_accesses;
+  next->tls = tls;
+  calls_.trust(shared.authentication->authorities());
+  next->authentication = shared.authentication;
   next->entrances = entrances_of(*program, bind_of_slot);
   next->bind_of_slot = std::move(bind_of_slot);
   // A session of HTTP that outlives a swap to another protocol finds nothing there.
@@ -191,7 +191,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
   }
   next->logged = logged_gateways(*program, shared_.options.access_log.get());
   next->looks_first = next->logged.any() || next->tls->challenges() != nullptr;
-  next->program = std::move(program);
+  next->program = program;
   tally_.forget_places();
   // Before the first program there is no connection.
   const bool first = program_->tls == nullptr;

@@ -93,9 +93,8 @@ class Worker {
 
   // For the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
-  void take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-            std::shared_ptr<const IpAccesses> ip_accesses, std::shared_ptr<const TlsStore> tls,
-            std::shared_ptr<const auth::Authentication> authentication, std::vector<std::uint32_t> bind_of_slot);
+  /// Serves the next requests by it. `bind_of_slot`: ThreadProgram::bind_of_slot.
+  void take(const SharedProgram& shared, std::vector<std::uint32_t> bind_of_slot);
   /// Adds one more socket to the slot.
   void listen(std::uint32_t slot, net::Fd listener);
   /// The same for datagrams; `most_sessions`: of this socket.
