@@ -5,6 +5,16 @@
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
+
+Reply reply_of(PolicyAnswer answer) {
+  return {answer.status,          answer.reason,  answer.text, {}, false, std::move(answer.fields),
+          std::move(answer.body), answer.own_body};
+}
+
+PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker) {
+  return {worker.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker.loop().now()};
+}
+
 namespace {
 
 using net::http1::RequestHead;
@@ -52,16 +62,7 @@ std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival&
   return decide(*program.program, arrival.bind, view, worker.match_scratch());
 }
 
-Reply reply_of(PolicyAnswer answer) {
-  return {answer.status,          answer.reason,  answer.text, {}, false, std::move(answer.fields),
-          std::move(answer.body), answer.own_body};
-}
-
 Reply policy_unavailable(std::string_view text) { return {503, "policy-unavailable", text, {}, false}; }
-
-PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker) {
-  return {worker.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker.loop().now()};
-}
 
 bool pass_chain(const PolicyChain& chain, Exchange& exchange, const Arrival& arrival, Worker& worker,
                 std::optional<Reply>& ending) {

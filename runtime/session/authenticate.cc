@@ -41,6 +41,24 @@ TracedPolicy traced_policy(program::PolicyType type, const auth::AuthResult& aut
   return policy;
 }
 
+/// The client as the policies so far have verified it.
+struct Verified {
+  VerifiedClient client;
+  /// Keeps those of `client`.
+  std::shared_ptr<const auth::VerifiedClaims> claims;
+
+  void take(program::PolicyType type, auth::AuthResult& auth_result) {
+    if (auth_result.claims != nullptr) {
+      claims = std::move(auth_result.claims);
+      client.claims = *claims;
+    }
+    if (!auth_result.subject.empty()) {
+      // With the policy's type: a user of a password file is not the subject of a token that is called the same.
+      client.subject = std::to_string(static_cast<std::uint32_t>(type)) + " " + auth_result.subject;
+    }
+  }
+};
+
 }  // namespace
 
 net::Task<net::client::Answer> Session::call_service(const Exchange& exchange, std::uint64_t balance_key,
@@ -105,15 +123,15 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
   };
   const auth::CallService call_service_of_request = std::cref(call_by_pool);
   std::string body;
-  VerifiedClient verified;
-  std::shared_ptr<const auth::VerifiedClaims> claims;
+  Verified verified;
   std::size_t passed = 0;
   const bool readable = co_await copy_body_for_policies(exchange, heads, body, ending);
   if (!readable) co_return false;
   for (const AuthStep& step : exchange.authentication->authentication) {
-    const PolicyRequest policy_request{
-        worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker_.loop().now(),
-        exchange.id.text(),        &edits,       body};
+    PolicyRequest policy_request = policy_request_of(arrival, worker_);
+    policy_request.request_id = exchange.id.text();
+    policy_request.edits = &edits;
+    policy_request.body = body;
     const trace::Step traced = spans.begin_step();
     auth::AuthContext context = worker_.auth_context(waiter_, client_);
     context.calls = {spans.trace.get(), traced};
@@ -122,43 +140,18 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
     auth::AuthResult auth_result = co_await heads.over(asking);
     trace_policy(spans, traced, traced_policy(step.type, auth_result));
     worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(auth_result.outcome)].add();
-    if (!auth_result.passed()) {
-      PolicyAnswer& answer = auth_result.answer;
-      co_return end_with(
-          ending,
-          {answer.status, answer.reason, answer.text, {}, false, std::move(answer.fields), std::move(answer.body)});
-    }
-    if (auth_result.claims != nullptr) {
-      claims = std::move(auth_result.claims);
-      verified.claims = *claims;
-    }
-    if (!auth_result.subject.empty()) {
-      // With the policy's type: a user of a password file is not the subject of a token that is called the same.
-      verified.subject = std::to_string(static_cast<std::uint32_t>(step.type)) + " " + auth_result.subject;
-    }
+    if (!auth_result.passed()) co_return end_with(ending, reply_of(std::move(auth_result.answer)));
+    verified.take(step.type, auth_result);
     if (++passed == exchange.authentication->late_after) {
-      auto refused = pass_late(
-          *exchange.authentication,
-          {worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker_.loop().now()},
-          verified, worker_.limit_tables(), exchange.identity->permit);
-      if (refused) {
-        co_return end_with(ending,
-                           {refused->status, refused->reason, refused->text, {}, false, std::move(refused->fields)});
-      }
+      auto refused = pass_late(*exchange.authentication, policy_request_of(arrival, worker_), verified.client,
+                               worker_.limit_tables(), exchange.identity->permit);
+      if (refused) co_return end_with(ending, reply_of(*std::move(refused)));
     }
     edits.join(std::move(auth_result.request));
     exchange.forward.response.added.append(auth_result.response_fields);
   }
   if (const FixedResponse* const fixed = exchange.authentication->fixed_response) {
-    PolicyAnswer answer = fixed->answer();
-    co_return end_with(ending, {answer.status,
-                                answer.reason,
-                                answer.text,
-                                {},
-                                false,
-                                std::move(answer.fields),
-                                std::move(answer.body),
-                                answer.own_body});
+    co_return end_with(ending, reply_of(fixed->answer()));
   }
   co_return true;
 }

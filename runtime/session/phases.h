@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "runtime/policy/policy_request.h"
 #include "runtime/session/arrival.h"
 #include "runtime/session/reply.h"
 
@@ -11,6 +12,10 @@ namespace edge::runtime {
 
 struct Exchange;
 class Worker;
+
+/// Returns what policies look at, valid as long as the head.
+PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker);
+Reply reply_of(PolicyAnswer answer);
 
 // A phase that returns a bool returns false when the request ends with the reply in `ending`.
 

@@ -21,29 +21,34 @@
 #include "runtime/upstream/forward.h"
 
 namespace edge::runtime {
+namespace {
 
 using Plan = cache::Transaction::Plan;
+
+/// The phases before a rule is looked for: none waits.
+bool pass_before_rule(Exchange& exchange, Arrival& arrival, const ClientConnection& connection, Worker& worker,
+                      std::optional<Reply>& ending) {
+  const ThreadProgram& program = *exchange.program;
+  if (!locate(program, connection, worker.scratch(), arrival, ending)) {
+    if (program.looks_first) look_first(exchange, arrival, connection, worker, ending);
+    return false;
+  }
+  identify(exchange, arrival, connection, worker);
+  if (program.looks_first) [[unlikely]] {
+    if (!look_first(exchange, arrival, connection, worker, ending)) return false;
+  }
+  if (arrival.listener == nullptr || arrival.listener->record->scheme_redirect.count == 0) return true;
+  return redirect_scheme(*program.program, connection, worker.scratch().request, arrival, ending);
+}
+
+}  // namespace
 
 net::Task<Session::Next> Session::serve() {
   Exchange exchange;
   Arrival arrival;
   begin(exchange);
-  const ThreadProgram& program = *exchange.program;
   std::optional<Reply> ending;
-  if (!locate(program, connection_, worker_.scratch(), arrival, ending)) {
-    if (program.looks_first) look_first(exchange, arrival, connection_, worker_, ending);
-    co_return refuse(*ending, exchange, arrival);
-  }
-  identify(exchange, arrival, connection_, worker_);
-  if (program.looks_first) [[unlikely]] {
-    if (!look_first(exchange, arrival, connection_, worker_, ending)) co_return refuse(*ending, exchange, arrival);
-  }
-  if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
-    const net::http1::RequestHead& head = worker_.scratch().request;
-    if (!redirect_scheme(*program.program, connection_, head, arrival, ending)) {
-      co_return refuse(*ending, exchange, arrival);
-    }
-  }
+  if (!pass_before_rule(exchange, arrival, connection_, worker_, ending)) co_return refuse(*ending, exchange, arrival);
   if (!choose_rule(exchange, arrival, worker_, ending)) {
     if (exchange.authentication != nullptr) {
       const bool admitted = co_await authenticate(exchange, arrival, ending);
