@@ -15,7 +15,7 @@
 #include "edgectl/install/plan.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/resources/write.h"
+#include "edgectl/resources/write/write.h"
 #include "schemas/schema.h"
 
 namespace edge::edgectl {

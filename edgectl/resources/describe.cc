@@ -8,8 +8,8 @@
 #include "base/text/base64.h"
 #include "base/text/json.h"
 #include "edgectl/resources/columns.h"
-#include "edgectl/resources/merge.h"
 #include "edgectl/resources/table.h"
+#include "edgectl/resources/write/merge.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {

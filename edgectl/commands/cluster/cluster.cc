@@ -18,7 +18,7 @@
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/resources/write.h"
+#include "edgectl/resources/write/write.h"
 #include "edgectl/shared_flags.h"
 #include "schemas/schema.h"
 

@@ -9,10 +9,10 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/reports/diagnostics_output.h"
-#include "edgectl/resources/manifest.h"
 #include "edgectl/resources/output.h"
-#include "edgectl/resources/prune.h"
-#include "edgectl/resources/write.h"
+#include "edgectl/resources/write/manifest.h"
+#include "edgectl/resources/write/prune.h"
+#include "edgectl/resources/write/write.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {

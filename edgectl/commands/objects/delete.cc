@@ -10,10 +10,10 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/reports/diagnostics_output.h"
-#include "edgectl/resources/manifest.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
-#include "edgectl/resources/wait.h"
+#include "edgectl/resources/write/manifest.h"
+#include "edgectl/resources/write/wait.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {

@@ -10,7 +10,7 @@
 #include "edgectl/exits.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
-#include "edgectl/resources/write.h"
+#include "edgectl/resources/write/write.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/text/json.h"
-#include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/write/merge.h"
 #include "edgectl/web/api/desk.h"
 #include "edgectl/web/api/replies.h"
 #include "edgectl/web/api/views/progress_json.h"

@@ -10,7 +10,7 @@
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
 #include "edgectl/agents/redact.h"
-#include "edgectl/resources/merge.h"
+#include "edgectl/resources/write/merge.h"
 #include "program/sha256.h"
 #include "schemas/yaml_text.h"
 

@@ -1,4 +1,4 @@
-#include "edgectl/resources/merge.h"
+#include "edgectl/resources/write/merge.h"
 
 #include <nlohmann/json.hpp>
 

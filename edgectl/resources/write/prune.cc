@@ -1,13 +1,13 @@
-#include "edgectl/resources/prune.h"
+#include "edgectl/resources/write/prune.h"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "edgectl/resources/manifest.h"
-#include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/write/manifest.h"
+#include "edgectl/resources/write/merge.h"
 
 namespace edge::edgectl {
 namespace {

@@ -1,4 +1,4 @@
-#include "edgectl/resources/manifest.h"
+#include "edgectl/resources/write/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

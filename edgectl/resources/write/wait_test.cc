@@ -1,4 +1,4 @@
-#include "edgectl/resources/wait.h"
+#include "edgectl/resources/write/wait.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

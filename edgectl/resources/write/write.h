@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "edgectl/resources/cluster.h"
-#include "edgectl/resources/wait.h"
+#include "edgectl/resources/write/wait.h"
 
 namespace edge::edgectl {
 

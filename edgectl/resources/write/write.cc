@@ -1,10 +1,10 @@
-#include "edgectl/resources/write.h"
+#include "edgectl/resources/write/write.h"
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/write/merge.h"
 
 namespace edge::edgectl {
 namespace {

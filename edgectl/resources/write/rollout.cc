@@ -1,4 +1,4 @@
-#include "edgectl/resources/rollout.h"
+#include "edgectl/resources/write/rollout.h"
 
 #include <set>
 #include <utility>

@@ -11,7 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "edgectl/resources/cluster.h"
-#include "edgectl/resources/rollout.h"
+#include "edgectl/resources/write/rollout.h"
 
 namespace edge::edgectl {
 

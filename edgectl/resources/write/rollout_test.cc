@@ -1,4 +1,4 @@
-#include "edgectl/resources/rollout.h"
+#include "edgectl/resources/write/rollout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
