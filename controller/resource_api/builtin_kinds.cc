@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/built_in/built_in.h"
 
 namespace edge::resource_api {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/text/json.h"
 #include "controller/resource_api/objects/apply.h"
-#include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/built_in/built_in.h"
 #include "controller/resource_api/objects/patch.h"
 #include "controller/resource_api/objects/read.h"
 #include "tests/fuzz/require.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/built_in/built_in.h"
 
 namespace edge::resource_api::http {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/cel.h"
+#include "controller/resource_api/objects/cel/cel.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
 #include "controller/resource_api/objects/words.h"

@@ -11,7 +11,7 @@
 #include "controller/resource_api/crds.h"
 #include "controller/resource_api/identity.h"
 #include "controller/resource_api/objects/apply.h"
-#include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/built_in/built_in.h"
 #include "controller/resource_api/objects/crd.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/patch.h"

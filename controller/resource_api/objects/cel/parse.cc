@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/cel_node.h"
+#include "controller/resource_api/objects/cel/node.h"
 
 namespace edge::resource_api::objects {
 namespace {

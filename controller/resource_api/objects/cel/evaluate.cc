@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <re2/re2.h>
 
-#include "controller/resource_api/objects/cel_node.h"
+#include "controller/resource_api/objects/cel/node.h"
 
 namespace edge::resource_api::objects {
 namespace {

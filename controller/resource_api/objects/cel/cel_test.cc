@@ -1,4 +1,4 @@
-#include "controller/resource_api/objects/cel.h"
+#include "controller/resource_api/objects/cel/cel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

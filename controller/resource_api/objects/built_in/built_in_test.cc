@@ -1,4 +1,4 @@
-#include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/built_in/built_in.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// Parses built_in_shapes.cc to OpenAPI schemas, and these to shapes.
-#include "controller/resource_api/objects/built_in.h"
+// Parses built_in/shapes.cc to OpenAPI schemas, and these to shapes.
+#include "controller/resource_api/objects/built_in/built_in.h"
 
 #include <map>
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/built_in_shapes.h"
+#include "controller/resource_api/objects/built_in/shapes.h"
 #include "controller/resource_api/objects/schema_parts.h"
 #include "controller/resource_api/objects/words.h"
 

@@ -1,4 +1,4 @@
-#include "controller/resource_api/objects/built_in_shapes.h"
+#include "controller/resource_api/objects/built_in/shapes.h"
 
 namespace edge::resource_api::objects {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/resource_api/objects/cel.h"
+#include "controller/resource_api/objects/cel/cel.h"
 
 namespace edge::resource_api::objects {
 

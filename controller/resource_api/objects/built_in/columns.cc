@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/built_in/built_in.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
 

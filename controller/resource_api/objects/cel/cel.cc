@@ -1,9 +1,9 @@
-#include "controller/resource_api/objects/cel.h"
+#include "controller/resource_api/objects/cel/cel.h"
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "controller/resource_api/objects/cel_node.h"
+#include "controller/resource_api/objects/cel/node.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
