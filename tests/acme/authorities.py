@@ -1,4 +1,4 @@
-"""CAs for the tests of certificates: pebble with its DNS server, as processes on ports that the system chose."""
+"""CAs for the tests of certificates: pebble with its DNS server, as processes on ports of their own."""
 import base64
 import json
 import os
@@ -11,15 +11,12 @@ import sys
 import time
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from ports import free_port  # noqa: E402
+
 PATIENCE = 120
 # Of edge-standalone: no port that another test may have.
 QUIET = ("--metrics-listen", "127.0.0.1:0", "--health-listen", "off", "--otlp-listen", "off", "--traces-listen", "off")
-
-
-def free_port(kind=socket.SOCK_STREAM):
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for(what, test, patience=PATIENCE):
@@ -72,7 +69,7 @@ class Pebble:
         self.work = processes.work / name
         self.work.mkdir()
         self.port, self.management = free_port(), free_port()
-        self.dns, self.dns_control = free_port(socket.SOCK_DGRAM), free_port()
+        self.dns, self.dns_control = free_port(), free_port()
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
                         "-keyout", self.work / "key.pem", "-out", self.work / "cert.pem"],
@@ -194,7 +191,7 @@ class NameServer:
     """BIND with one zone, which takes updates that are signed by the key `acme`; every name in it is 127.0.0.1."""
 
     def __init__(self, work, programs, zone):
-        self.work, self.port = work, free_port(socket.SOCK_DGRAM)
+        self.work, self.port = work, free_port()
         self.key = base64.b64encode(secrets.token_bytes(32)).decode()
         (work / "zone").write_text(f"$TTL 1\n@ SOA ns.{zone}. ops.{zone}. 1 60 60 600 1\n@ NS ns.{zone}.\n"
                                    "@ A 127.0.0.1\nns A 127.0.0.1\n")

@@ -6,10 +6,8 @@ killed, stopped, revoked, suspended, or says too much.
 """
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -17,6 +15,9 @@ import tempfile
 import time
 import unittest
 import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from ports import free_port  # noqa: E402
 
 BIN = "build/release/bin"
 PATIENCE = 60  # seconds for what is to come
@@ -49,17 +50,6 @@ kind: Secret
 metadata: {{name: key, namespace: default}}
 data: {{planted: {PLANTED}}}
 """
-
-
-def free_port():
-    """Below those that connections take (32768 and above): a process that starts later, or again, still finds it free."""
-    while True:
-        with socket.socket() as listener:
-            try:
-                listener.bind(("127.0.0.1", random.randrange(12000, 32000)))
-                return listener.getsockname()[1]
-            except OSError:
-                continue
 
 
 class Cluster:
