@@ -5,6 +5,7 @@
 
 #include "base/os/background_work.h"
 #include "base/os/huge_pages.h"
+#include "program/format/records.h"
 #include "runtime/match/cpu.h"
 #include "runtime/match/native_library.h"
 #include "runtime/match/regex_set.h"
@@ -258,6 +259,38 @@ Status LoadedProgram::Impl::attach_code() {
 LoadedProgram::LoadedProgram() : impl_(std::make_unique<Impl>()) {}
 LoadedProgram::~LoadedProgram() = default;
 
+Status LoadedProgram::load_listeners() {
+  const SectionView& section = listeners_section_;
+  const auto& header = section.header<program::ListenersHeader>();
+  const auto records = section.array(header.listeners);
+  std::size_t entries = 0;
+  for (const program::ListenerRecord& record : records) entries += record.host_entries.count;
+  impl_->listener_hosts.reserve(entries);  // listeners point into both
+  impl_->host_paths.reserve(entries);
+  for (const program::ListenerRecord& record : records) {
+    LoadedListener listener;
+    listener.record = &record;
+    listener.gateway = &section.array(header.gateways)[record.gateway];
+    listener.compression = program::optional_of(section, listener.gateway->compression);
+    listener.cache = program::optional_of(section, listener.gateway->cache);
+    listener.tracing = program::optional_of(section, listener.gateway->tracing);
+    listener.limits = program::optional_of(section, listener.gateway->limits);
+    listener.entries = section.array(record.host_entries);
+    listener.host_names = lookup_of(section, record.hosts);
+    const std::size_t first = impl_->listener_hosts.size();
+    for (const program::HostEntry& entry : listener.entries) {
+      const std::size_t at = position(impl_->host_ids, entry.host_id);
+      if (at == impl_->host_ids.size()) return data_loss("a listener names a host section that is missing");
+      impl_->listener_hosts.push_back(impl_->hosts[at]);
+      impl_->host_paths.push_back(impl_->paths[at]);
+    }
+    listener.hosts = std::span(impl_->listener_hosts).subspan(first);
+    listener.host_paths = std::span(impl_->host_paths).subspan(first);
+    listeners_.push_back(listener);
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::ProgramView view,
                                                                  const program::VerifyKey* key,
                                                                  std::shared_ptr<const LoadedProgram> previous) {
@@ -296,36 +329,7 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
   for (const program::BindRecord& bind : loaded->binds_) {
     loaded->bind_names_.push_back(lookup_of(section, bind.listeners));
   }
-  const auto records = section.array(header.listeners);
-  std::size_t entries = 0;
-  for (const program::ListenerRecord& record : records) entries += record.host_entries.count;
-  impl.listener_hosts.reserve(entries);  // listeners point into both
-  impl.host_paths.reserve(entries);
-  for (const program::ListenerRecord& record : records) {
-    LoadedListener listener;
-    listener.record = &record;
-    listener.gateway = &section.array(header.gateways)[record.gateway];
-    const auto compression = section.array(listener.gateway->compression);
-    if (!compression.empty()) listener.compression = &compression.front();
-    const auto cache = section.array(listener.gateway->cache);
-    if (!cache.empty()) listener.cache = &cache.front();
-    const auto tracing = section.array(listener.gateway->tracing);
-    if (!tracing.empty()) listener.tracing = &tracing.front();
-    const auto limits = section.array(listener.gateway->limits);
-    if (!limits.empty()) listener.limits = &limits.front();
-    listener.entries = section.array(record.host_entries);
-    listener.host_names = lookup_of(section, record.hosts);
-    const std::size_t first = impl.listener_hosts.size();
-    for (const program::HostEntry& entry : listener.entries) {
-      const std::size_t at = position(impl.host_ids, entry.host_id);
-      if (at == impl.host_ids.size()) return data_loss("a listener names a host section that is missing");
-      impl.listener_hosts.push_back(impl.hosts[at]);
-      impl.host_paths.push_back(impl.paths[at]);
-    }
-    listener.hosts = std::span(impl.listener_hosts).subspan(first);
-    listener.host_paths = std::span(impl.host_paths).subspan(first);
-    loaded->listeners_.push_back(listener);
-  }
+  if (Status listeners = loaded->load_listeners(); !listeners.ok()) return listeners.error();
   impl.hosts = {};
   impl.paths = {};
   loaded->view_ = std::move(view);

@@ -133,6 +133,8 @@ class LoadedProgram {
  private:
   struct Impl;
   LoadedProgram();
+  /// Makes the listeners from their section and the hosts that were loaded.
+  Status load_listeners();
 
   program::ProgramView view_;
   std::span<const program::BindRecord> binds_;

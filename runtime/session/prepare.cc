@@ -102,50 +102,56 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
       cache::make_key(target, way), identified);
 }
 
-}  // namespace
+/// A rule's backends, and what is done with a request that goes to one.
+struct Chosen {
+  program::Split split;
+  std::uint32_t index;  ///< in `split.backends`; kNone: none takes requests
+};
 
-void state_client_verification(Exchange& exchange, const ClientConnection& connection) {
-  const std::string_view value = verification_field(certificate_need_of(exchange), connection);
-  if (value.empty()) return;
-  if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
-  exchange.identity->state(kVerificationField, value);
-}
-
-bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
-             std::optional<Reply>& ending) {
-  const RequestHead& head = worker.scratch().request;
-  ForwardRequest& request = exchange.forward;
-  const RouteTaken& taken = exchange.taken;
-  const LoadedProgram& program = *exchange.program->program;
-  // Whoever asks how far it gets is told that it got here (RFC 9110 §7.6.2).
-  if (max_forwards(head) == 0) return end_with(ending, {204, "max-forwards", {}, {}, false});
-  const program::SectionView& section = taken.host->view;
-  const program::Split split = program::split_of(section, *taken.action);
-  std::uint32_t chosen = choose_backend(split, is_canary(head), worker.split());
+/// Chooses the backend, and with it the treatment.
+Chosen choose(Exchange& exchange, const Arrival& arrival, Worker& worker) {
+  const program::SectionView& section = exchange.taken.host->view;
+  const program::Split split = program::split_of(section, *exchange.taken.action);
+  std::uint32_t chosen = choose_backend(split, is_canary(worker.scratch().request), worker.split());
   if (!split.treatments.empty()) {
-    if ((request.treatment->flags & program::kPersists) != 0) {
+    const program::TreatmentRecord*& treatment = exchange.forward.treatment;
+    if ((treatment->flags & program::kPersists) != 0) {
       chosen = keep_session(exchange, arrival, split, chosen, worker);
     }
-    request.treatment = &program::treatment_record_of(section, *taken.action, split, chosen);
+    treatment = &program::treatment_record_of(section, *exchange.taken.action, split, chosen);
   }
-  const program::TreatmentRecord& treatment = *request.treatment;
+  return {split, chosen};
+}
+
+/// Answers what needs no backend: too large a body, a redirect; else sets what the filters make of the request's
+/// target.
+bool pass_treatment(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection,
+                    const RequestHead& head, program::Rewrite& rewritten, std::optional<Reply>& ending) {
+  const program::TreatmentRecord& treatment = *exchange.forward.treatment;
   const std::uint64_t limit = body_limit(treatment);
   if (limit != 0 && head.body.kind == net::http1::BodyKind::kLength && head.body.length > limit) {
     return end_with(ending, {413, "body-too-large", "The request's body is larger than allowed.", {}, false});
   }
+  const program::SectionView& section = exchange.taken.host->view;
   const auto filters = section.array(treatment.filters);
-  program::Rewrite rewritten;
-  if (!filters.empty()) {
-    if (program::answer_of(filters) != nullptr) {
-      const auto to = program::redirect(section, filters,
-                                        {connection.scheme(), head.host, arrival.path, head.query, head.has_query});
-      return end_with(ending, {to->status, "redirect", {}, to->location, false});
-    }
-    rewritten = program::rewrite(section, filters, arrival.path);
+  if (filters.empty()) return true;
+  if (program::answer_of(filters) != nullptr) {
+    const auto to =
+        program::redirect(section, filters, {connection.scheme(), head.host, arrival.path, head.query, head.has_query});
+    return end_with(ending, {to->status, "redirect", {}, to->location, false});
   }
+  rewritten = program::rewrite(section, filters, arrival.path);
+  return true;
+}
 
-  const std::uint32_t backend =
-      chosen == program::kNone ? program::kNone : program.backend_index(split.backends[chosen].backend_id());
+/// Sets the backend, and on what terms its connection is had.
+bool take_backend(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection,
+                  const RequestHead& head, const Chosen& chosen, std::optional<Reply>& ending) {
+  const LoadedProgram& program = *exchange.program->program;
+  ForwardRequest& request = exchange.forward;
+  const std::uint32_t backend = chosen.index == program::kNone
+                                    ? program::kNone
+                                    : program.backend_index(chosen.split.backends[chosen.index].backend_id());
   if (backend == program::kNone) {
     return end_with(ending, {500, "no-backend", "The route names no backend that can take this request.", {}, false});
   }
@@ -160,7 +166,7 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
     state_client_verification(exchange, connection);
   }
   if (request.pool->marks().any()) [[unlikely]] {
-    request.make_terms().way = request.pool->marks().way_of(taken.listener->gateway->id);
+    request.make_terms().way = request.pool->marks().way_of(exchange.taken.listener->gateway->id);
   }
   if (head.upgrade) [[unlikely]] {
     request.websocket = asks_for_websocket(head);
@@ -172,21 +178,54 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
       request.make_terms().tunnel = true;
     }
   }
+  return true;
+}
+
+/// Sets limits, and what is done with both bodies.
+void plan(Exchange& exchange, const RequestHead& head, Worker& worker) {
+  ForwardRequest& request = exchange.forward;
+  const program::TreatmentRecord& treatment = *request.treatment;
+  const LoadedListener& listener = *exchange.taken.listener;
   bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());
-  request.body.limits = taken.listener->limits;
-  request.response.section = &section;
-  request.response.filters = filters;
+  request.body.limits = listener.limits;
+  request.response.section = &exchange.taken.host->view;
+  request.response.filters = exchange.taken.host->view.array(treatment.filters);
   request.response.request_id = exchange.id.text();
   const bool buffers = (treatment.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
-  if (buffers || taken.listener->compression != nullptr) {
-    plan_bodies(head, {treatment, taken.listener->compression, program.listeners_section(), worker.spool_space()},
+  if (buffers || listener.compression != nullptr) {
+    plan_bodies(head,
+                {treatment, listener.compression, exchange.program->program->listeners_section(), worker.spool_space()},
                 request.body, request.response);
   }
   // A connection that becomes another protocol's has nothing that could be copied.
   exchange.mirrored = treatment.mirrors.count != 0 && !head.upgrade;
   request.identity = exchange.identity.get();
+}
 
-  const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
+}  // namespace
+
+void state_client_verification(Exchange& exchange, const ClientConnection& connection) {
+  const std::string_view value = verification_field(certificate_need_of(exchange), connection);
+  if (value.empty()) return;
+  if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
+  exchange.identity->state(kVerificationField, value);
+}
+
+bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
+             std::optional<Reply>& ending) {
+  const RequestHead& head = worker.scratch().request;
+  // Whoever asks how far it gets is told that it got here (RFC 9110 §7.6.2).
+  if (max_forwards(head) == 0) return end_with(ending, {204, "max-forwards", {}, {}, false});
+  const Chosen chosen = choose(exchange, arrival, worker);
+  program::Rewrite rewritten;
+  if (!pass_treatment(exchange, arrival, connection, head, rewritten, ending)) return false;
+  if (!take_backend(exchange, arrival, connection, head, chosen, ending)) return false;
+  plan(exchange, head, worker);
+
+  ForwardRequest& request = exchange.forward;
+  const RouteTaken& taken = exchange.taken;
+  const program::SectionView& section = taken.host->view;
+  const program::FieldEdits edits(section, request.response.filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker.scratch().head().data(), worker.scratch().head().size());
   write_request_head({head, path, rewritten.host, connection.peer_text(), arrival.peer_trusted, connection.scheme(),
@@ -199,8 +238,8 @@ bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection&
     const program::RouteRecord& route = *taken.route();
     begin_cache(exchange, arrival, connection.scheme(),
                 {program::name_space_of(section, route), section.string(route.name), taken.action->rule,
-                 split.backends[chosen].backend_id(), rewritten.host.empty() ? head.host : rewritten.host, path,
-                 split.treatments.empty() ? 0 : chosen},
+                 chosen.split.backends[chosen.index].backend_id(), rewritten.host.empty() ? head.host : rewritten.host,
+                 path, chosen.split.treatments.empty() ? 0 : chosen.index},
                 worker);
   }
   return true;

@@ -1,6 +1,7 @@
 #include "runtime/shape/buffered_body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "net/http1/chunked.h"
 #include "runtime/phase/cross_thread_wake.h"
@@ -104,6 +105,15 @@ class BodyCopy {
 
 Failure client_fault(FailureKind kind) { return {Origin::kClient, kind, false}; }
 
+/// Sends 100 to a client that waits for it with its body. \returns false when the client is gone.
+bool invite_body(RequestBody& body, const ClientEnd& client, net::Counter& interim) {
+  const bool awaited = std::exchange(body.expect_continue, false);
+  if (!awaited || !client.inlet.empty()) return true;
+  iovec go_on = net::piece(kContinue);
+  interim.add();
+  return client.outlet.send(client.channel, {&go_on, 1});
+}
+
 }  // namespace
 
 // Reads the body to its end before anything is forwarded; the head then tells its length.
@@ -112,12 +122,7 @@ net::Task<Failure> buffer_body(RequestBody& body, std::string_view head, const B
   const ClientEnd& client = from.client;
   net::Loop& loop = from.worker.loop;
   body.head.append(head);
-  if (body.expect_continue && client.inlet.empty()) {
-    iovec go_on = net::piece(kContinue);
-    interim.add();
-    if (!client.outlet.send(client.channel, {&go_on, 1})) co_return client_fault(FailureKind::kClientGone);
-  }
-  body.expect_continue = false;
+  if (!invite_body(body, client, interim)) co_return client_fault(FailureKind::kClientGone);
 
   BodyIntake intake(body.framing, *body.buffered);
   BodyPace pace(body.pace());
@@ -179,12 +184,7 @@ net::Task<Failure> copy_body(RequestBody& body, std::uint64_t limit, const BodyI
   if (body.framing.kind == BodyKind::kLength && body.framing.length > limit) {
     co_return client_fault(FailureKind::kTooLarge);
   }
-  if (body.expect_continue && client.inlet.empty()) {
-    iovec go_on = net::piece(kContinue);
-    interim.add();
-    if (!client.outlet.send(client.channel, {&go_on, 1})) co_return client_fault(FailureKind::kClientGone);
-  }
-  body.expect_continue = false;
+  if (!invite_body(body, client, interim)) co_return client_fault(FailureKind::kClientGone);
 
   BodyCopy copy(body.framing, limit, into);
   BodyPace pace(body.pace());

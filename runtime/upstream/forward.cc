@@ -213,71 +213,179 @@ net::Task<Failure> speak(const ForwardRequest& request, const ForwardFor& on_beh
   co_return pump.failure();
 }
 
+/// What one request's attempts know and have led to; the coroutine holds the connection and waits.
+class Forwarding {
+ public:
+  Forwarding(const ForwardRequest& request, const ForwardFor& on_behalf)
+      : request_(request),
+        on_behalf_(on_behalf),
+        head_(request.head),
+        tries_(request),
+        traced_(request.spans, request.response.method, request.backend) {
+    if (request.body.buffered != nullptr) result.body = BodyState::kRead;
+  }
+
+  /// Begins a try. The task, where it waits, may let others use the scratch: the head is kept.
+  net::Task<Acquired> acquire() {
+    traced_.begin();
+    if (request_.notes != nullptr) request_.notes->try_begins(now());
+    net::Task<Acquired> acquiring = request_.pool->acquire(on_behalf_.client.waiter, tries_.begin(now()));
+    if (!acquiring.await_ready()) {
+      keep_head();
+      on_behalf_.client.inlet.keep();
+    }
+    return acquiring;
+  }
+  void count(const Acquired& acquired) {
+    ++result.attempts;
+    if (request_.notes != nullptr) note_try(*request_.pool, acquired, now(), *request_.notes);
+  }
+  /// There was no connection. \returns whether another try follows.
+  bool again_without_connection(const Acquired& acquired) {
+    const bool again = now() < request_.deadlines.until && tries_.again(acquired);
+    result.failure = failure_of(acquired.fault, now() < request_.deadlines.until);
+    if (acquired.tried) {
+      traced_.end({&*acquired.tried, request_.pool->cluster_of(*acquired.tried).get()}, 0, result.failure);
+    } else {
+      traced_.end({}, 0, result.failure);
+    }
+    result.reusable = true;
+    return again;
+  }
+  /// Tells the client's session of its endpoint. \returns whether the connection is for another cluster's bytes.
+  bool begin_terms(const UpstreamConnection& upstream) const {
+    if (request_.terms == nullptr) [[likely]] {
+      return false;
+    }
+    if (request_.terms->affinity != nullptr) request_.terms->affinity->answered_by(upstream.endpoint().address);
+    return request_.terms->tunnel;
+  }
+  void end_tunnel(Acquired& acquired) {
+    const bool unanswered = result.failure.kind == FailureKind::kUpstreamReset && result.sent == 0;
+    end_trace(*acquired.connection, result.status, result.failure);
+    request_.pool->release(std::move(acquired.connection), unanswered ? AfterUse::kFailed : AfterUse::kClose);
+  }
+  /// Gives back a kept connection that was found dead before anything was sent: no attempt. \returns whether it was.
+  bool release_dead(Acquired& acquired) {
+    if (!is_pooled(*acquired.connection) || request_.idempotent() || looks_alive(*acquired.connection)) return false;
+    request_.pool->release(std::move(acquired.connection), AfterUse::kClose);
+    --result.attempts;
+    return true;
+  }
+  void begin(Relay& relay, const UpstreamConnection& upstream) {
+    const bool pooled = is_pooled(upstream);
+    if (progress_) {
+      relay.resume(std::move(*progress_));
+    } else {
+      relay.begin(head_);
+    }
+    // For a second try.
+    if (pooled || tries_.may_repeat()) keep_head();
+  }
+  void watch(Relay& relay) { tries_.watch(relay); }
+  void end_switched(const Relay& relay, Acquired& acquired) {
+    if (result.failure) {
+      on_behalf_.counts.responses[1].add();
+      acquired.connection->reset_on_close();
+    }
+    end_trace(*acquired.connection, relay.status(), result.failure);
+    request_.pool->release(std::move(acquired.connection), AfterUse::kClose);
+    result.status = relay.status();
+    result.answered = result.reset = true;
+    result.body = BodyState::kRead;
+  }
+  /// \returns whether another try follows.
+  bool again_after(Relay& relay, Acquired& acquired) {
+    UpstreamConnection& upstream = *acquired.connection;
+    const bool again = tries_.again(relay.failure(), upstream);
+    progress_ = again ? relay.progress() : std::nullopt;
+    if (relay.failure().kind == FailureKind::kTruncated && !relay.client_given_up()) upstream.spoilt();
+    end_trace(upstream, relay.status(), relay.failure());
+    const AfterUse after = relay.after_use();
+    const bool keep = after != AfterUse::kKeep || request_.terms == nullptr || request_.terms->proxy_header.empty();
+    request_.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);
+    take_result(relay);
+    return again;
+  }
+  /// Prepares another try. \returns when it begins.
+  net::Time renew() {
+    on_behalf_.counts.upstream_retries.add();
+    // Others use the scratch while this waits.
+    if (kept_.empty()) kept_.append(head_);
+    traced_.renew(progress_ ? progress_->text : kept_);
+    head_ = kept_.view();
+    return tries_.resume_at(now(), on_behalf_.random);
+  }
+  /// After the wait for it. \returns whether it would be in vain; the result is then why.
+  bool is_given_up(Wake wake) {
+    if (wake == Wake::kCancelled || on_behalf_.client.channel.hung_up()) {
+      result.failure = {Origin::kClient, FailureKind::kClientGone, false};
+      return true;
+    }
+    // A try that begins now could only be given up.
+    if (now() < request_.deadlines.until) return false;
+    result.failure = {Origin::kProxy, FailureKind::kRequestTimeout, false};
+    return true;
+  }
+
+  ExchangeResult result;
+
+ private:
+  net::Time now() const { return on_behalf_.worker.loop.now(); }
+  static bool is_pooled(const UpstreamConnection& upstream) { return upstream.requests() > 1; }
+  void keep_head() {
+    if (kept_.empty()) kept_.append(head_);
+    head_ = kept_.view();
+  }
+  void end_trace(const UpstreamConnection& upstream, int status, const Failure& failure) {
+    traced_.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, status, failure);
+  }
+  void take_result(const Relay& relay) {
+    result.failure = relay.failure();
+    result.status = relay.status();
+    result.answered = relay.answered();
+    result.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
+    result.reusable = relay.client_reusable();
+    result.reset = relay.must_reset_client();
+    result.withheld = relay.withheld();
+    result.received = relay.body_received();
+    result.sent = relay.body_sent();
+  }
+
+  const ForwardRequest& request_;
+  const ForwardFor& on_behalf_;
+  std::string_view head_;
+  net::Buffer kept_;
+  std::optional<Relay::Progress> progress_;
+  Tries tries_;
+  TracedTries traced_;
+};
+
 }  // namespace
 
 net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFor& on_behalf) {
   const ClientEnd& client = on_behalf.client;
   net::Loop& loop = on_behalf.worker.loop;
-  ExchangeResult result;
-  std::string_view head = request.head;
-  if (request.body.buffered != nullptr) result.body = BodyState::kRead;
-  net::Buffer kept;
-  std::optional<Relay::Progress> progress;
-  Tries tries(request);
-  TracedTries traced(request.spans, request.response.method, request.backend);
-  for (bool again = true; again;) {
-    traced.begin();
-    if (request.notes != nullptr) request.notes->try_begins(loop.now());
-    net::Task<Acquired> acquiring = request.pool->acquire(client.waiter, tries.begin(loop.now()));
-    if (!acquiring.await_ready()) {
-      if (kept.empty()) kept.append(head);
-      head = kept.view();
-      client.inlet.keep();
-    }
+  Forwarding run(request, on_behalf);
+  for (;;) {
+    net::Task<Acquired> acquiring = run.acquire();
     Acquired acquired = co_await std::move(acquiring);
-    ++result.attempts;
-    if (request.notes != nullptr) note_try(*request.pool, acquired, loop.now(), *request.notes);
+    run.count(acquired);
     if (acquired.connection == nullptr) {
-      again = loop.now() < request.deadlines.until && tries.again(acquired);
-      result.failure = failure_of(acquired.fault, loop.now() < request.deadlines.until);
-      if (acquired.tried) {
-        traced.end({&*acquired.tried, request.pool->cluster_of(*acquired.tried).get()}, 0, result.failure);
-      } else {
-        traced.end({}, 0, result.failure);
-      }
-      result.reusable = true;
+      if (!run.again_without_connection(acquired)) break;
     } else {
       UpstreamConnection& upstream = *acquired.connection;
-      if (request.terms != nullptr) [[unlikely]] {
-        if (request.terms->affinity != nullptr) request.terms->affinity->answered_by(upstream.endpoint().address);
-        if (request.terms->tunnel) {
-          result.failure = co_await carry(request, on_behalf, upstream, result);
-          const bool unanswered = result.failure.kind == FailureKind::kUpstreamReset && result.sent == 0;
-          traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, result.status, result.failure);
-          request.pool->release(std::move(acquired.connection), unanswered ? AfterUse::kFailed : AfterUse::kClose);
-          co_return result;
-        }
+      if (run.begin_terms(upstream)) [[unlikely]] {
+        run.result.failure = co_await carry(request, on_behalf, upstream, run.result);
+        run.end_tunnel(acquired);
+        co_return run.result;
       }
-      const bool pooled = upstream.requests() > 1;
-      if (pooled && !request.idempotent() && !looks_alive(upstream)) {
-        request.pool->release(std::move(acquired.connection), AfterUse::kClose);
-        --result.attempts;
-        continue;
-      }
+      if (run.release_dead(acquired)) continue;
       Relay relay(request, on_behalf, upstream);
-      tries.watch(relay);
+      run.watch(relay);
       std::optional<CrossThreadWake> news;
       if (request.waits_for_others()) relay.wake_by(news.emplace(client.waiter, loop).callback());
-      if (progress) {
-        relay.resume(std::move(*progress));
-      } else {
-        relay.begin(head);
-      }
-      // Kept for a second try.
-      if ((pooled || tries.may_repeat()) && kept.empty()) {
-        kept.append(head);
-        head = kept.view();
-      }
+      run.begin(relay, upstream);
       while (!relay.ended()) {
         relay.advance();
         if (relay.ended()) break;
@@ -287,56 +395,19 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
         if (wake == Wake::kTimeout) relay.timed_out();
       }
       if (relay.switched()) {
-        result.failure = co_await speak(request, on_behalf, relay, result);
-        if (result.failure) {
-          on_behalf.counts.responses[1].add();
-          upstream.reset_on_close();
-        }
-        traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, relay.status(), result.failure);
-        request.pool->release(std::move(acquired.connection), AfterUse::kClose);
-        result.status = relay.status();
-        result.answered = result.reset = true;
-        result.body = BodyState::kRead;
-        co_return result;
+        run.result.failure = co_await speak(request, on_behalf, relay, run.result);
+        run.end_switched(relay, acquired);
+        co_return run.result;
       }
-      again = tries.again(relay.failure(), upstream);
-      progress = again ? relay.progress() : std::nullopt;
-      if (relay.failure().kind == FailureKind::kTruncated && !relay.client_given_up()) upstream.spoilt();
-      traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, relay.status(), relay.failure());
-      const AfterUse after = relay.after_use();
-      const bool keep = after != AfterUse::kKeep || request.terms == nullptr || request.terms->proxy_header.empty();
-      request.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);
-      result.failure = relay.failure();
-      result.status = relay.status();
-      result.answered = relay.answered();
-      result.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
-      result.reusable = relay.client_reusable();
-      result.reset = relay.must_reset_client();
-      result.withheld = relay.withheld();
-      result.received = relay.body_received();
-      result.sent = relay.body_sent();
+      if (!run.again_after(relay, acquired)) break;
     }
-    if (!again) break;
-    on_behalf.counts.upstream_retries.add();
-    // Others use the scratch while this waits.
-    if (kept.empty()) kept.append(head);
-    traced.renew(progress ? progress->text : kept);
-    head = kept.view();
-    const net::Time resume_at = tries.resume_at(loop.now(), on_behalf.random);
+    const net::Time resume_at = run.renew();
     if (resume_at <= loop.now()) continue;
     client.inlet.keep();
     const Wake wake = co_await client.waiter.wait(resume_at, client.channel, net::kHangUp);
-    if (wake == Wake::kCancelled || client.channel.hung_up()) {
-      result.failure = {Origin::kClient, FailureKind::kClientGone, false};
-      break;
-    }
-    // A try that begins now could only be given up.
-    if (loop.now() >= request.deadlines.until) {
-      result.failure = {Origin::kProxy, FailureKind::kRequestTimeout, false};
-      break;
-    }
+    if (run.is_given_up(wake)) break;
   }
-  co_return result;
+  co_return run.result;
 }
 
 }  // namespace edge::runtime
