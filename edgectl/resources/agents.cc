@@ -66,6 +66,58 @@ std::size_t healthy_of(const controller::BackendHealth& backend) {
   return healthy;
 }
 
+OrderedJson json_of(const controller::UnboundListener& one) {
+  return {{"namespace", one.name_space},
+          {"gateway", one.gateway},
+          {"listener", one.listener},
+          {"address", one.address},
+          {"reason", one.reason}};
+}
+
+OrderedJson json_of(const controller::BackendHealth& backend) {
+  OrderedJson endpoints = OrderedJson::array();
+  for (const auto& endpoint : backend.endpoints) {
+    endpoints.push_back({{"address", endpoint.address},
+                         {"healthy", endpoint.healthy},
+                         {"lastCheck", rfc3339(endpoint.last_check)},
+                         {"lastError", endpoint.last_error}});
+    if (endpoint.zones.empty()) continue;
+    endpoints.back()["zones"] = endpoint.zones;
+    endpoints.back()["reserve"] = endpoint.reserve;
+  }
+  return {{"namespace", backend.name_space},
+          {"name", backend.name},
+          {"circuit", backend.circuit},
+          {"connections", backend.connections},
+          {"endpoints", std::move(endpoints)}};
+}
+
+OrderedJson json_of(const controller::VipState& vip) {
+  OrderedJson sessions = OrderedJson::array();
+  for (const auto& session : vip.sessions) {
+    sessions.push_back({{"peer", session.peer},
+                        {"as", session.peer_as},
+                        {"state", session.state},
+                        {"since", rfc3339(controller::WallTime(std::chrono::milliseconds(session.since_ms)))},
+                        {"lastError", session.last_error},
+                        {"bfd", session.bfd},
+                        {"announced", session.announced}});
+  }
+  return {{"namespace", vip.name_space},
+          {"name", vip.name},
+          {"address", vip.address},
+          {"held", vip.held},
+          {"epoch", vip.epoch},
+          {"interface", vip.interface},
+          {"unfit", vip.unfit},
+          {"reason", vip.reason},
+          {"cause", vip.cause},
+          {"from", vip.from},
+          {"conflicts", vip.conflicts},
+          {"gracefulShutdown", vip.graceful_shutdown},
+          {"sessions", std::move(sessions)}};
+}
+
 OrderedJson json_of(const AgentState& agent) {
   OrderedJson json = {{"name", agent.name},
                       {"node", agent.node},
@@ -86,60 +138,11 @@ OrderedJson json_of(const AgentState& agent) {
     json["refused"] = {
         {"program", agent.refused.program}, {"reason", agent.refused.reason}, {"at", rfc3339(agent.refused.at)}};
   }
-  if (!agent.unbound.empty()) {
-    json["unboundListeners"] = OrderedJson::array();
-    for (const auto& one : agent.unbound) {
-      json["unboundListeners"].push_back({{"namespace", one.name_space},
-                                          {"gateway", one.gateway},
-                                          {"listener", one.listener},
-                                          {"address", one.address},
-                                          {"reason", one.reason}});
-    }
-  }
+  for (const auto& one : agent.unbound) json["unboundListeners"].push_back(json_of(one));
   json["backends"] = OrderedJson::array();
-  for (const auto& backend : agent.backends) {
-    OrderedJson endpoints = OrderedJson::array();
-    for (const auto& endpoint : backend.endpoints) {
-      endpoints.push_back({{"address", endpoint.address},
-                           {"healthy", endpoint.healthy},
-                           {"lastCheck", rfc3339(endpoint.last_check)},
-                           {"lastError", endpoint.last_error}});
-      if (endpoint.zones.empty()) continue;
-      endpoints.back()["zones"] = endpoint.zones;
-      endpoints.back()["reserve"] = endpoint.reserve;
-    }
-    json["backends"].push_back({{"namespace", backend.name_space},
-                                {"name", backend.name},
-                                {"circuit", backend.circuit},
-                                {"connections", backend.connections},
-                                {"endpoints", std::move(endpoints)}});
-  }
+  for (const auto& backend : agent.backends) json["backends"].push_back(json_of(backend));
   json["vips"] = OrderedJson::array();
-  for (const auto& vip : agent.vips) {
-    OrderedJson sessions = OrderedJson::array();
-    for (const auto& session : vip.sessions) {
-      sessions.push_back({{"peer", session.peer},
-                          {"as", session.peer_as},
-                          {"state", session.state},
-                          {"since", rfc3339(controller::WallTime(std::chrono::milliseconds(session.since_ms)))},
-                          {"lastError", session.last_error},
-                          {"bfd", session.bfd},
-                          {"announced", session.announced}});
-    }
-    json["vips"].push_back({{"namespace", vip.name_space},
-                            {"name", vip.name},
-                            {"address", vip.address},
-                            {"held", vip.held},
-                            {"epoch", vip.epoch},
-                            {"interface", vip.interface},
-                            {"unfit", vip.unfit},
-                            {"reason", vip.reason},
-                            {"cause", vip.cause},
-                            {"from", vip.from},
-                            {"conflicts", vip.conflicts},
-                            {"gracefulShutdown", vip.graceful_shutdown},
-                            {"sessions", std::move(sessions)}});
-  }
+  for (const auto& vip : agent.vips) json["vips"].push_back(json_of(vip));
   return json;
 }
 

@@ -96,6 +96,18 @@ Status add_file_pairs(const std::shared_ptr<const std::vector<std::byte>>& progr
   return {};
 }
 
+Status write_secret_values(const Compiled& compiled, const std::optional<program::SigningKey>& key,
+                           const cli::Arguments& arguments) {
+  program::SecretSet secrets = compiled.secrets;
+  if (key) {
+    if (auto sessions = program::session_secret(*key)) secrets.secrets.push_back(std::move(*sessions));
+  }
+  if (Status added = add_file_pairs(compiled.artifact->bytes, arguments, secrets); !added) return added;
+  secrets.sort();
+  const std::string text = program::write_secrets(secrets);
+  return write_file(arguments.one("secrets-out"), std::string_view(text), FileAccess::kOwnerOnly);
+}
+
 int compile(const cli::Arguments& arguments) {
   compiler::CompileOptions options;
   options.target = target_of(arguments.one("target"));
@@ -135,17 +147,7 @@ int compile(const cli::Arguments& arguments) {
     }
   }
   if (arguments.has("secrets-out")) {
-    program::SecretSet secrets = result.secrets;
-    if (key) {
-      if (auto sessions = program::session_secret(*key)) secrets.secrets.push_back(std::move(*sessions));
-    }
-    if (Status status = add_file_pairs(result.artifact->bytes, arguments, secrets); !status) {
-      return failed(kCompile, status.error().text);
-    }
-    secrets.sort();
-    const std::string text = program::write_secrets(secrets);
-    if (Status status = write_file(arguments.one("secrets-out"), std::string_view(text), FileAccess::kOwnerOnly);
-        !status) {
+    if (Status status = write_secret_values(result, key, arguments); !status) {
       return failed(kCompile, status.error().text);
     }
   }

@@ -43,6 +43,61 @@ std::int64_t unix_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+/// Returns whether it is of the agents, which is another right than to see objects. A new call is put on one of the
+/// sides.
+bool is_of_agents(CallId id) {
+  switch (id) {
+    case CallId::kSession:
+    case CallId::kRights:
+    case CallId::kRightsOfCluster:
+    case CallId::kOpenApi:
+    case CallId::kEvents:
+    case CallId::kKinds:
+    case CallId::kProblems:
+    case CallId::kObjects:
+    case CallId::kObject:
+    case CallId::kObjectOfCluster:
+    case CallId::kExplain:
+    case CallId::kTraffic:
+    case CallId::kTopology:
+    case CallId::kWan:
+    case CallId::kPolicyCover:
+    case CallId::kAddresses:
+    case CallId::kCertificates:
+    case CallId::kFields:
+    case CallId::kEdit:
+    case CallId::kEditOfCluster:
+    case CallId::kCheck:
+    case CallId::kDifference:
+    case CallId::kApply:
+    case CallId::kDelete:
+    case CallId::kGivenClaims:
+    case CallId::kProve:
+    case CallId::kAnalysis:
+      return false;
+    case CallId::kEndpoints:
+    case CallId::kAccessLog:
+    case CallId::kTraces:
+    case CallId::kTrace:
+    case CallId::kAgents:
+    case CallId::kAgent:
+    case CallId::kDrain:
+    case CallId::kUndrain:
+    case CallId::kRange:
+    case CallId::kHistory:
+    case CallId::kCompare:
+    case CallId::kExplainKept:
+    case CallId::kProgress:
+    case CallId::kRollback:
+    case CallId::kRelease:
+    case CallId::kFederation:
+    case CallId::kFederationConflict:
+    case CallId::kResolveConflict:
+      break;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Api>> Api::make(net::Loop& loop, ApiOptions options) {
@@ -152,6 +207,15 @@ Listable Api::listable() const {
 }
 
 net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing) {
+  if (!is_of_agents(call.id)) return of_store(call, std::move(at), std::move(body), std::move(viewing));
+  if (!(call.changes ? viewing.visible->may_change_agents() : viewing.visible->may_see_agents())) {
+    return error_reply(403, std::string("you may not ") + (call.changes ? "update" : "list") +
+                                " agents in the API group " + std::string(kAgentsGroup));
+  }
+  return of_agents(call, std::move(at), std::move(body), std::move(viewing));
+}
+
+net::Task<Reply> Api::of_store(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing) {
   switch (call.id) {
     case CallId::kSession:
       return session(viewing);
@@ -187,41 +251,12 @@ net::Task<Reply> Api::answer_call(const Call& call, std::vector<std::string> at,
       return json_reply(json_line(addresses_json(view_of(viewing))));
     case CallId::kCertificates:
       return certificates(std::move(viewing));
-    case CallId::kFields:
-    case CallId::kEdit:
-    case CallId::kEditOfCluster:
-    case CallId::kCheck:
-    case CallId::kDifference:
-    case CallId::kApply:
-    case CallId::kDelete:
-    case CallId::kGivenClaims:
-    case CallId::kProve:
-    case CallId::kAnalysis:
+    default:
       return of_desk(call, std::move(at), std::move(body), {std::move(viewing.viewer), std::move(viewing.visible)});
-    case CallId::kEndpoints:
-    case CallId::kAccessLog:
-    case CallId::kTraces:
-    case CallId::kTrace:
-    case CallId::kAgents:
-    case CallId::kAgent:
-    case CallId::kDrain:
-    case CallId::kUndrain:
-    case CallId::kRange:
-    case CallId::kHistory:
-    case CallId::kCompare:
-    case CallId::kExplainKept:
-    case CallId::kProgress:
-    case CallId::kRollback:
-    case CallId::kRelease:
-    case CallId::kFederation:
-    case CallId::kFederationConflict:
-    case CallId::kResolveConflict:
-      break;
   }
-  if (!(call.changes ? viewing.visible->may_change_agents() : viewing.visible->may_see_agents())) {
-    return error_reply(403, std::string("you may not ") + (call.changes ? "update" : "list") +
-                                " agents in the API group " + std::string(kAgentsGroup));
-  }
+}
+
+net::Task<Reply> Api::of_agents(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing) {
   switch (call.id) {
     case CallId::kEndpoints:
       return of_fleet(std::move(viewing), [this] { return fleet_.endpoints(); }, visible_endpoints);

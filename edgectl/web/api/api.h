@@ -78,7 +78,10 @@ class Api {
   /// Valid as long as `viewing`.
   StoreView view_of(const Viewing& viewing) const { return {store_, *viewing.visible}; }
   net::Task<Reply> answer_call(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing);
-
+  /// A call that needs no right but to the objects that it shows.
+  net::Task<Reply> of_store(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing);
+  /// One that needs the right to agents as well; it has been looked at.
+  net::Task<Reply> of_agents(const Call& call, std::vector<std::string> at, std::string body, Viewing viewing);
   net::Task<Reply> of_desk(const Call& call, std::vector<std::string> at, std::string body, Acting acting);
 
   Reply session(const Viewing& viewing) const;

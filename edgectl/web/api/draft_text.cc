@@ -103,6 +103,16 @@ std::string hex_of(const std::string& text) {
   return program::to_hex(program::sha256(std::as_bytes(std::span(text)))).substr(0, 16);
 }
 
+std::vector<DraftFault> errors_of(const Diagnostics& diagnostics, std::uint32_t end) {
+  std::vector<DraftFault> errors;
+  for (const Diagnostic& one : diagnostics.all()) {
+    if (one.severity != Severity::kError) continue;
+    errors.push_back(
+        {one.message, one.span.somewhere() ? one.span.begin : 0, one.span.somewhere() ? one.span.end : end});
+  }
+  return errors;
+}
+
 }  // namespace
 
 Json editable(const Json& object) {
@@ -142,31 +152,7 @@ std::string version_of(const Json& object) {
 
 Draft::Draft(std::string_view yaml, const Json* stored) { read(yaml, stored); }
 
-void Draft::read(std::string_view yaml, const Json* stored) {
-  const auto end = static_cast<std::uint32_t>(yaml.size());
-  SourceMap sources;
-  sources.add("draft", std::string(yaml));
-  Diagnostics diagnostics(100);
-  const std::vector<compiler::yaml::Document> documents =
-      compiler::yaml::read_documents(sources, 0, diagnostics, {.nodes = kMostNodes});
-  diagnostics.finish(sources);
-  for (const Diagnostic& one : diagnostics.all()) {
-    if (one.severity != Severity::kError) continue;
-    faults_.push_back(
-        {one.message, one.span.somewhere() ? one.span.begin : 0, one.span.somewhere() ? one.span.end : end});
-  }
-  if (!faults_.empty()) return;
-  if (documents.size() != 1) {
-    faults_.push_back({documents.empty() ? "the draft is empty: write one object"
-                                         : "the draft has several documents: write one object",
-                       documents.empty() ? 0 : documents[1].root().span().begin, end});
-    return;
-  }
-  const Node root = documents.front().root();
-  if (!root.is_map()) {
-    faults_.push_back({"an object is a map with apiVersion, kind, metadata and spec", 0, end});
-    return;
-  }
+void Draft::note_fields(const Node& root) {
   kind_ = text_of(root.find("kind"));
   const Node metadata = root.find("metadata");
   name_ = text_of(metadata.find("name"));
@@ -179,6 +165,30 @@ void Draft::read(std::string_view yaml, const Json* stored) {
   add_place("metadata", metadata ? root.find("metadata") : Node());
   add_place("metadata.name", metadata.find("name"));
   add_place("metadata.namespace", metadata.find("namespace"));
+}
+
+void Draft::read(std::string_view yaml, const Json* stored) {
+  const auto end = static_cast<std::uint32_t>(yaml.size());
+  SourceMap sources;
+  sources.add("draft", std::string(yaml));
+  Diagnostics diagnostics(100);
+  const std::vector<compiler::yaml::Document> documents =
+      compiler::yaml::read_documents(sources, 0, diagnostics, {.nodes = kMostNodes});
+  diagnostics.finish(sources);
+  faults_ = errors_of(diagnostics, end);
+  if (!faults_.empty()) return;
+  if (documents.size() != 1) {
+    faults_.push_back({documents.empty() ? "the draft is empty: write one object"
+                                         : "the draft has several documents: write one object",
+                       documents.empty() ? 0 : documents[1].root().span().begin, end});
+    return;
+  }
+  const Node root = documents.front().root();
+  if (!root.is_map()) {
+    faults_.push_back({"an object is a map with apiVersion, kind, metadata and spec", 0, end});
+    return;
+  }
+  note_fields(root);
 
   Json own, shown;
   if (stored != nullptr) {

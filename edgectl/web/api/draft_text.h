@@ -9,6 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
+namespace edge::compiler::yaml {
+class Node;
+}
+
 namespace edge::edgectl::web {
 
 /// Returns the parts that somebody writes: apiVersion, kind, name, namespace, labels, annotations, and all but the
@@ -61,6 +65,8 @@ class Draft {
   };
 
   void read(std::string_view yaml, const nlohmann::json* stored);
+  /// Sets kind and names, and where they stand.
+  void note_fields(const compiler::yaml::Node& root);
 
   nlohmann::json object_;
   std::string text_;
