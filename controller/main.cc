@@ -87,6 +87,19 @@ int print_join(const cli::Arguments& arguments) {
   return cli::kExitFindings;
 }
 
+/// Returns when a signal says so.
+void serve_until_ended(const Controller& controller, const Logger& lines) {
+  daemon::Notify notify = daemon::Notify::of_environment();
+  const daemon::Watchdog watchdog(
+      notify, [&controller](std::chrono::nanoseconds patience) { return controller.answers(patience); }, lines);
+  notify.ready("gives programs to agents");
+  daemon::await_ending_signal();
+  // A second one is not waited for.
+  daemon::release_ending_signals();
+  notify.stopping("ends; agents serve on");
+  lines.info("ends; agents serve on");
+}
+
 int run(const cli::Arguments& arguments) {
   if (arguments.has("print-join")) return print_join(arguments);
   if (arguments.has("relay")) return run_relay(arguments);
@@ -138,17 +151,7 @@ int run(const cli::Arguments& arguments) {
   if (!admin) return failed(log, admin.error());
   if (*admin) tell("metrics on " + to_string((*admin)->addresses()[0]));
 
-  daemon::Notify notify = daemon::Notify::of_environment();
-  std::optional<daemon::Watchdog> watchdog;
-  watchdog.emplace(
-      notify, [&controller](std::chrono::nanoseconds patience) { return controller->answers(patience); }, lines);
-  notify.ready("gives programs to agents");
-  daemon::await_ending_signal();
-  // A second one is not waited for.
-  daemon::release_ending_signals();
-  notify.stopping("ends; agents serve on");
-  tell("ends; agents serve on");
-  watchdog.reset();
+  serve_until_ended(*controller, lines);
   pages.end();
   admin->reset();
   controller.reset();

@@ -360,7 +360,15 @@ Applier::ApplyResult Applier::apply(const controller::Update& update) {
   }
   if (files_ != applying || inventory_.size() != kept || unnoted_ > kMostUnnoted) note(apply_result);
 
-  std::set<std::string> faults(apply_result.faults.begin(), apply_result.faults.end());
+  std::set<std::string> faults = what_is_wrong(changed, faulty_files);
+  faults.insert(apply_result.faults.begin(), apply_result.faults.end());
+  tell(std::move(faults), apply_result);
+  return apply_result;
+}
+
+std::set<std::string> Applier::what_is_wrong(const std::vector<FileObject>& changed,
+                                             const std::map<std::string, FaultyDocuments>& faulty_files) const {
+  std::set<std::string> faults;
   for (const auto& [file, documents] : faulty_files) {
     for (const FileObject& object : documents.at_fault) {
       if (is_refused(object)) faults.insert(place_of(object) + refused_.at(object.key()).why);
@@ -374,8 +382,7 @@ Applier::ApplyResult Applier::apply(const controller::Update& update) {
     faults.insert(key.substr(0, key.rfind(' ')) + " answers 503: what " + entry.denied_for +
                   " was to protect it by is at fault");
   }
-  tell(std::move(faults), apply_result);
-  return apply_result;
+  return faults;
 }
 
 /// Until all of it is applied a file of several changes counts as one that the API does not have whole.

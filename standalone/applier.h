@@ -120,6 +120,9 @@ class Applier {
   void prune(const controller::Update& update, const std::set<std::string>& wanted,
              const std::set<std::string>& untouched, ApplyResult& apply_result);
   void tell_restored(const std::vector<FileObject>& changed, ApplyResult& apply_result);
+  /// Returns a line for each object that the API refuses, or that is denied for want of what protects it.
+  std::set<std::string> what_is_wrong(const std::vector<FileObject>& changed,
+                                      const std::map<std::string, FaultyDocuments>& faulty_files) const;
   void tell(std::set<std::string> faults, ApplyResult& apply_result);
 
   std::unique_ptr<kube::BlockingClient> client_;

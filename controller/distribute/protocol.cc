@@ -163,6 +163,57 @@ void write_unbound(const UnboundListener& from, agent::v1::UnboundListener& into
   into.set_reason(from.reason);
 }
 
+namespace {
+
+void write_backend(const BackendHealth& from, agent::v1::BackendReport& backend) {
+  backend.set_namespace_(from.name_space);
+  backend.set_name(from.name);
+  backend.set_circuit(from.circuit);
+  backend.set_connections(from.connections);
+  for (const EndpointHealth& of : from.endpoints) {
+    auto& endpoint = *backend.add_endpoints();
+    endpoint.set_address(of.address);
+    endpoint.set_healthy(of.healthy);
+    endpoint.set_last_check_ms(to_milliseconds(of.last_check));
+    endpoint.set_last_error(of.last_error);
+    for (const std::string& zone : of.zones) endpoint.add_zones(zone);
+    endpoint.set_reserve(of.reserve);
+  }
+  for (const NameHealth& of : from.names) {
+    auto& name = *backend.add_names();
+    name.set_name(of.name);
+    name.set_addresses(of.addresses);
+    name.set_error(of.error);
+  }
+}
+
+void write_vip(const VipState& from, agent::v1::Vip& vip) {
+  vip.set_namespace_(from.name_space);
+  vip.set_name(from.name);
+  vip.set_address(from.address);
+  vip.set_held(from.held);
+  vip.set_epoch(from.epoch);
+  vip.set_unfit(from.unfit);
+  vip.set_reason(from.reason);
+  vip.set_interface(from.interface);
+  vip.set_cause(from.cause);
+  vip.set_from(from.from);
+  vip.set_conflicts(from.conflicts);
+  vip.set_graceful_shutdown(from.graceful_shutdown);
+  for (const BgpSessionState& session : from.sessions) {
+    auto& to = *vip.add_sessions();
+    to.set_peer(session.peer);
+    to.set_peer_as(session.peer_as);
+    to.set_state(session.state);
+    to.set_since_ms(session.since_ms);
+    to.set_last_error(session.last_error);
+    to.set_bfd(session.bfd);
+    to.set_announced(session.announced);
+  }
+}
+
+}  // namespace
+
 void write_agent(const AgentState& state, agent::v1::Agent& into) {
   into.set_name(state.name);
   into.set_node(state.node);
@@ -179,53 +230,8 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
   into.set_connections(state.connections);
   into.set_requests(state.requests);
   into.set_certificate_until_ms(to_milliseconds(state.certificate_until));
-  for (const BackendHealth& from : state.backends) {
-    auto& backend = *into.add_backends();
-    backend.set_namespace_(from.name_space);
-    backend.set_name(from.name);
-    backend.set_circuit(from.circuit);
-    backend.set_connections(from.connections);
-    for (const EndpointHealth& of : from.endpoints) {
-      auto& endpoint = *backend.add_endpoints();
-      endpoint.set_address(of.address);
-      endpoint.set_healthy(of.healthy);
-      endpoint.set_last_check_ms(to_milliseconds(of.last_check));
-      endpoint.set_last_error(of.last_error);
-      for (const std::string& zone : of.zones) endpoint.add_zones(zone);
-      endpoint.set_reserve(of.reserve);
-    }
-    for (const NameHealth& of : from.names) {
-      auto& name = *backend.add_names();
-      name.set_name(of.name);
-      name.set_addresses(of.addresses);
-      name.set_error(of.error);
-    }
-  }
-  for (const VipState& from : state.vips) {
-    auto& vip = *into.add_vips();
-    vip.set_namespace_(from.name_space);
-    vip.set_name(from.name);
-    vip.set_address(from.address);
-    vip.set_held(from.held);
-    vip.set_epoch(from.epoch);
-    vip.set_unfit(from.unfit);
-    vip.set_reason(from.reason);
-    vip.set_interface(from.interface);
-    vip.set_cause(from.cause);
-    vip.set_from(from.from);
-    vip.set_conflicts(from.conflicts);
-    vip.set_graceful_shutdown(from.graceful_shutdown);
-    for (const BgpSessionState& session : from.sessions) {
-      auto& to = *vip.add_sessions();
-      to.set_peer(session.peer);
-      to.set_peer_as(session.peer_as);
-      to.set_state(session.state);
-      to.set_since_ms(session.since_ms);
-      to.set_last_error(session.last_error);
-      to.set_bfd(session.bfd);
-      to.set_announced(session.announced);
-    }
-  }
+  for (const BackendHealth& from : state.backends) write_backend(from, *into.add_backends());
+  for (const VipState& from : state.vips) write_vip(from, *into.add_vips());
   for (const UnboundListener& from : state.unbound) write_unbound(from, *into.add_unbound());
   into.set_group(state.group);
   into.set_published(state.published);

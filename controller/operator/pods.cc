@@ -200,57 +200,70 @@ Json agent_pod(const Installation& installation) {
   return pod;
 }
 
+namespace {
+
+/// What settings add to the container of the dashboard, and to its pod.
+struct WebParts {
+  Json arguments, mounts, volumes;
+
+  void add(const char* flag, const std::string& value) {
+    if (value.empty()) return;
+    arguments.push_back(flag);
+    arguments.push_back(value);
+  }
+  void mount_secret(const std::string& name, const Json& reference, const std::vector<std::string>& keys) {
+    volumes.push_back(secret_volume(name, reference.value("name", ""), keys));
+    mounts.push_back({{"name", name}, {"mountPath", "/etc/edge/" + name}, {"readOnly", true}});
+  }
+};
+
+void add_login(const Json& oidc, WebParts& parts) {
+  parts.mount_secret("oidc", oidc.value("clientSecretRef", Json::object()), {"client-secret"});
+  parts.add("--oidc-issuer", oidc.value("issuerURL", ""));
+  parts.add("--oidc-client-id", oidc.value("clientID", ""));
+  parts.add("--oidc-client-secret-file", "/etc/edge/oidc/client-secret");
+  const std::string redirect = oidc.value("redirectURL", "");
+  parts.add("--oidc-redirect-url", redirect);
+  for (const Json& scope : oidc.value("scopes", Json::array())) {
+    // That one is what makes it OpenID Connect: it is asked for in any case.
+    if (scope != "openid") parts.add("--oidc-scope", scope.get<std::string>());
+  }
+  if (const Json session = oidc.value("sessionSecretRef", Json::object()); !session.empty()) {
+    parts.mount_secret("session", session, {"session-secret"});
+    parts.add("--oidc-session-secret-file", "/etc/edge/session/session-secret");
+  }
+  if (const auto url = net::client::parse_url(redirect)) parts.add("--host-name", url->host);
+}
+
+}  // namespace
+
 Json web_pod(const Installation& installation) {
   const Json part = spec_of(installation, "web");
   const Json oidc = part.value("oidc", Json::object());
   const std::string port = part["port"].dump();
-  Json arguments = {"web",
-                    "--listen",
-                    (oidc.empty() ? "127.0.0.1:" : "0.0.0.0:") + port,
-                    "--controller",
-                    controller_address(installation),
-                    "--credentials",
-                    "/etc/edge/admin/admin.pem",
-                    "--controller-class",
-                    spec_of(installation, "controller").value("controllerClass", "")};
-  Json mounts = Json::array({{{"name", "admin"}, {"mountPath", "/etc/edge/admin"}, {"readOnly", true}},
-                             {{"name", "scratch"}, {"mountPath", "/tmp"}}});
-  Json volumes = Json::array({secret_volume("admin", installation.part("admin"), {"admin.pem"}),
-                              {{"name", "scratch"}, {"emptyDir", Json::object()}}});
-  const auto mount_secret = [&](const std::string& name, const Json& reference, const std::vector<std::string>& keys) {
-    volumes.push_back(secret_volume(name, reference.value("name", ""), keys));
-    mounts.push_back({{"name", name}, {"mountPath", "/etc/edge/" + name}, {"readOnly", true}});
-  };
-  const auto add = [&](const char* flag, const std::string& value) {
-    if (value.empty()) return;
-    arguments.push_back(flag);
-    arguments.push_back(value);
-  };
-  if (part.value("readOnly", false)) arguments.push_back("--read-only");
-  add("--metrics-url", part.value("metricsURL", ""));
+  WebParts parts;
+  parts.arguments = {"web",
+                     "--listen",
+                     (oidc.empty() ? "127.0.0.1:" : "0.0.0.0:") + port,
+                     "--controller",
+                     controller_address(installation),
+                     "--credentials",
+                     "/etc/edge/admin/admin.pem",
+                     "--controller-class",
+                     spec_of(installation, "controller").value("controllerClass", "")};
+  parts.mounts = Json::array({{{"name", "admin"}, {"mountPath", "/etc/edge/admin"}, {"readOnly", true}},
+                              {{"name", "scratch"}, {"mountPath", "/tmp"}}});
+  parts.volumes = Json::array({secret_volume("admin", installation.part("admin"), {"admin.pem"}),
+                               {{"name", "scratch"}, {"emptyDir", Json::object()}}});
+  if (part.value("readOnly", false)) parts.arguments.push_back("--read-only");
+  parts.add("--metrics-url", part.value("metricsURL", ""));
   if (const Json tls = part.value("tlsSecretRef", Json::object()); !tls.empty()) {
-    mount_secret("tls", tls, {"tls.crt", "tls.key"});
-    add("--tls-cert", "/etc/edge/tls/tls.crt");
-    add("--tls-key", "/etc/edge/tls/tls.key");
+    parts.mount_secret("tls", tls, {"tls.crt", "tls.key"});
+    parts.add("--tls-cert", "/etc/edge/tls/tls.crt");
+    parts.add("--tls-key", "/etc/edge/tls/tls.key");
   }
-  if (!oidc.empty()) {
-    mount_secret("oidc", oidc.value("clientSecretRef", Json::object()), {"client-secret"});
-    add("--oidc-issuer", oidc.value("issuerURL", ""));
-    add("--oidc-client-id", oidc.value("clientID", ""));
-    add("--oidc-client-secret-file", "/etc/edge/oidc/client-secret");
-    const std::string redirect = oidc.value("redirectURL", "");
-    add("--oidc-redirect-url", redirect);
-    for (const Json& scope : oidc.value("scopes", Json::array())) {
-      // That one is what makes it OpenID Connect: it is asked for in any case.
-      if (scope != "openid") add("--oidc-scope", scope.get<std::string>());
-    }
-    if (const Json session = oidc.value("sessionSecretRef", Json::object()); !session.empty()) {
-      mount_secret("session", session, {"session-secret"});
-      add("--oidc-session-secret-file", "/etc/edge/session/session-secret");
-    }
-    if (const auto url = net::client::parse_url(redirect)) add("--host-name", url->host);
-  }
-  Json web = container(installation, "edgectl", part, std::move(arguments));
+  if (!oidc.empty()) add_login(oidc, parts);
+  Json web = container(installation, "edgectl", part, std::move(parts.arguments));
   web["ports"] = Json::array({{{"name", "web"}, {"containerPort", part["port"]}, {"protocol", "TCP"}}});
   if (!oidc.empty()) {
     web["livenessProbe"] = probe("/healthz", "web", 10);
@@ -258,7 +271,7 @@ Json web_pod(const Installation& installation) {
     for (const char* name : {"livenessProbe", "readinessProbe"}) web[name]["httpGet"]["scheme"] = "HTTPS";
   }
   web["resources"] = resources_of(part);
-  web["volumeMounts"] = std::move(mounts);
+  web["volumeMounts"] = std::move(parts.mounts);
   Json pod = {{"serviceAccountName", installation.part("web")},
               {"securityContext",
                {{"runAsNonRoot", true},
@@ -267,7 +280,7 @@ Json web_pod(const Installation& installation) {
                 {"fsGroup", kUser},
                 {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
               {"containers", Json::array({std::move(web)})},
-              {"volumes", std::move(volumes)}};
+              {"volumes", std::move(parts.volumes)}};
   place(installation, part, pod);
   return pod;
 }

@@ -25,6 +25,33 @@ BackendHealth without_checks(BackendHealth backend) {
   return backend;
 }
 
+using Name = std::pair<std::string, std::string>;
+
+/// Adds the backends whose health is other than what was told, and those that are gone; `told` is then what is told
+/// now.
+void tell_backends(std::vector<BackendHealth> backends, std::map<Name, BackendHealth>& told,
+                   edge::relay::v1::AgentChange& change) {
+  std::map<Name, BackendHealth> next;
+  AgentState said;
+  for (BackendHealth& backend : backends) {
+    BackendHealth bare = without_checks(backend);
+    Name name(backend.name_space, backend.name);
+    const auto before = told.find(name);
+    if (before == told.end() || before->second != bare) said.backends.push_back(std::move(backend));
+    next.insert_or_assign(std::move(name), std::move(bare));
+  }
+  agent::v1::Agent reported;
+  write_agent(said, reported);
+  change.mutable_backends()->Swap(reported.mutable_backends());
+  for (const auto& [name, backend] : told) {
+    if (next.contains(name)) continue;
+    auto& removed = *change.add_removed_backends();
+    removed.set_namespace_(name.first);
+    removed.set_name(name.second);
+  }
+  told = std::move(next);
+}
+
 }  // namespace
 
 bool AgentChanges::tell(Clock::time_point now, const std::function<bool(const edge::relay::v1::AgentsUp&)>& say) {
@@ -60,25 +87,7 @@ bool AgentChanges::tell(Clock::time_point now, const std::function<bool(const ed
       if (auto whole = state.connected ? agents_.agent(state.name) : std::nullopt) {
         state.vips = std::move(whole->vips);
         changed = changed || state.vips != told.state.vips;
-        std::map<Name, BackendHealth> next;
-        AgentState said;
-        for (BackendHealth& backend : whole->backends) {
-          BackendHealth bare = without_checks(backend);
-          Name name(backend.name_space, backend.name);
-          const auto before = told.backends.find(name);
-          if (before == told.backends.end() || before->second != bare) said.backends.push_back(std::move(backend));
-          next.insert_or_assign(std::move(name), std::move(bare));
-        }
-        agent::v1::Agent reported;
-        write_agent(said, reported);
-        change.mutable_backends()->Swap(reported.mutable_backends());
-        for (const auto& [name, backend] : told.backends) {
-          if (next.contains(name)) continue;
-          auto& removed = *change.add_removed_backends();
-          removed.set_namespace_(name.first);
-          removed.set_name(name.second);
-        }
-        told.backends = std::move(next);
+        tell_backends(std::move(whole->backends), told.backends, change);
         changed = changed || change.backends_size() > 0 || change.removed_backends_size() > 0;
       }
     }

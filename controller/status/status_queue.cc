@@ -35,6 +35,26 @@ std::string patch_text(const StatusQueue::Observed& observed, std::string_view f
   return R"({"metadata":)" + metadata.dump() + R"(,"status":)" + std::string(fields) + "}";
 }
 
+/// What has listeners that clients could not reach, or cannot reach now.
+std::set<ResourceId> listening_that_differ(const AgentsView& before, const AgentsView& after) {
+  std::set<ResourceId> all;
+  if (before.unbound == after.unbound) return all;
+  for (const auto* unbound : {&before.unbound, &after.unbound}) {
+    for (const UnboundListener& one : *unbound) {
+      for (const char* kind : {"ProxyGateway", "Gateway"})
+        all.insert(ResourceId::of(kind, one.name_space, one.gateway));
+      // `namespace/set/listener`, of a ListenerSet.
+      const std::size_t space = one.listener.find('/');
+      const std::size_t name = one.listener.rfind('/');
+      if (space < name) {
+        all.insert(ResourceId::of("ListenerSet", one.listener.substr(0, space),
+                                  one.listener.substr(space + 1, name - space - 1)));
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void StatusQueue::unschedule(const ResourceId& key, Entry& entry) {
@@ -95,51 +115,21 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   const bool programs =
       agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
   const std::uint64_t first_before = first_pending();
-  std::set<ResourceId> gateways;
-  for (const auto* unbound : {&agents_.unbound, &view.unbound}) {
-    for (const UnboundListener& one : *unbound) {
-      if (agents_.unbound == view.unbound) break;
-      for (const char* kind : {"ProxyGateway", "Gateway"})
-        gateways.insert(ResourceId::of(kind, one.name_space, one.gateway));
-      // `namespace/set/listener`, of a ListenerSet.
-      const std::size_t space = one.listener.find('/');
-      const std::size_t name = one.listener.rfind('/');
-      if (space < name) {
-        gateways.insert(ResourceId::of("ListenerSet", one.listener.substr(0, space),
-                                       one.listener.substr(space + 1, name - space - 1)));
-      }
-    }
-  }
+  const std::set<ResourceId> listening = listening_that_differ(agents_, view);
   agents_ = std::move(view);
-  for (const ResourceId& gateway : gateways) {
-    const auto found = entries_.find(gateway);
+  const auto schedule_known = [&](const ResourceId& of) {
+    const auto found = entries_.find(of);
     if (found != entries_.end()) schedule(found->first, found->second, now);
-  }
-  for (const std::string& vip : vips) {
-    const auto key = parse_resource_id("ProxyVIP " + vip);
-    if (!key) continue;
-    const auto found = entries_.find(*key);
-    if (found != entries_.end()) schedule(found->first, found->second, now);
-  }
-  for (const std::string& one : wan) {
-    const auto key = parse_resource_id(one);
-    if (!key) continue;
-    const auto found = entries_.find(*key);
-    if (found != entries_.end()) schedule(found->first, found->second, now);
-  }
-  for (const std::string& remote : remotes) {
-    const auto key = parse_resource_id("EdgeRemoteCluster " + remote);
-    if (!key) continue;
-    const auto found = entries_.find(*key);
-    if (found != entries_.end()) schedule(found->first, found->second, now);
-  }
-  for (const std::string& backend : backends) {
-    // As agents told it.
-    const auto key = parse_resource_id("ProxyBackend " + backend);
-    if (!key) continue;
-    const auto found = entries_.find(*key);
-    if (found != entries_.end()) schedule(found->first, found->second, now);
-  }
+  };
+  // As agents told it: perhaps of nothing.
+  const auto schedule_told = [&](const std::string& text) {
+    if (const auto of = parse_resource_id(text)) schedule_known(*of);
+  };
+  for (const ResourceId& one : listening) schedule_known(one);
+  for (const std::string& vip : vips) schedule_told("ProxyVIP " + vip);
+  for (const std::string& one : wan) schedule_told(one);
+  for (const std::string& remote : remotes) schedule_told("EdgeRemoteCluster " + remote);
+  for (const std::string& backend : backends) schedule_told("ProxyBackend " + backend);
   if (!programs) return;
   // An agent may also have fallen back, or have come with an older program: everything that it does not run counts.
   const std::uint64_t first = first_pending();

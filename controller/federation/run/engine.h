@@ -101,10 +101,16 @@ class Engine {
   void drop(Connection& connection, const Error& why);
   std::string name_of(const std::string& cluster) const;
 
+  // What people are shown (engine_view.cc).
+  class PreviewPage;
+  void preview_own(PreviewPage& page);
+  void preview_peer(const std::string& name, const std::string& cluster, const Peer& peer, PreviewPage& page);
+
   // The API (engine_api.cc).
   bool is_covered(const ObjectKey& key) const;
   void follow_dirty();
   void follow_one(const ObjectKey& key);
+  std::string content_in_api(const ObjectKey& key, const ApiObject& object, const VersionPtr& base) const;
   void take_echo(const ObjectKey& key, const ApiObject* object);
   void start_writes();
   void wrote(const ObjectKey& key, const ApiWrite& write);

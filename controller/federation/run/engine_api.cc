@@ -104,6 +104,14 @@ void Engine::follow_dirty() {
   if (!dirty_.empty()) work_soon();
 }
 
+/// The object's content in the terms of what was applied: less what the API itself has made of that.
+std::string Engine::content_in_api(const ObjectKey& key, const ApiObject& object, const VersionPtr& base) const {
+  const auto record = state_->records.find(key);
+  if (base == nullptr || record == state_->records.end() || record->second.echo.empty()) return object.content;
+  return record->second.echo == object.content ? base->content
+                                               : changed_content(base->content, record->second.echo, object.content);
+}
+
 void Engine::follow_one(const ObjectKey& key) {
   // Once it is written, or is to be tried again, or its kind has been listed, it is looked at again.
   if (api_->is_writing(key) || applying_.contains(key)) return;
@@ -125,16 +133,7 @@ void Engine::follow_one(const ObjectKey& key) {
   const bool is_lost = exists && base == nullptr && object->has_origin;
   if (is_lost && winner == nullptr) return;
 
-  std::optional<std::string> content;
-  if (exists) {
-    content = object->content;
-    const auto record = state_->records.find(key);
-    if (base != nullptr && record != state_->records.end() && !record->second.echo.empty()) {
-      content = record->second.echo == object->content
-                    ? base->content
-                    : changed_content(base->content, record->second.echo, object->content);
-    }
-  }
+  const std::optional<std::string> content = exists ? std::optional(content_in_api(key, *object, base)) : std::nullopt;
   FollowStep step;
   if (is_lost && winner->origin != options_.cluster_uid && *content != winner->content) {
     step = winner->deleted ? FollowStep{.kind = FollowStep::Kind::kDelete}

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/resource_id.h"
 #include "base/text/json.h"
 #include "controller/federation/run/engine.h"
 
@@ -259,77 +260,102 @@ Result<ClockView> Engine::view_clock(const ObjectKey& key) {
   return view;
 }
 
-Result<PreviewView> Engine::view_preview(const PreviewQuestion& question) {
-  if (!runs()) return not_running();
-  std::string after_at;
-  std::optional<ObjectKey> after_key;
-  if (!question.after.empty()) {
+/// One page of a preview: what comes after where the last page ended.
+class Engine::PreviewPage {
+ public:
+  /// Returns an error for an `after` that no page has ended with.
+  static Result<PreviewPage> after(const PreviewQuestion& question) {
+    PreviewPage page;
+    page.limit_ = std::clamp<std::size_t>(question.limit, 1, kMostViewed);
+    if (question.after.empty()) return page;
     const std::size_t end = question.after.find('\t');
-    if (end != std::string::npos) after_key = key_in(question.after.substr(end + 1));
-    if (!after_key) return Error{ErrorCode::kInvalidArgument, "`after` is of no answer"};
-    after_at = question.after.substr(0, end);
+    if (end != std::string::npos) page.after_key_ = key_in(question.after.substr(end + 1));
+    if (!page.after_key_) return Error{ErrorCode::kInvalidArgument, "`after` is of no answer"};
+    page.after_at_ = question.after.substr(0, end);
+    return page;
   }
-  const std::size_t limit = std::clamp<std::size_t>(question.limit, 1, kMostViewed);
-  PreviewView view;
-  std::size_t bytes = 0;
-  bool full = false;
-  const auto add = [&](PreviewItem item) {
-    if (after_key && std::tie(item.at, item.key) <= std::tie(after_at, *after_key)) return;
-    if (view.items.size() >= limit || bytes >= kMostViewedBytes) {
-      full = true;
+  bool full() const { return full_; }
+  /// In the order of where it is, and of the object.
+  void add(PreviewItem item) {
+    if (after_key_ && std::tie(item.at, item.key) <= std::tie(after_at_, *after_key_)) return;
+    if (view_.items.size() >= limit_ || bytes_ >= kMostViewedBytes) {
+      full_ = true;
       return;
     }
-    bytes += item.before.size() + item.after.size();
-    view.items.push_back(std::move(item));
-  };
-  // What this cluster's API lacks.
-  const Replica& replica = state_->replica;
-  for (const auto& [key, siblings] : replica.objects()) {
-    if (full || !is_covered(key)) continue;
-    const Version& winner = *siblings.front().version;
-    const auto applied = state_->applied.find(key);
-    const bool same = applied != state_->applied.end() && agree(*applied->second, winner);
-    const ApiObject* const object = api_->find(key);
-    if (same || (winner.deleted && object == nullptr)) continue;
-    add({.at = {},
-         .key = key,
-         .change = winner.deleted      ? PreviewItem::Change::kDeleted
-                   : object == nullptr ? PreviewItem::Change::kCreated
-                                       : PreviewItem::Change::kChanged,
-         .before = object == nullptr ? std::string() : shown_content(key, object->content),
-         .after = shown_content(key, winner.content)});
+    bytes_ += item.before.size() + item.after.size();
+    view_.items.push_back(std::move(item));
   }
-  // What peers lack, by name.
+  PreviewView finish() && {
+    if (full_ && !view_.items.empty()) view_.next = view_.items.back().at + "\t" + text_of(view_.items.back().key);
+    return std::move(view_);
+  }
+
+ private:
+  std::string after_at_;
+  std::optional<ObjectKey> after_key_;
+  std::size_t limit_ = 1;
+  std::size_t bytes_ = 0;
+  bool full_ = false;
+  PreviewView view_;
+};
+
+Result<PreviewView> Engine::view_preview(const PreviewQuestion& question) {
+  if (!runs()) return not_running();
+  Result<PreviewPage> page = PreviewPage::after(question);
+  if (!page) return page.error();
+  preview_own(*page);
+  // By name.
   std::map<std::string, std::pair<std::string, const Peer*>> peers;
-  for (const auto& [cluster, peer] : replica.peers()) {
+  for (const auto& [cluster, peer] : state_->replica.peers()) {
     const PeerSpec* const spec = spec_of(cluster, peer);
     if (peer.removed || spec == nullptr) continue;
     const std::string name = spec->name.empty() ? spec->hub : spec->name;
     if (question.peer.empty() || question.peer == name || question.peer == cluster) peers[name] = {cluster, &peer};
   }
   if (!question.peer.empty() && peers.empty()) return Error{ErrorCode::kNotFound, "no peer is called " + question.peer};
-  for (const auto& [name, entry] : peers) {
-    const auto& [cluster, peer] = entry;
-    for (const auto& [key, siblings] : replica.objects()) {
-      if (full) break;
-      const HeldVersion& winner = siblings.front();
-      if (!peer->settings.reads.covers(key) || replica.is_known_by(winner, cluster, *peer) ||
-          winner.refused_by.contains(cluster)) {
-        continue;
-      }
-      const bool had = winner.had_before.contains(cluster);
-      if (winner.version->deleted && !had && winner.version->past.entries().size() < 2) continue;
-      add({.at = name,
-           .key = key,
-           .change = winner.version->deleted ? PreviewItem::Change::kDeleted
-                     : had                   ? PreviewItem::Change::kChanged
-                                             : PreviewItem::Change::kCreated,
-           .before = {},
-           .after = shown_content(key, winner.version->content)});
-    }
+  for (const auto& [name, entry] : peers) preview_peer(name, entry.first, *entry.second, *page);
+  return std::move(*page).finish();
+}
+
+/// What this cluster's API lacks.
+void Engine::preview_own(PreviewPage& page) {
+  for (const auto& [key, siblings] : state_->replica.objects()) {
+    if (page.full() || !is_covered(key)) continue;
+    const Version& winner = *siblings.front().version;
+    const auto applied = state_->applied.find(key);
+    const bool same = applied != state_->applied.end() && agree(*applied->second, winner);
+    const ApiObject* const object = api_->find(key);
+    if (same || (winner.deleted && object == nullptr)) continue;
+    page.add({.at = {},
+              .key = key,
+              .change = winner.deleted      ? PreviewItem::Change::kDeleted
+                        : object == nullptr ? PreviewItem::Change::kCreated
+                                            : PreviewItem::Change::kChanged,
+              .before = object == nullptr ? std::string() : shown_content(key, object->content),
+              .after = shown_content(key, winner.content)});
   }
-  if (full && !view.items.empty()) view.next = view.items.back().at + "\t" + text_of(view.items.back().key);
-  return view;
+}
+
+/// What a peer lacks.
+void Engine::preview_peer(const std::string& name, const std::string& cluster, const Peer& peer, PreviewPage& page) {
+  const Replica& replica = state_->replica;
+  for (const auto& [key, siblings] : replica.objects()) {
+    if (page.full()) break;
+    const HeldVersion& winner = siblings.front();
+    if (!peer.settings.reads.covers(key) || replica.is_known_by(winner, cluster, peer) ||
+        winner.refused_by.contains(cluster)) {
+      continue;
+    }
+    const bool had = winner.had_before.contains(cluster);
+    if (winner.version->deleted && !had && winner.version->past.entries().size() < 2) continue;
+    page.add({.at = name,
+              .key = key,
+              .change = winner.version->deleted ? PreviewItem::Change::kDeleted
+                        : had                   ? PreviewItem::Change::kChanged
+                                                : PreviewItem::Change::kCreated,
+              .before = {},
+              .after = shown_content(key, winner.version->content)});
+  }
 }
 
 Result<std::vector<SyncStarted>> Engine::sync(const std::string& peer) {
