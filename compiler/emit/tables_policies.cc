@@ -32,40 +32,6 @@ program::RateKey rate_key(RateKey key) {
   return program::RateKey::kPath;
 }
 
-program::PolicyType type_of(PolicyType type) {
-  switch (type) {
-    case PolicyType::kUnknown:
-      break;
-    case PolicyType::kIpAccess:
-      return program::PolicyType::kIpAccess;
-    case PolicyType::kMaintenance:
-      return program::PolicyType::kMaintenance;
-    case PolicyType::kRateLimit:
-      return program::PolicyType::kRateLimit;
-    case PolicyType::kConcurrencyLimit:
-      return program::PolicyType::kConcurrencyLimit;
-    case PolicyType::kBasicAuth:
-      return program::PolicyType::kBasicAuth;
-    case PolicyType::kApiKey:
-      return program::PolicyType::kApiKey;
-    case PolicyType::kJwt:
-      return program::PolicyType::kJwt;
-    case PolicyType::kOidc:
-      return program::PolicyType::kOidc;
-    case PolicyType::kForwardAuth:
-      return program::PolicyType::kForwardAuth;
-    case PolicyType::kFixedResponse:
-      return program::PolicyType::kFixedResponse;
-    case PolicyType::kCors:
-      return program::PolicyType::kCors;
-    case PolicyType::kSecurityHeaders:
-      return program::PolicyType::kSecurityHeaders;
-    case PolicyType::kErrorPages:
-      return program::PolicyType::kErrorPages;
-  }
-  return program::PolicyType::kUnknown;
-}
-
 /// Collects settings by type, and returns the index of each.
 class PolicyEmitter {
  public:
@@ -79,7 +45,7 @@ class PolicyEmitter {
                                        ? std::string_view(name)
                                        : std::string_view(name).substr(0, name.find_first_of(":@"));
     policies_.push_back({stable_id("ProxyPolicy", name_space, name), builder_.string(name_space),
-                         builder_.string(known), type_of(policy.type), settings});
+                         builder_.string(known), program_type(policy.type), settings});
   }
 
   /// What holds on each listener for requests that no route takes.

@@ -6,6 +6,7 @@
 
 #include "base/ip.h"
 #include "program/dump/dump.h"
+#include "program/dump/policy_type_text.h"
 #include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
 #include "program/filters.h"
@@ -129,7 +130,8 @@ class TreeBuilder {
 
   TreeAction::Policy policy(std::uint64_t id) const {
     const PolicyRecord& found = *find_policy(policies_, id);
-    return {qualified(policies_.string(found.name_space), policies_.string(found.name)), type_name(found.type)};
+    return {qualified(policies_.string(found.name_space), policies_.string(found.name)),
+            std::string(policy_type_text(found.type))};
   }
 
   SectionView backends_;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/units.h"
+#include "program/dump/policy_type_text.h"
 #include "program/format/records.h"
 
 namespace edge::program {
@@ -478,40 +479,6 @@ std::string rate_key_text(const SectionView& section, const RateKeyRecord& part)
   return kKeys[static_cast<std::size_t>(part.key)] + std::string(section.string(part.name));
 }
 
-std::string type_name(PolicyType type) {
-  switch (type) {
-    case PolicyType::kUnknown:
-      break;
-    case PolicyType::kIpAccess:
-      return "IPAccess";
-    case PolicyType::kRateLimit:
-      return "RateLimit";
-    case PolicyType::kConcurrencyLimit:
-      return "ConcurrencyLimit";
-    case PolicyType::kBasicAuth:
-      return "BasicAuth";
-    case PolicyType::kApiKey:
-      return "APIKey";
-    case PolicyType::kJwt:
-      return "JWT";
-    case PolicyType::kOidc:
-      return "OIDC";
-    case PolicyType::kForwardAuth:
-      return "ForwardAuth";
-    case PolicyType::kCors:
-      return "CORS";
-    case PolicyType::kSecurityHeaders:
-      return "SecurityHeaders";
-    case PolicyType::kMaintenance:
-      return "Maintenance";
-    case PolicyType::kFixedResponse:
-      return "FixedResponse";
-    case PolicyType::kErrorPages:
-      return "ErrorPages";
-  }
-  return "?";
-}
-
 std::vector<TreeSettings> settings_of(const SectionView& section, const ListenerRecord& listener) {
   std::vector<TreeSettings> settings;
   if (const auto* redirect = optional_of(section, listener.scheme_redirect)) {
@@ -566,7 +533,7 @@ std::vector<TreePolicy> policies_of(const ProgramView& program) {
   for (const PolicyRecord& policy : section.array(section.header<PoliciesHeader>().policies)) {
     TreePolicy& tree = policies.emplace_back();
     tree.name = qualified(section, policy.name_space, policy.name);
-    tree.type = type_name(policy.type);
+    tree.type = policy_type_text(policy.type);
     if (policy.settings != kNone) tree.settings = PolicySettings(section, policy).take(policy.type);
   }
   sort_by_name(policies);

@@ -37,7 +37,6 @@ struct TreePolicy {
   TreeSettings settings;  ///< without fields: they are unreadable
 };
 
-std::string type_name(PolicyType type);
 /// As in `spec.rateLimit.key`: `source-ip`, `header:x-user`.
 std::string rate_key_text(const SectionView& policies, const RateKeyRecord& part);
 std::vector<TreeSettings> settings_of(const SectionView& section, const ListenerRecord& listener);

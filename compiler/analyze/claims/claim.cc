@@ -12,6 +12,7 @@
 #include "compiler/analyze/space/match_set.h"
 #include "compiler/analyze/space/space.h"
 #include "compiler/expr/regex_matcher.h"
+#include "program/dump/policy_type_text.h"
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
 #include "program/format/records.h"
@@ -199,7 +200,7 @@ class EndCheck {
         return when(end.backend == fact.value);
       case Fact::kPolicy:
         return when(std::ranges::any_of(kPolicyTypes, [&](PolicyType type) {
-          return program::type_name(type) == fact.value && (end.policies & bit_of(type)) != 0;
+          return program::policy_type_text(type) == fact.value && (end.policies & bit_of(type)) != 0;
         }));
       case Fact::kStatus:
         if (fact.value == "redirect") return when(end.status >= 300 && end.status <= 399);
@@ -361,15 +362,9 @@ class Walk {
 }  // namespace
 
 std::span<const std::string_view> policy_types() {
-  using Texts = std::array<std::string, kPolicyTypes.size()>;
-  static const Texts texts = [] {
-    Texts all;
-    std::ranges::transform(kPolicyTypes, all.begin(), program::type_name);
-    return all;
-  }();
   static const std::array<std::string_view, kPolicyTypes.size()> names = [] {
     std::array<std::string_view, kPolicyTypes.size()> all;
-    std::ranges::copy(texts, all.begin());
+    std::ranges::transform(kPolicyTypes, all.begin(), program::policy_type_text);
     return all;
   }();
   return names;

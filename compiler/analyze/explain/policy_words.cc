@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
+#include "program/dump/policy_type_text.h"
 #include "program/dump/route_tree.h"
 #include "program/dump/settings_tree.h"
 #include "program/format/records.h"
@@ -224,8 +225,8 @@ std::vector<std::string> verdicts_of(const program::SectionView& view, std::span
   for (const std::uint64_t id : ids) {
     const PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr) continue;
-    std::string text = program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
-                       std::string(view.string(policy->name));
+    std::string text = std::string(program::policy_type_text(policy->type)) + " " +
+                       std::string(view.string(policy->name_space)) + "/" + std::string(view.string(policy->name));
     if (policy->settings != program::kNone) {
       const std::string words = words_of(view, *policy, request);
       if (!words.empty()) text += ": " + words;

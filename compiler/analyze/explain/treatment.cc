@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
+#include "program/dump/policy_type_text.h"
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
 #include "program/filters.h"
@@ -54,8 +55,8 @@ std::vector<std::string> policy_texts(const program::ProgramView& program, const
   for (const std::uint64_t id : host.array(treatment.policies)) {
     const program::PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr) continue;
-    out.push_back(program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
-                  std::string(view.string(policy->name)));
+    out.push_back(std::string(program::policy_type_text(policy->type)) + " " +
+                  std::string(view.string(policy->name_space)) + "/" + std::string(view.string(policy->name)));
   }
   return out;
 }

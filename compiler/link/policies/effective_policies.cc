@@ -4,42 +4,45 @@
 #include <tuple>
 
 #include "compiler/link/gateways/attach.h"
+#include "program/dump/policy_type_text.h"
 
 namespace edge::compiler {
 
-std::string_view type_text(PolicyType type) {
+program::PolicyType program_type(PolicyType type) {
   switch (type) {
     case PolicyType::kUnknown:
       break;
     case PolicyType::kIpAccess:
-      return "IPAccess";
-    case PolicyType::kRateLimit:
-      return "RateLimit";
-    case PolicyType::kConcurrencyLimit:
-      return "ConcurrencyLimit";
-    case PolicyType::kBasicAuth:
-      return "BasicAuth";
-    case PolicyType::kApiKey:
-      return "APIKey";
-    case PolicyType::kJwt:
-      return "JWT";
-    case PolicyType::kOidc:
-      return "OIDC";
-    case PolicyType::kForwardAuth:
-      return "ForwardAuth";
-    case PolicyType::kCors:
-      return "CORS";
-    case PolicyType::kSecurityHeaders:
-      return "SecurityHeaders";
+      return program::PolicyType::kIpAccess;
     case PolicyType::kMaintenance:
-      return "Maintenance";
+      return program::PolicyType::kMaintenance;
+    case PolicyType::kRateLimit:
+      return program::PolicyType::kRateLimit;
+    case PolicyType::kConcurrencyLimit:
+      return program::PolicyType::kConcurrencyLimit;
+    case PolicyType::kBasicAuth:
+      return program::PolicyType::kBasicAuth;
+    case PolicyType::kApiKey:
+      return program::PolicyType::kApiKey;
+    case PolicyType::kJwt:
+      return program::PolicyType::kJwt;
+    case PolicyType::kOidc:
+      return program::PolicyType::kOidc;
+    case PolicyType::kForwardAuth:
+      return program::PolicyType::kForwardAuth;
     case PolicyType::kFixedResponse:
-      return "FixedResponse";
+      return program::PolicyType::kFixedResponse;
+    case PolicyType::kCors:
+      return program::PolicyType::kCors;
+    case PolicyType::kSecurityHeaders:
+      return program::PolicyType::kSecurityHeaders;
     case PolicyType::kErrorPages:
-      return "ErrorPages";
+      return program::PolicyType::kErrorPages;
   }
-  return "?";
+  return program::PolicyType::kUnknown;
 }
+
+std::string_view type_text(PolicyType type) { return program::policy_type_text(program_type(type)); }
 
 }  // namespace edge::compiler
 

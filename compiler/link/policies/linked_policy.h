@@ -13,6 +13,7 @@
 #include "base/ip.h"
 #include "base/source.h"
 #include "compiler/link/identity.h"
+#include "program/format/policies.h"
 
 namespace edge::compiler {
 
@@ -35,6 +36,7 @@ enum class PolicyType : std::uint8_t {
   kErrorPages,
 };
 
+program::PolicyType program_type(PolicyType type);
 /// As in `spec.type`; "?" when unknown.
 std::string_view type_text(PolicyType type);
 /// Returns whether requests must not pass while the policy cannot be applied.
