@@ -97,7 +97,8 @@ std::string program_help(const Program& program, std::string_view group) {
   const std::size_t width = width_of(rows);
   std::string_view heading = {};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i == 0 || headings[i] != heading) {
+    // The commands of one group are few: they are one list, whatever each is for.
+    if (i == 0 || (group.empty() && headings[i] != heading)) {
       heading = headings[i];
       out += "\n" + (heading.empty() || !group.empty() ? std::string("Commands") : std::string(heading)) + ":\n";
     }

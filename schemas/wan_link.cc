@@ -40,12 +40,29 @@ constexpr Field kSpecFields[] = {
 };
 constexpr Object kSpec{kSpecFields};
 
+constexpr Field kDownFields[] = {
+    string("site", "Site at its other end."),
+    string("link", "Link at its other end."),
+    string("reason", "`NoHandshake`, `KeyNotRenewed`, `NoAnswers` or `Failed`."),
+    string("message", "What is wrong."),
+    string("since", "Since when it carries nothing.").as(Format::kTimestamp),
+};
+constexpr Object kDown{kDownFields};
+
+constexpr Field kTunnelsFields[] = {
+    integer("up", "Tunnels that carry traffic."),
+    integer("total", "Tunnels of which that is known."),
+    objects("down", kDown, "Those that carry none.").at_most(64),
+};
+constexpr Object kTunnels{kTunnelsFields};
+
 constexpr Field kStatusFields[] = {
     string("latency", "Round trip, the median of the window.").as(Format::kDuration),
     string("jitter", "Variation of the round trip.").as(Format::kDuration),
     string("loss", "Share of probes that were lost.").as(Format::kPercent),
     string("address", "Public address that was found.").as(Format::kIp),
     string("lastProbe", "When it was last measured.").as(Format::kTimestamp),
+    object("tunnels", kTunnels, "Tunnels that leave by the link."),
     kConditionsField,
     kObservedGenerationField,
 };

@@ -325,8 +325,13 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
     overlay_remote(agents, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
   }
   if (is_wan_kind(desired.key.kind)) {
-    overlay_wan(agents, desired.key.kind, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
+    const std::string name = resource_path(desired.key.qualified_namespace(), desired.key.name);
+    overlay_wan(agents, desired.key.kind, name, status);
     for (ConditionFlip& move : wan_moves(before, status)) change.flips.push_back(std::move(move));
+    if (desired.key.kind == "WANLink") {
+      keep_tunnel_times(before, status);
+      for (ConditionFlip& one : tunnel_changes(agents, name, before, status)) change.flips.push_back(std::move(one));
+    }
   }
   change.only_pending = overlay_programmed(desired, agents, status);
   overlay_unbound(desired, agents, status);

@@ -30,7 +30,7 @@ std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionF
     } else if (flip.type == "Degraded" && key.kind == "ProxyVIP") {
       if (holds) tell(kWarning, flip.reason, flip.message);
       if (!holds && !flip.first) tell(kNormal, flip.reason, flip.message);
-    } else if (flip.type == "Path") {
+    } else if (flip.type == "Path" || flip.type == "Tunnel") {
       tell(holds ? kNormal : kWarning, flip.reason, flip.message);
     } else if (flip.type == "Healthy" && key.kind == "WANLink") {
       if (flip.status == "False") tell(kWarning, flip.reason, flip.message);

@@ -4,7 +4,9 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +18,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostPaths = 256;
+constexpr std::size_t kMostDown = 64;
+/// Events of one write, of tunnels that went down for different reasons.
+constexpr std::size_t kMostChanges = 8;
 
 struct Verdict {
   const char* status;
@@ -44,6 +49,17 @@ Verdict healthy(const WanQuality& quality) {
   return {"False", std::move(reason), "its " + quality.fault + " is beyond the limit"};
 }
 
+Json tunnels_json(const WanLinkView& view) {
+  Json down = Json::array();
+  for (const WanDownTunnel& one : view.down) {
+    if (down.size() >= kMostDown) break;
+    Json tunnel = {{"site", one.to.site}, {"link", one.to.link}, {"reason", one.reason}, {"message", one.message}};
+    if (one.since_ms > 0) tunnel["since"] = since_text(one.since_ms);
+    down.push_back(std::move(tunnel));
+  }
+  return {{"up", view.up.size()}, {"total", view.up.size() + view.down.size()}, {"down", std::move(down)}};
+}
+
 void overlay_link(const WanLinkView* view, Json& status) {
   if (view == nullptr) {
     return add_verdict(status, "Healthy", {"Unknown", "NoNode", "no node holds the tunnels of its site"});
@@ -56,6 +72,7 @@ void overlay_link(const WanLinkView* view, Json& status) {
   }
   if (quality.last_probe_ms > 0) status["lastProbe"] = since_text(quality.last_probe_ms);
   if (view->seen) status["address"] = to_string(*view->seen);
+  status["tunnels"] = tunnels_json(*view);
   add_verdict(status, "Healthy", healthy(quality));
 }
 
@@ -142,6 +159,21 @@ const typename Map::mapped_type* find_in(const Map& map, const std::string& name
   return found == map.end() ? nullptr : &found->second;
 }
 
+/// Why the tunnels of a link that the status lists carry nothing.
+std::map<WanTunnelEnd, std::pair<std::string, std::string>> down_in(const Json& status) {
+  std::map<WanTunnelEnd, std::pair<std::string, std::string>> down;
+  for (const Json& one : list_in(member_in(status, "tunnels"), "down")) {
+    down[{text_in(one, "site"), text_in(one, "link")}] = {text_in(one, "reason"), text_in(one, "message")};
+  }
+  return down;
+}
+
+std::string tunnels_text(const std::vector<WanTunnelEnd>& ends) {
+  std::vector<std::string> names;
+  for (const WanTunnelEnd& end : ends) names.push_back("to " + end.site + " by " + end.link);
+  return (names.size() == 1 ? "tunnel " : std::to_string(names.size()) + " tunnels: ") + listed(names);
+}
+
 template <typename Map>
 void differing(const Map& a, const Map& b, const std::string& kind, std::vector<std::string>& differ) {
   for (const auto& [name, one] : a) {
@@ -198,6 +230,50 @@ std::vector<ConditionFlip> wan_moves(const Json& before, const Json& status) {
                                 text_in(path, "reason")});
   }
   return moves;
+}
+
+std::vector<ConditionFlip> tunnel_changes(const AgentsView& agents, const std::string& name, const Json& before,
+                                          const Json& status) {
+  const WanLinkView* const view = find_in(agents.wan.links, name);
+  // At first no tunnel has been up.
+  if (view == nullptr || !before.contains("tunnels")) return {};
+  const auto known = down_in(before);
+  std::map<std::pair<std::string, std::string>, std::vector<WanTunnelEnd>> down;
+  for (const auto& [end, why] : down_in(status)) {
+    const auto stood = known.find(end);
+    if (stood == known.end() || stood->second.first != why.first) down[why].push_back(end);
+  }
+  std::vector<ConditionFlip> changes;
+  for (const auto& [why, ends] : down) {
+    if (changes.size() >= kMostChanges) break;
+    changes.push_back({.type = "Tunnel",
+                       .status = "False",
+                       .reason = why.first == "KeyNotRenewed" ? "TunnelStale" : "TunnelDown",
+                       .message = tunnels_text(ends) + ": " + why.second});
+  }
+  std::vector<WanTunnelEnd> up;
+  for (const auto& [end, why] : known) {
+    // One that no assignment has any longer is not up.
+    if (std::ranges::binary_search(view->up, end)) up.push_back(end);
+  }
+  if (up.empty()) return changes;
+  changes.push_back({.type = "Tunnel",
+                     .status = "True",
+                     .reason = "TunnelUp",
+                     .message = tunnels_text(up) + (up.size() == 1 ? " carries" : ": they carry") + " traffic again"});
+  return changes;
+}
+
+void keep_tunnel_times(const Json& before, Json& status) {
+  const auto tunnels = status.find("tunnels");
+  if (tunnels == status.end()) return;
+  const Json& known = list_in(member_in(before, "tunnels"), "down");
+  for (Json& one : (*tunnels)["down"]) {
+    const auto stood = std::ranges::find_if(known, [&](const Json& other) {
+      return text_in(other, "site") == text_in(one, "site") && text_in(other, "link") == text_in(one, "link");
+    });
+    if (stood != known.end() && stood->contains("since")) one["since"] = stood->at("since");
+  }
 }
 
 bool only_figures(const Json& fields) {

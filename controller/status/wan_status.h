@@ -18,6 +18,15 @@ void overlay_wan(const AgentsView& agents, std::string_view kind, const std::str
 /// Moves of a policy's traffic, as what changed in `paths`: of type `Path`.
 std::vector<ConditionFlip> wan_moves(const nlohmann::json& before, const nlohmann::json& status);
 
+/// Tunnels of a link that went down or came up, as what changed in `tunnels`: of type `Tunnel`, all of one reason
+/// together. `name`: of the link, with its namespace.
+std::vector<ConditionFlip> tunnel_changes(const AgentsView& agents, const std::string& name,
+                                          const nlohmann::json& before, const nlohmann::json& status);
+
+/// Tunnels that are still down have been so since the time that `before` has: agents reckon it anew from a clock that
+/// is set.
+void keep_tunnel_times(const nlohmann::json& before, nlohmann::json& status);
+
 /// Whether only figures of a link have changed, and nothing that they decide.
 bool only_figures(const nlohmann::json& fields);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "controller/status/status_events.h"
 #include "controller/status/wan_view.h"
 
 namespace edge::controller {
@@ -94,6 +95,108 @@ TEST(WanStatus, AMoveIsToldOnce) {
   const auto moves = wan_moves(before, after);
   ASSERT_EQ(moves.size(), 1U);
   EXPECT_EQ(moves[0].message, "traffic of n/hamburg to n/bremen takes n/mobile: fault: loss");
+}
+
+/// The link `n/fibre` of a site with tunnels to two others, and what its status becomes by each report.
+class TunnelEvents : public testing::Test {
+ protected:
+  TunnelEvents() {
+    agent_.report.tunnels = {tunnel("n/bremen", "n/dsl"), tunnel("n/kiel", "n/kabel")};
+    EXPECT_TRUE(report().empty()) << "they are up from the start";
+  }
+
+  static WanTunnelState tunnel(const std::string& site, const std::string& link) {
+    return {
+        .link = "n/fibre", .peer_site = site, .peer_link = link, .up = true, .handshake_ms = 5'000, .quality = well()};
+  }
+  void go_down(std::size_t at) {
+    agent_.report.tunnels[at].quality.alive = false;
+    agent_.report.tunnels[at].quality.since_ms = 9'000;
+  }
+
+  /// Returns the events that the report makes, as `REASON: MESSAGE`.
+  std::vector<std::string> report() { return report_of({agent_}); }
+  std::vector<std::string> report_of(const std::vector<AgentWan>& all) {
+    AgentsView view;
+    view.wan = wan_view_of(all);
+    DesiredStatus desired;
+    desired.key = {"WANLink", "n", "fibre"};
+    desired.status = R"({"conditions":[]})";
+    const auto change =
+        change_of_status(desired, status_.dump(), view, "edgeproxy.io/controller", "2026-01-01T00:00:00Z");
+    std::vector<std::string> told;
+    if (!change) return told;
+    status_.merge_patch(Json::parse(change->fields));
+    for (const Event& event : events_of(desired.key, change->flips)) {
+      told.push_back((event.level == kube::EventLevel::kWarning ? "! " : "") + event.reason + ": " + event.message);
+    }
+    return told;
+  }
+  using Told = std::vector<std::string>;
+
+  AgentWan agent_ = hamburg(true);
+  Json status_ = Json::object();
+};
+
+TEST_F(TunnelEvents, ATunnelGoesDownIsStaleAndComesUp) {
+  EXPECT_EQ(status_["tunnels"], Json({{"up", 2}, {"total", 2}, {"down", Json::array()}}));
+  go_down(1);
+  EXPECT_EQ(report(), Told{"! TunnelDown: tunnel to n/kiel by n/kabel: no probe is answered"});
+  EXPECT_EQ(status_["tunnels"]["up"], 1);
+  EXPECT_EQ(status_["tunnels"]["down"][0]["reason"], "NoAnswers");
+  EXPECT_EQ(status_["tunnels"]["down"][0]["since"], "1970-01-01T00:00:09Z");
+  agent_.report.tunnels[1].quality.since_ms = 10'100;
+  EXPECT_EQ(report(), Told()) << "it is the same outage, by a clock that was set";
+  EXPECT_EQ(status_["tunnels"]["down"][0]["since"], "1970-01-01T00:00:09Z");
+  agent_.report.tunnels[1].up = false;
+  EXPECT_EQ(report(), Told{"! TunnelStale: tunnel to n/kiel by n/kabel: the key of its session was not renewed, no "
+                           "handshake is answered"});
+  agent_.report.tunnels[1] = tunnel("n/kiel", "n/kabel");
+  EXPECT_EQ(report(), Told{"TunnelUp: tunnel to n/kiel by n/kabel carries traffic again"});
+  EXPECT_EQ(report(), Told());
+}
+
+TEST_F(TunnelEvents, TunnelsThatGoTogetherAreOneEvent) {
+  agent_.report.tunnels.clear();
+  for (int i = 10; i < 99; ++i) agent_.report.tunnels.push_back(tunnel("n/s" + std::to_string(i), "n/l"));
+  EXPECT_EQ(report(), Told());
+  for (std::size_t i = 0; i < agent_.report.tunnels.size(); ++i) go_down(i);
+  // A status has so many of them; the others are counted.
+  EXPECT_EQ(report(), Told{"! TunnelDown: 64 tunnels: to n/s10 by n/l, to n/s11 by n/l, to n/s12 by n/l, to n/s13 by "
+                           "n/l, to n/s14 by n/l and 59 more: no probe is answered"});
+  EXPECT_EQ(status_["tunnels"]["total"], 89);
+  EXPECT_EQ(status_["tunnels"]["down"].size(), 64U);
+  for (WanTunnelState& one : agent_.report.tunnels) one.quality.alive = true;
+  EXPECT_EQ(report().size(), 1U);
+}
+
+TEST_F(TunnelEvents, EveryReasonIsSaidAndThereAreFew) {
+  go_down(0);
+  agent_.report.tunnels[0].fault = "wireguard-go ended";
+  go_down(1);
+  agent_.report.tunnels[1].handshake_ms = 0;
+  agent_.report.tunnels[1].up = false;
+  EXPECT_EQ(report(), (Told{"! TunnelDown: tunnel to n/bremen by n/dsl: wireguard-go ended",
+                            "! TunnelDown: tunnel to n/kiel by n/kabel: no handshake was answered"}));
+  for (int i = 0; i < 30; ++i) {
+    agent_.report.tunnels.push_back(tunnel("n/s" + std::to_string(i), "n/l"));
+    go_down(agent_.report.tunnels.size() - 1);
+    agent_.report.tunnels.back().fault = "reason " + std::to_string(i);
+  }
+  EXPECT_EQ(report().size(), 8U);
+}
+
+/// A controller that has just started, or a site without a holder, knows nothing of tunnels: that is no outage.
+TEST_F(TunnelEvents, WhatIsNotKnownIsNeitherDownNorUp) {
+  go_down(1);
+  EXPECT_EQ(report().size(), 1U);
+  for (const std::string& one : report_of({})) EXPECT_EQ(one.find("Tunnel"), std::string::npos) << one;
+  for (const std::string& one : report()) EXPECT_EQ(one.find("Tunnel"), std::string::npos) << one;
+  agent_.report.tunnels[1].quality = {};
+  EXPECT_EQ(report(), Told()) << "nothing is measured yet";
+  agent_.report.tunnels.pop_back();
+  EXPECT_EQ(report(), Told()) << "no assignment has it any longer";
+  EXPECT_EQ(status_["tunnels"]["total"], 1);
 }
 
 TEST(WanStatus, FiguresAloneAreNoHurry) {

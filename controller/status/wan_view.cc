@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace edge::controller {
 namespace {
@@ -26,6 +27,33 @@ WanSiteView site_view(const WanReport& report) {
   return view;
 }
 
+std::pair<const char*, std::string> why_down(const WanTunnelState& tunnel) {
+  if (!tunnel.fault.empty()) return {"Failed", tunnel.fault};
+  if (tunnel.handshake_ms == 0) return {"NoHandshake", "no handshake was answered"};
+  if (!tunnel.up) return {"KeyNotRenewed", "the key of its session was not renewed, no handshake is answered"};
+  return {"NoAnswers", "no probe is answered"};
+}
+
+/// Probes decide: they notice within a second what WireGuard does after three minutes, and do not go by the wall clock.
+void add_tunnels(const std::string& site, const WanReport& report, std::map<std::string, WanLinkView>& links) {
+  for (const WanTunnelState& tunnel : report.tunnels) {
+    const auto link = links.find(tunnel.link);
+    if (link == links.end() || link->second.site != site || !tunnel.quality.measured) continue;
+    WanTunnelEnd to{tunnel.peer_site, tunnel.peer_link};
+    if (tunnel.quality.alive) {
+      link->second.up.push_back(std::move(to));
+    } else {
+      auto [reason, message] = why_down(tunnel);
+      link->second.down.push_back({std::move(to), reason, std::move(message), tunnel.quality.since_ms});
+    }
+  }
+  for (const WanLinkState& of : report.links) {
+    WanLinkView& link = links.at(of.link);
+    std::ranges::sort(link.up);
+    std::ranges::sort(link.down, {}, &WanDownTunnel::to);
+  }
+}
+
 }  // namespace
 
 WanView wan_view_of(const std::vector<AgentWan>& all) {
@@ -40,6 +68,7 @@ WanView wan_view_of(const std::vector<AgentWan>& all) {
       site.agent = one.agent;
       site.node = one.node;
       for (const WanLinkState& link : one.report.links) view.links[link.link] = {one.site, link};
+      add_tunnels(one.site, one.report, view.links);
       for (const WanPolicyState& policy : one.report.policies)
         view.policies[policy.policy].push_back({one.site, policy});
     }

@@ -24,10 +24,27 @@ struct WanSiteView {
   friend bool operator==(const WanSiteView&, const WanSiteView&) = default;
 };
 
+/// One end of a tunnel is the link whose view it is in, this is the other one.
+struct WanTunnelEnd {
+  std::string site, link;
+  friend auto operator<=>(const WanTunnelEnd&, const WanTunnelEnd&) = default;
+};
+
+/// A tunnel that carries nothing.
+struct WanDownTunnel {
+  WanTunnelEnd to;
+  std::string reason, message;
+  std::int64_t since_ms = 0;  ///< since 1970; 0: not known
+  friend bool operator==(const WanDownTunnel&, const WanDownTunnel&) = default;
+};
+
 struct WanLinkView {
   std::string site;
   WanLinkState state;
   std::optional<IpAddress> seen{};  ///< its public address, as another site sees it
+  /// Its tunnels, in order. Those of which nothing is known yet are in neither.
+  std::vector<WanTunnelEnd> up{};
+  std::vector<WanDownTunnel> down{};
   friend bool operator==(const WanLinkView&, const WanLinkView&) = default;
 };
 

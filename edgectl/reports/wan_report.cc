@@ -125,16 +125,34 @@ bool has_hub(const WanPicture& picture) {
 
 std::string quoted(const std::string& text) { return json_line(Json(shown(text))); }
 
+/// A line for each tunnel that carries nothing, up to a few.
+std::string down_text(const WanLinkLine& link) {
+  constexpr std::size_t kMostLines = 4;
+  std::string text;
+  for (std::size_t i = 0; i < link.down.size(); ++i) {
+    text += "WANLink " + shown(link.name) + ": ";
+    if (i == kMostLines) return text + std::to_string(link.down.size() - i) + " more tunnels are down\n";
+    const WanDownLine& one = link.down[i];
+    text += "tunnel to " + shown(one.site) + " by " + shown(one.link) + " is down: " + shown(one.why) + "\n";
+  }
+  return text;
+}
+
 WanLinkLine link_line(const Json& link) {
   const Json& spec = member_in(link, "spec");
   const Json& status = member_in(link, "status");
   const Json* const healthy = condition_in(link, "Healthy");
+  std::vector<WanDownLine> down;
+  for (const Json& one : list_in(member_in(status, "tunnels"), "down")) {
+    down.push_back({text_in(one, "site"), text_in(one, "link"), text_in(one, "message"), text_in(one, "since")});
+  }
   return {.name = full_name(link),
           .role = or_else(text_in(spec, "role"), "primary"),
           .provider = text_in(spec, "provider"),
           .latency = text_in(status, "latency"),
           .loss = text_in(status, "loss"),
-          .healthy = healthy == nullptr ? std::string() : text_in(*healthy, "status")};
+          .healthy = healthy == nullptr ? std::string() : text_in(*healthy, "status"),
+          .down = std::move(down)};
 }
 
 }  // namespace
@@ -156,12 +174,17 @@ std::string_view look_text(TunnelLook look) {
 OrderedJson wan_site_json(const WanSiteLine& site) {
   OrderedJson links = OrderedJson::array();
   for (const WanLinkLine& link : site.links) {
+    OrderedJson down = OrderedJson::array();
+    for (const WanDownLine& one : link.down) {
+      down.push_back({{"site", one.site}, {"link", one.link}, {"why", one.why}, {"since", one.since}});
+    }
     links.push_back({{"name", link.name},
                      {"role", link.role},
                      {"provider", link.provider},
                      {"latency", link.latency},
                      {"loss", link.loss},
-                     {"healthy", or_else(link.healthy, "Unknown")}});
+                     {"healthy", or_else(link.healthy, "Unknown")},
+                     {"tunnelsDown", std::move(down)}});
   }
   return {{"name", site.name},         {"role", site.role},   {"node", site.node}, {"ready", site.ready},
           {"prefixes", site.prefixes}, {"peers", site.peers}, {"why", site.why},   {"links", std::move(links)}};
@@ -212,6 +235,7 @@ std::string wan_status_text(const WanPicture& picture, const std::vector<Json>& 
     if (site.ready != "True" && !site.why.empty()) amiss += "Site " + shown(site.name) + ": " + shown(site.why) + "\n";
     for (const WanLinkLine& link : site.links) {
       if (link.healthy == "False") amiss += "WANLink " + shown(link.name) + ": not healthy\n";
+      amiss += down_text(link);
     }
   }
   TextTable paths({"POLICY", "FROM", "TO", "LINKS", "SINCE", "WHY"});

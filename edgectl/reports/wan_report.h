@@ -10,10 +10,17 @@
 
 namespace edge::edgectl {
 
+/// A tunnel that carries nothing, from the link's end.
+struct WanDownLine {
+  std::string site, link;  ///< of its other end
+  std::string why, since;
+};
+
 struct WanLinkLine {
   std::string name;  ///< `namespace/name`, as all names here
   std::string role, provider, latency, loss;
   std::string healthy;  ///< `True`, `False`, `Unknown`; empty: not reported
+  std::vector<WanDownLine> down{};
 };
 
 struct WanSiteLine {

@@ -97,6 +97,26 @@ TEST(WanReport, ShowsWhatMovedWhenAndWhy) {
             "n/bremen");
 }
 
+TEST(WanReport, NamesTunnelsThatAreDown) {
+  Json link = wan_link("fibre", "n/hamburg", "True");
+  for (const char* site : {"n/a", "n/b", "n/c", "n/d", "n/e", "n/f"}) {
+    link["status"]["tunnels"]["down"].push_back({{"site", site},
+                                                 {"link", "n/dsl"},
+                                                 {"message", "no handshake was answered"},
+                                                 {"since", "2026-01-01T00:00:00Z"}});
+  }
+  const WanPicture picture = wan_picture(sites(true), {link});
+  const std::string text = wan_status_text(picture, {}, 0);
+  EXPECT_NE(text.find("WANLink n/fibre: tunnel to n/d by n/dsl is down: no handshake was answered\n"
+                      "WANLink n/fibre: 2 more tunnels are down\n"),
+            std::string::npos)
+      << text;
+  const auto json = wan_status_json(picture, {})["sites"][1]["links"][0]["tunnelsDown"];
+  ASSERT_EQ(json.size(), 6U);
+  EXPECT_EQ(json[5]["site"], "n/f");
+  EXPECT_EQ(json[5]["since"], "2026-01-01T00:00:00Z");
+}
+
 TEST(WanReport, SiteThatNobodyReportsIsUnknown) {
   const WanPicture picture =
       wan_picture({{{"metadata", {{"namespace", "n"}, {"name", "a"}}}, {"spec", Json::object()}},
