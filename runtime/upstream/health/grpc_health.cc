@@ -3,30 +3,14 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/text/protobuf_reader.h"
+#include "base/text/protobuf_writer.h"
+
 namespace edge::runtime {
 namespace {
 
 constexpr std::size_t kFrameHead = 5;
-// Protocol buffers: a tag is the field's number times eight, plus how its value is written.
-constexpr unsigned kVarint = 0;
-constexpr unsigned kBytes = 2;
 constexpr std::uint64_t kServing = 1;
-
-void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(0x80 | (value & 0x7f));
-  out += static_cast<char>(value);
-}
-
-std::optional<std::uint64_t> take_varint(std::string_view& in) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !in.empty(); shift += 7) {
-    const auto byte = static_cast<std::uint8_t>(in.front());
-    in.remove_prefix(1);
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
-}
 
 std::uint32_t big_endian(std::string_view bytes) {
   std::uint32_t value = 0;
@@ -37,18 +21,11 @@ std::uint32_t big_endian(std::string_view bytes) {
 /// HealthCheckResponse.status; nullopt: malformed. Fields that we do not know are passed over.
 std::optional<std::uint64_t> serving_status(std::string_view message) {
   std::uint64_t status = 0;
-  while (!message.empty()) {
-    const auto tag = take_varint(message);
-    if (!tag) return std::nullopt;
-    const auto value = (*tag & 7) == kVarint || (*tag & 7) == kBytes ? take_varint(message) : std::nullopt;
-    if (!value) return std::nullopt;
-    if ((*tag & 7) == kBytes) {
-      if (*value > message.size()) return std::nullopt;
-      message.remove_prefix(static_cast<std::size_t>(*value));
-    } else if (*tag >> 3 == 1) {
-      status = *value;
-    }
+  ProtobufReader reader(message);
+  while (const auto field = reader.next()) {
+    if (field->number == 1 && !field->is_bytes) status = field->value;
   }
+  if (reader.malformed()) return std::nullopt;
   return status;
 }
 
@@ -66,12 +43,9 @@ std::string_view status_text(std::uint64_t status) {
 }  // namespace
 
 std::string grpc_check_request(std::string_view service) {
-  std::string message;
-  if (!service.empty()) {
-    put_varint(message, 1 << 3 | kBytes);
-    put_varint(message, service.size());
-    message += service;
-  }
+  ProtobufWriter writer;
+  if (!service.empty()) writer.text(1, service);
+  const std::string message = writer.take();
   std::string out(1, '\0');
   for (const unsigned shift : {24u, 16u, 8u, 0u}) out += static_cast<char>(message.size() >> shift);
   return out + message;

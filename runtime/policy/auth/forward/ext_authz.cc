@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/text/ascii.h"
+#include "base/text/protobuf_reader.h"
+#include "base/text/protobuf_writer.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -10,28 +12,6 @@ namespace {
 constexpr std::size_t kFrameHead = 5;
 /// Of one answer; more is malformed.
 constexpr std::size_t kMostHeaders = 128;
-
-// ---- Protocol buffers: a tag is the field's number times eight, plus how its value is written
-// ------------------------
-
-enum Wire : unsigned { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(0x80 | (value & 0x7f));
-  out += static_cast<char>(value);
-}
-
-void put_number(std::string& out, unsigned field, std::uint64_t value) {
-  if (value == 0) return;
-  put_varint(out, field << 3 | kVarint);
-  put_varint(out, value);
-}
-
-void put_message(std::string& out, unsigned field, std::string_view message) {
-  put_varint(out, field << 3 | kBytes);
-  put_varint(out, message.size());
-  out += message;
-}
 
 /// Whether bytes are UTF-8 (RFC 3629), as a `string` has to be.
 bool is_utf8(std::string_view text) {
@@ -57,58 +37,28 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-void put_text(std::string& out, unsigned field, std::string_view text) {
+void put_text(ProtobufWriter& out, unsigned field, std::string_view text) {
   if (text.empty()) return;
-  if (is_utf8(text)) return put_message(out, field, text);
+  if (is_utf8(text)) return out.text(field, text);
   std::string readable(text);
   for (char& c : readable) {
     if (static_cast<std::uint8_t>(c) >= 0x80) c = '!';
   }
-  put_message(out, field, readable);
+  out.text(field, readable);
 }
 
-std::optional<std::uint64_t> take_varint(std::string_view& in) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !in.empty(); shift += 7) {
-    const auto byte = static_cast<std::uint8_t>(in.front());
-    in.remove_prefix(1);
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
+void put_number(ProtobufWriter& out, unsigned field, std::uint64_t value) {
+  if (value != 0) out.number(field, value);
 }
 
-struct Value {
-  std::uint64_t number = 0;
-  std::string_view bytes;
-};
-
-/// Calls `visit(field, value)` for each field that is a number or bytes; it returns false for one that is malformed.
+/// Calls `visit(field)` for each field; it returns false for one that is malformed.
 template <typename Visit>
 bool each_field(std::string_view message, Visit visit) {
-  while (!message.empty()) {
-    const auto tag = take_varint(message);
-    if (!tag || *tag >> 3 == 0 || *tag >> 3 > 0x1fffffff) return false;
-    const auto field = static_cast<unsigned>(*tag >> 3);
-    const auto wire = static_cast<unsigned>(*tag & 7);
-    if (wire == kFixed64 || wire == kFixed32) {
-      const std::size_t size = wire == kFixed64 ? 8 : 4;
-      if (message.size() < size) return false;
-      message.remove_prefix(size);
-      continue;
-    }
-    if (wire != kVarint && wire != kBytes) return false;
-    const auto number = take_varint(message);
-    if (!number) return false;
-    Value value{.number = *number, .bytes = {}};
-    if (wire == kBytes) {
-      if (*number > message.size()) return false;
-      value.bytes = message.substr(0, static_cast<std::size_t>(*number));
-      message.remove_prefix(value.bytes.size());
-    }
-    if (!visit(field, value)) return false;
+  ProtobufReader reader(message);
+  while (const auto field = reader.next()) {
+    if (!visit(*field)) return false;
   }
-  return true;
+  return !reader.malformed();
 }
 
 /// The one message of a unary call; nullopt where there is another, or it is compressed.
@@ -120,9 +70,6 @@ std::optional<std::string_view> message_in(std::string_view body) {
   if (body.size() != size) return std::nullopt;
   return body;
 }
-
-// ---- Messages
-// --------------------------------------------------------------------------------------------------------
 
 bool is_token(std::string_view name) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
@@ -142,11 +89,11 @@ bool is_line(std::string_view value) {
 /// HeaderValueOption. Whether it is to be appended is not looked at: what a client sent is never kept beside it.
 bool add_header(std::string_view message, std::vector<CheckedHeader>& out) {
   CheckedHeader header;
-  const bool sound = each_field(message, [&](unsigned field, const Value& option) {
-    if (field != 1) return true;
-    return each_field(option.bytes, [&](unsigned part, const Value& value) {
-      if (part == 1) header.name = ascii_lower(value.bytes);
-      if (part == 2 || (part == 3 && !value.bytes.empty())) header.value = value.bytes;
+  const bool sound = each_field(message, [&](const ProtobufField& option) {
+    if (option.number != 1) return true;
+    return each_field(option.bytes, [&](const ProtobufField& part) {
+      if (part.number == 1) header.name = ascii_lower(part.bytes);
+      if (part.number == 2 || (part.number == 3 && !part.bytes.empty())) header.value = part.bytes;
       return true;
     });
   });
@@ -156,30 +103,36 @@ bool add_header(std::string_view message, std::vector<CheckedHeader>& out) {
 }
 
 bool read_ok(std::string_view message, CheckResult& result) {
-  return each_field(message, [&](unsigned field, const Value& value) {
-    if (field == 2) return add_header(value.bytes, result.headers);
-    if (field == 5) {
+  return each_field(message, [&](const ProtobufField& field) {
+    if (field.number == 2) return add_header(field.bytes, result.headers);
+    if (field.number == 5) {
       if (result.removed.size() >= kMostHeaders) return false;
-      if (is_token(value.bytes)) result.removed.push_back(ascii_lower(value.bytes));
+      if (is_token(field.bytes)) result.removed.push_back(ascii_lower(field.bytes));
     }
-    if (field == 6) return add_header(value.bytes, result.response_headers);
+    if (field.number == 6) return add_header(field.bytes, result.response_headers);
     return true;
   });
 }
 
+/// Of google.rpc.Status and envoy.type.v3.HttpStatus, whose first field it is. False: malformed, or no number.
+bool read_code(std::string_view message, std::uint64_t& code) {
+  return each_field(message, [&](const ProtobufField& field) {
+    if (field.number != 1) return true;
+    code = field.value;
+    return !field.is_bytes;
+  });
+}
+
 bool read_denied(std::string_view message, CheckResult& result) {
-  return each_field(message, [&](unsigned field, const Value& value) {
-    if (field == 1) {
-      return each_field(value.bytes, [&](unsigned part, const Value& code) {
-        // What a client would take for success, or for no answer, is none.
-        if (part == 1 && code.number >= 300 && code.number < 600 && code.number != 304) {
-          result.status = static_cast<int>(code.number);
-        }
-        return true;
-      });
+  return each_field(message, [&](const ProtobufField& field) {
+    if (field.number == 1) {
+      std::uint64_t code = 0;
+      if (!read_code(field.bytes, code)) return false;
+      // What a client would take for success, or for no answer, is none.
+      if (code >= 300 && code < 600 && code != 304) result.status = static_cast<int>(code);
     }
-    if (field == 2) return add_header(value.bytes, result.headers);
-    if (field == 3) result.body = value.bytes;
+    if (field.number == 2) return add_header(field.bytes, result.headers);
+    if (field.number == 3) result.body = field.bytes;
     return true;
   });
 }
@@ -187,41 +140,36 @@ bool read_denied(std::string_view message, CheckResult& result) {
 }  // namespace
 
 std::string check_request(const CheckedRequest& request) {
-  std::string http;
-  put_text(http, 1, request.id);
-  put_text(http, 2, request.method);
-  for (const auto& [name, value] : request.headers) {
-    std::string entry;
-    put_text(entry, 1, name);
-    put_text(entry, 2, value);
-    put_message(http, 3, entry);
+  ProtobufWriter writer;
+  {
+    const auto attributes = writer.message(1);
+    {
+      const auto source = writer.message(1);
+      const auto address = writer.message(1);
+      const auto socket = writer.message(1);
+      put_text(writer, 2, request.source);
+    }
+    const auto of_request = writer.message(4);
+    {
+      const auto time = writer.message(1);
+      put_number(writer, 1, static_cast<std::uint64_t>(request.unix_now));
+    }
+    const auto http = writer.message(2);
+    put_text(writer, 1, request.id);
+    put_text(writer, 2, request.method);
+    for (const auto& [name, value] : request.headers) {
+      const auto entry = writer.message(3);
+      put_text(writer, 1, name);
+      put_text(writer, 2, value);
+    }
+    put_text(writer, 4, request.path);
+    put_text(writer, 5, request.host);
+    put_text(writer, 6, request.scheme);
+    put_number(writer, 9, request.body.size());
+    put_text(writer, 10, request.protocol);
+    if (!request.body.empty()) writer.text(is_utf8(request.body) ? 11 : 12, request.body);
   }
-  put_text(http, 4, request.path);
-  put_text(http, 5, request.host);
-  put_text(http, 6, request.scheme);
-  put_number(http, 9, request.body.size());
-  put_text(http, 10, request.protocol);
-  if (!request.body.empty()) put_message(http, is_utf8(request.body) ? 11 : 12, request.body);
-
-  std::string time;
-  put_number(time, 1, static_cast<std::uint64_t>(request.unix_now));
-  std::string of_request;
-  put_message(of_request, 1, time);
-  put_message(of_request, 2, http);
-
-  std::string socket;
-  put_text(socket, 2, request.source);
-  std::string address;
-  put_message(address, 1, socket);
-  std::string source;
-  put_message(source, 1, address);
-
-  std::string attributes;
-  put_message(attributes, 1, source);
-  put_message(attributes, 4, of_request);
-  std::string message;
-  put_message(message, 1, attributes);
-
+  const std::string message = writer.take();
   std::string out(1, '\0');
   for (const unsigned shift : {24U, 16U, 8U, 0U}) out += static_cast<char>(message.size() >> shift);
   return out + message;
@@ -237,19 +185,16 @@ std::optional<CheckResult> read_check_response(std::string_view body, std::strin
   std::string_view ok;
   std::string_view denied;
   bool denies = false;
-  const bool sound = each_field(*message, [&](unsigned field, const Value& value) {
-    if (field == 1) {
+  const bool sound = each_field(*message, [&](const ProtobufField& field) {
+    if (field.number == 1) {
       says = true;
-      return each_field(value.bytes, [&](unsigned part, const Value& status) {
-        if (part == 1) code = status.number;
-        return true;
-      });
+      return read_code(field.bytes, code);
     }
-    if (field == 2) {
-      denied = value.bytes;
+    if (field.number == 2) {
+      denied = field.bytes;
       denies = true;
     }
-    if (field == 3) ok = value.bytes;
+    if (field.number == 3) ok = field.bytes;
     return true;
   });
   if (!sound || !says) return std::nullopt;

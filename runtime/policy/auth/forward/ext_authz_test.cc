@@ -79,6 +79,7 @@ TEST(ExtAuthz, NothingElseIsADecision) {
     EXPECT_FALSE(read_check_response(sound, status)) << status;
   EXPECT_FALSE(read_check_response(frame(""), "0"));
   EXPECT_FALSE(read_check_response("", "0"));
+  EXPECT_FALSE(read_check_response(frame(field(1, field(1, "x"))), "0")) << "a code that is no number";
   EXPECT_FALSE(read_check_response(sound + sound, "0"));
   EXPECT_FALSE(read_check_response("\1" + sound.substr(1), "0"));
   for (std::size_t size = 0; size < sound.size(); ++size) {
