@@ -4,31 +4,17 @@
 #include <string_view>
 #include <utility>
 
-#include "compiler/yaml/read.h"
 #include "compiler/yaml/split.h"
 #include "program/sha256.h"
 
 namespace edge::controller {
-namespace {
-
-/// What the reader refuses as a whole stays whole, so that it is told so of it once.
-std::vector<compiler::yaml::Piece> pieces_of(std::string_view text) {
-  const compiler::yaml::ReadLimits limits;
-  const auto size = static_cast<std::uint32_t>(text.size());
-  if (text.size() > limits.bytes || compiler::yaml::find_bad_byte(text)) return {{0, size}};
-  auto pieces = compiler::yaml::split_documents(text, limits.documents);
-  if (pieces.size() > limits.documents) return {{0, size}};
-  return pieces;
-}
-
-}  // namespace
 
 std::vector<compiler::DocumentEdit> FollowedDocuments::become(const Texts& texts) {
   std::vector<compiler::DocumentEdit> edits;
   std::unordered_map<std::string, FileOffset> places;
   std::uint32_t number = 0;
   for (const auto& [file, text] : texts) {
-    for (const compiler::yaml::Piece piece : pieces_of(text)) {
+    for (const compiler::yaml::Piece piece : compiler::yaml::readable_pieces(text)) {
       const std::string_view content = std::string_view(text).substr(piece.begin, piece.end - piece.begin);
       const std::string stem = file + "\n" + program::to_hex(program::sha256(std::as_bytes(std::span(content))));
       // The same text twice is two documents.

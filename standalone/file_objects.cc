@@ -68,16 +68,6 @@ bool points_into(const FileObject& object, const std::vector<std::uint32_t>& err
   return std::ranges::any_of(errors, [&](std::uint32_t entry) { return entry >= object.begin && entry <= object.end; });
 }
 
-/// Texts that can be read one by one.
-std::vector<compiler::yaml::Piece> pieces_of(std::string_view text) {
-  const compiler::yaml::ReadLimits limits;
-  const auto size = static_cast<std::uint32_t>(text.size());
-  if (text.size() > limits.bytes || compiler::yaml::find_bad_byte(text)) return {{0, size}};
-  auto pieces = compiler::yaml::split_documents(text, limits.documents);
-  if (pieces.size() > limits.documents) return {{0, size}};
-  return pieces;
-}
-
 }  // namespace
 
 /// Of an object of the API, without what the API itself counts and tells; never 0.
@@ -111,7 +101,7 @@ std::vector<FileObject> FileReader::read(const controller::Update& update, const
     const bool as_it_is = faulty != update.at_fault.end() && !faulty->second.held;
     std::uint32_t line = 0;
     std::size_t counted = 0;
-    for (const compiler::yaml::Piece piece : pieces_of(text)) {
+    for (const compiler::yaml::Piece piece : compiler::yaml::readable_pieces(text)) {
       line += static_cast<std::uint32_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
                                                     text.begin() + static_cast<std::ptrdiff_t>(piece.begin), '\n'));
       counted = piece.begin;

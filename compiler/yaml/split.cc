@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "compiler/yaml/read.h"
+
 namespace edge::compiler::yaml {
 namespace {
 
@@ -89,6 +91,15 @@ std::optional<std::uint32_t> find_bad_byte(std::string_view text) {
     at += length;
   }
   return std::nullopt;
+}
+
+std::vector<Piece> readable_pieces(std::string_view text) {
+  const ReadLimits limits;
+  const auto size = static_cast<std::uint32_t>(text.size());
+  if (text.size() > limits.bytes || find_bad_byte(text)) return {{0, size}};
+  std::vector<Piece> pieces = split_documents(text, limits.documents);
+  if (pieces.size() > limits.documents) return {{0, size}};
+  return pieces;
 }
 
 }  // namespace edge::compiler::yaml
