@@ -1,11 +1,11 @@
 // Reports what became of accounts and orders: conditions of CertificateIssuers, and events of the
 // gateways whose names are ordered.
-#include <ctime>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "base/text/times.h"
 #include "controller/acme/round.h"
 
 namespace edge::controller::acme {
@@ -21,14 +21,6 @@ constexpr std::string_view kIssued = "Issued";
 
 kube::Resource own_resource(std::string plural, std::string kind) {
   return {.group = EDGE_API_GROUP, .version = "v1alpha1", .plural = std::move(plural), .kind = std::move(kind)};
-}
-
-std::string time_text(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  char text[32];
-  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
 }
 
 std::string reason_of(FailureKind kind) {
@@ -120,7 +112,7 @@ net::Task<bool> Certificates::write_conditions(Worker& worker, const Round& roun
   json conditions = json::array();
   const auto add = [&](const std::string& of, const Condition& what) {
     std::string since = since_of(member_in(object, "status"), of, what.holds);
-    if (since.empty()) since = time_text(this->now());
+    if (since.empty()) since = rfc3339(this->now());
     conditions.push_back({{"type", of},
                           {"status", what.holds ? "True" : "False"},
                           {"reason", what.reason},

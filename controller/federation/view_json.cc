@@ -1,13 +1,12 @@
 #include "controller/federation/view_json.h"
 
-#include <array>
-#include <ctime>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "base/text/times.h"
 
 namespace edge::federation {
 namespace {
@@ -19,12 +18,7 @@ constexpr std::string_view kSecret = "Secret";
 /// Null: never.
 OrderedJson time_json(std::int64_t milliseconds) {
   if (milliseconds <= 0) return nullptr;
-  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> buffer{};
-  const std::size_t size = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return std::string(buffer.data(), size);
+  return rfc3339(milliseconds / 1000);
 }
 
 OrderedJson key_json(const ObjectKey& key) {

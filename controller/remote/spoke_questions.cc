@@ -1,22 +1,14 @@
 #include "controller/remote/spoke_questions.h"
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <utility>
 
 #include "base/resource_id.h"
+#include "base/text/times.h"
 
 namespace edge::controller::remote {
 namespace {
-
-std::string time_text(WallTime time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> buffer{};
-  return {buffer.data(), std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 /// Whether a cluster is connected, and if not since when.
 Status reach(const RemoteViews& clusters, const std::string& name) {
@@ -30,7 +22,8 @@ Status reach(const RemoteViews& clusters, const std::string& name) {
   const Phase phase = view.phase.phase;
   if (phase == Phase::kConnected || phase == Phase::kDegraded || phase == Phase::kConnecting) return {};
   const std::string since = view.heard == WallTime{} ? "has never been heard by this controller"
-                                                     : "is away; it was last heard at " + time_text(view.heard);
+                                                     : "is away; it was last heard at " +
+                                                           rfc3339(std::chrono::system_clock::to_time_t(view.heard));
   return Error{ErrorCode::kUnavailable,
                "cluster `" + name + "` " + since + (view.phase.message.empty() ? "" : " (" + view.phase.message + ")")};
 }

@@ -1,13 +1,13 @@
 #include "controller/status/status_document.h"
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "base/text/json.h"
+#include "base/text/times.h"
 #include "controller/distribute/unbound_listeners.h"
 #include "controller/rights/statuses.h"
 #include "controller/status/remote_status.h"
@@ -299,12 +299,7 @@ Json without_nodes(Json allocations) {
 }  // namespace
 
 std::string timestamp_text(std::chrono::system_clock::time_point time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> buffer{};
-  const std::size_t size = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {buffer.data(), size};
+  return rfc3339(std::chrono::system_clock::to_time_t(time));
 }
 
 std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const std::string& observed,

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "base/text/times.h"
 #include "base/units.h"
 #include "controller/resource_api/objects/table.h"
 #include "edgectl/resources/client_config.h"
@@ -40,13 +41,9 @@ std::string age(WallTime then, WallTime now) {
   return resource_api::objects::age_text(std::max<std::int64_t>(seconds, 0));
 }
 
-std::string rfc3339(WallTime time) {
-  if (time == WallTime{}) return {};
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
+/// Empty: never.
+std::string time_text(WallTime time) {
+  return time == WallTime{} ? std::string() : rfc3339(std::chrono::system_clock::to_time_t(time));
 }
 
 std::string or_none(const std::string& text) { return text.empty() ? "<none>" : text; }
@@ -79,7 +76,7 @@ OrderedJson json_of(const controller::BackendHealth& backend) {
   for (const auto& endpoint : backend.endpoints) {
     endpoints.push_back({{"address", endpoint.address},
                          {"healthy", endpoint.healthy},
-                         {"lastCheck", rfc3339(endpoint.last_check)},
+                         {"lastCheck", time_text(endpoint.last_check)},
                          {"lastError", endpoint.last_error}});
     if (endpoint.zones.empty()) continue;
     endpoints.back()["zones"] = endpoint.zones;
@@ -98,7 +95,7 @@ OrderedJson json_of(const controller::VipState& vip) {
     sessions.push_back({{"peer", session.peer},
                         {"as", session.peer_as},
                         {"state", session.state},
-                        {"since", rfc3339(controller::WallTime(std::chrono::milliseconds(session.since_ms)))},
+                        {"since", time_text(controller::WallTime(std::chrono::milliseconds(session.since_ms)))},
                         {"lastError", session.last_error},
                         {"bfd", session.bfd},
                         {"announced", session.announced}});
@@ -126,17 +123,17 @@ OrderedJson json_of(const AgentState& agent) {
                       {"group", agent.group},
                       {"labels", agent.labels.empty() ? OrderedJson::object() : OrderedJson(agent.labels)},
                       {"connected", agent.connected},
-                      {"since", rfc3339(agent.since)},
-                      {"lastSeen", rfc3339(agent.last_seen)},
+                      {"since", time_text(agent.since)},
+                      {"lastSeen", time_text(agent.last_seen)},
                       {"program", agent.program},
                       {"published", agent.published},
                       {"valuesCurrent", agent.values_current},
                       {"connections", agent.connections},
                       {"requests", agent.requests},
-                      {"certificateUntil", rfc3339(agent.certificate_until)}};
+                      {"certificateUntil", time_text(agent.certificate_until)}};
   if (!agent.refused.program.empty()) {
     json["refused"] = {
-        {"program", agent.refused.program}, {"reason", agent.refused.reason}, {"at", rfc3339(agent.refused.at)}};
+        {"program", agent.refused.program}, {"reason", agent.refused.reason}, {"at", time_text(agent.refused.at)}};
   }
   for (const auto& one : agent.unbound) json["unboundListeners"].push_back(json_of(one));
   json["backends"] = OrderedJson::array();
@@ -267,7 +264,7 @@ std::string describe_agent(const AgentState& agent, WallTime now) {
   }
   line("Connections:", std::to_string(agent.connections));
   line("Requests:", std::to_string(agent.requests));
-  line("Certificate:", "until " + or_none(rfc3339(agent.certificate_until)));
+  line("Certificate:", "until " + or_none(time_text(agent.certificate_until)));
   out += agent.backends.empty() ? "Backends: <none>\n" : "Backends:\n" + backends_table(agent, now);
   return out + (agent.vips.empty() ? "VIPs: <none>\n" : "VIPs:\n" + vips_table(agent));
 }
@@ -384,7 +381,7 @@ std::string sessions_table(const AgentState& agent) {
   for (const auto& [peer, session] : sessions) {
     const controller::WallTime since{std::chrono::milliseconds(session->since_ms)};
     table.add({peer, std::to_string(session->peer_as), session->state,
-               session->since_ms == 0 ? or_none("") : rfc3339(since), or_none(session->bfd),
+               session->since_ms == 0 ? or_none("") : time_text(since), or_none(session->bfd),
                std::to_string(session->announced), or_none(session->last_error)});
   }
   return table.take(/*with_heads=*/true);
@@ -418,7 +415,7 @@ std::string history_json(const std::vector<controller::HistoryEntry>& history) {
   OrderedJson list = OrderedJson::array();
   for (const auto& entry : history) {
     list.push_back({{"program", entry.program},
-                    {"at", rfc3339(entry.at)},
+                    {"at", time_text(entry.at)},
                     {"cause", entry.cause},
                     {"resources", entry.resources},
                     {"user", entry.user},

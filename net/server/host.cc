@@ -1,11 +1,12 @@
 #include "net/server/host.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "base/text/times.h"
 
 namespace edge::net::server {
 namespace {
@@ -93,16 +94,7 @@ void Host::cancel_all() {
 std::string_view Host::date() {
   if (date_[0] == '\0' || loop_.now() - date_read_at_ >= std::chrono::milliseconds(500)) {
     date_read_at_ = loop_.now();
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    ::gmtime_r(&now, &utc);
-    static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                              "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    // By hand, because strftime follows the locale.
-    std::snprintf(date_.data(), date_.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT", kDays[utc.tm_wday % 7],
-                  utc.tm_mday % 100, kMonths[utc.tm_mon % 12], (utc.tm_year + 1900) % 10000, utc.tm_hour % 100,
-                  utc.tm_min % 100, utc.tm_sec % 100);
+    write_http_date(std::time(nullptr), date_);
   }
   return date_.data();
 }

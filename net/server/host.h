@@ -87,7 +87,7 @@ class Host {
   std::size_t held_ = 0;
   bool draining_ = false;
   std::function<void()> emptied_;
-  std::array<char, 32> date_{};
+  std::array<char, 30> date_{};
   Time date_read_at_{};
 };
 

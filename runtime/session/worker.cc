@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <latch>
 
 #include <fcntl.h>
 
 #include "base/os/thread_priority.h"
+#include "base/text/times.h"
 #include "runtime/session/accept/client_certificate.h"
 #include "runtime/session/accept/greeting.h"
 #include "runtime/session/accept/tls_handshake.h"
@@ -431,16 +431,7 @@ void Worker::read_wall_clock() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   wall_read_at_ = loop_.now();
   wall_milliseconds_ = static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(since_epoch).count());
-  const auto seconds = static_cast<std::time_t>(wall_milliseconds_ / 1000);
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  // By hand, because strftime follows the locale.
-  std::snprintf(date_.data(), date_.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT", kDays[utc.tm_wday % 7],
-                utc.tm_mday % 100, kMonths[utc.tm_mon % 12], (utc.tm_year + 1900) % 10000, utc.tm_hour % 100,
-                utc.tm_min % 100, utc.tm_sec % 100);
+  write_http_date(static_cast<std::int64_t>(wall_milliseconds_ / 1000), date_);
 }
 
 std::uint64_t Worker::unix_milliseconds() {

@@ -10,6 +10,7 @@
 
 #include "base/text/base64.h"
 #include "base/text/json.h"
+#include "base/text/times.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/output.h"
@@ -71,14 +72,7 @@ std::string state_of(const Row& row, std::int64_t now) {
   return row.ordered ? "Renewing" : "Valid";
 }
 
-std::string time_text(std::int64_t seconds) {
-  if (seconds == 0) return "-";
-  const std::time_t time = seconds;
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  char text[32];
-  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
-}
+std::string time_text(std::int64_t seconds) { return seconds == 0 ? "-" : rfc3339(seconds); }
 
 OrderedJson rows_json(const Rows& rows, std::int64_t now) {
   OrderedJson list = OrderedJson::array();

@@ -1,7 +1,6 @@
 #include "edgectl/web/api/views/certificate_list.h"
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -11,6 +10,7 @@
 
 #include "base/text/base64.h"
 #include "base/text/json.h"
+#include "base/text/times.h"
 #include "net/tls/certificate_facts.h"
 
 namespace edge::edgectl::web {
@@ -21,14 +21,6 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kNotKnown = std::numeric_limits<std::int64_t>::max();
 constexpr std::string_view kTlsType = "kubernetes.io/tls";
-
-std::string utc_text(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  char text[32];
-  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
-}
 
 std::string secret_key(const Json& reference, const std::string& name_space) {
   const std::string& other = text_in(reference, "namespace");
@@ -102,8 +94,8 @@ void read_secret(const Json& secret, Entry& entry) {
   entry.json["selfSigned"] = facts->self_signed;
   entry.json["keyType"] = facts->key_type;
   entry.json["intermediates"] = facts->intermediates;
-  entry.json["notBefore"] = utc_text(facts->not_before);
-  entry.json["notAfter"] = utc_text(facts->not_after);
+  entry.json["notBefore"] = rfc3339(facts->not_before);
+  entry.json["notAfter"] = rfc3339(facts->not_after);
 }
 
 }  // namespace
