@@ -1,7 +1,6 @@
 #include "compiler/expr/regex_facts.h"
 
 #include <algorithm>
-#include <string>
 
 namespace edge::compiler::expr {
 namespace {
@@ -19,26 +18,6 @@ bool nullable(const RegexNode& node) {
       return std::any_of(node.children.begin(), node.children.end(), nullable);
     case Kind::kRepeat:
       return node.min == 0 || nullable(node.children.front());
-    default:
-      return false;
-  }
-}
-
-/// Appends what is certain; false when what follows is not.
-bool append_prefix(const RegexNode& node, std::string& prefix) {
-  switch (node.kind) {
-    case Kind::kEmpty:
-    case Kind::kBegin:
-      return true;
-    case Kind::kBytes:
-      prefix += node.bytes;
-      return true;
-    case Kind::kConcat:
-      return std::all_of(node.children.begin(), node.children.end(),
-                         [&](const RegexNode& child) { return append_prefix(child, prefix); });
-    case Kind::kRepeat:
-      if (node.min > 0) append_prefix(node.children.front(), prefix);
-      return false;
     default:
       return false;
   }
@@ -83,25 +62,6 @@ bool always_found(const RegexNode& node) {
   if (node.kind == Kind::kAlternate) return std::any_of(node.children.begin(), node.children.end(), always_found);
   if (node.kind != Kind::kConcat || node.children.front().kind != Kind::kBegin) return nullable(node);
   return std::all_of(node.children.begin() + 1, node.children.end(), nullable);
-}
-
-std::optional<std::string> only_match(const RegexNode& node) {
-  if (node.kind != Kind::kConcat || node.children.front().kind != Kind::kBegin ||
-      node.children.back().kind != Kind::kEnd) {
-    return std::nullopt;
-  }
-  std::string only;
-  for (std::size_t i = 1; i + 1 < node.children.size(); ++i) {
-    if (node.children[i].kind != Kind::kBytes) return std::nullopt;
-    only += node.children[i].bytes;
-  }
-  return only;
-}
-
-std::string literal_prefix(const RegexNode& node) {
-  std::string prefix;
-  if (begins_at_begin(node)) append_prefix(node, prefix);
-  return prefix;
 }
 
 }  // namespace edge::compiler::expr

@@ -65,10 +65,4 @@ ParsedRegex parse_regex(std::string_view pattern);
 /// Returns the canonical form of a tree.
 std::string to_pattern(const RegexNode& node);
 
-/// Returns the only matching subject: `^/a$` matches `/a` alone. nullopt when there may be others.
-std::optional<std::string> only_match(const RegexNode& node);
-
-/// Returns the bytes that every match begins with when it must start at the subject's first byte; empty when unknown.
-std::string literal_prefix(const RegexNode& node);
-
 }  // namespace edge::compiler::expr

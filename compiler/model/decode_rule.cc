@@ -362,10 +362,6 @@ std::optional<program::MirrorShare> decode_mirror_share(const Fields& mirror, co
                                                         FilledPercent filled, Report& report) {
   return RuleReader(report).mirror_share(mirror, location, filled);
 }
-HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
-                               Report& report) {
-  return RuleReader(report).modifier(fields, location, key);
-}
 ValueCondition decode_header_match(const Fields& fields, const RuleLocation& location, std::size_t index,
                                    Report& report) {
   return RuleReader(report).value_condition(fields, location, "headers", index);

@@ -38,8 +38,6 @@ enum class FilledPercent : std::uint8_t { kPasses, kExcluded };
 /// Decodes `percent` and `fraction` of a mirror; nullopt where it has neither.
 std::optional<program::MirrorShare> decode_mirror_share(const Fields& mirror, const RuleLocation& location,
                                                         FilledPercent filled, Report& report);
-HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
-                               Report& report);
 ValueCondition decode_header_match(const Fields& fields, const RuleLocation& location, std::size_t index,
                                    Report& report);
 /// Decodes `sessionPersistence`; nullopt where the rule has none.

@@ -307,6 +307,4 @@ IngressSettings read_annotations(const model::Ingress& ingress, Diagnostics& dia
   return settings;
 }
 
-std::vector<std::string_view> annotation_names() { return {std::begin(kNames), std::end(kNames)}; }
-
 }  // namespace edge::compiler::translate

@@ -56,7 +56,4 @@ struct IngressSettings {
 /// Parses the annotations. Unknown names and invalid values are reported, including those of other controllers.
 IngressSettings read_annotations(const model::Ingress& ingress, Diagnostics& diagnostics);
 
-/// Returns the names, without `{api_group}/`, for documentation.
-std::vector<std::string_view> annotation_names();
-
 }  // namespace edge::compiler::translate

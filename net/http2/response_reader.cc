@@ -68,7 +68,6 @@ ResponseReader::Step ResponseReader::read_head(std::string_view text, const http
   if (before != 0) torn_.consume(torn_.size());
   if (head.status == 101 && tunnel_) {
     state_ = State::kUntilClose;
-    tunneled_ = true;
     return {Event::kHead, consumed, {}};
   }
   if (head.status == 101) return {Event::kFault, 0, {}};

@@ -42,10 +42,6 @@ class ResponseReader {
   /// incomplete.
   bool close();
   bool ended() const { return state_ == State::kEnded; }
-  /// Returns whether the final response's head has not been read yet.
-  bool before_head() const { return state_ == State::kHead; }
-  /// Returns whether the response accepted a tunnel, so that tunnel bytes follow.
-  bool tunneled() const { return tunneled_; }
   std::string_view trailer_lines() const { return chunks_.trailer_lines(); }
 
  private:
@@ -61,7 +57,6 @@ class ResponseReader {
   http1::Method method_;
   State state_ = State::kHead;
   bool tunnel_;
-  bool tunneled_ = false;
 };
 
 /// Returns the fields of `head` for HTTP/2: `:status` first, without connection-specific fields. Names keep their case;

@@ -44,11 +44,6 @@ std::string ChainRules::name(std::size_t index) const {
   return rule_name(chain_.hosts[entry.host]->view, entry.rule.action);
 }
 
-const std::string& ChainRules::treatment_text(std::size_t index) {
-  const Entry& entry = entries_[index];
-  return chain_.treatments.text(*chain_.hosts[entry.host], entry.rule.action);
-}
-
 std::optional<std::size_t> ChainRules::taker(const program::RequestView& request,
                                              const program::RegexMatcher& regex) const {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {

@@ -43,7 +43,6 @@ class ChainRules {
   const std::vector<Entry>& entries() const { return entries_; }
   ChainRule rule(std::size_t index) const { return {chain_.hosts[entries_[index].host], entries_[index].rule}; }
   std::string name(std::size_t index) const;
-  const std::string& treatment_text(std::size_t index);
 
   Set matches(std::size_t index) { return hosts_[entries_[index].host]->matches(entries_[index].rule); }
   /// Returns the entry that matches the request; nullopt: none.

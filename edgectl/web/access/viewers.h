@@ -29,7 +29,6 @@ class Viewer {
   const Identity& identity() const { return identity_; }
   /// Acts with the viewer's rights.
   kube::Client& client() const { return *client_; }
-  const std::shared_ptr<kube::Client>& shared_client() const { return client_; }
   /// Whether they have logged in; else they act as the kubeconfig's user.
   bool logged_in() const { return login_; }
 
