@@ -12,11 +12,13 @@
 #include <cstring>
 #include <optional>
 
-#include "agent/vip/netlink_message.h"
+#include "net/netlink/message.h"
 #include "net/socket.h"
 
 namespace edge::agent::vip {
 namespace {
+
+namespace netlink = net::netlink;
 
 constexpr auto kLongest = std::chrono::milliseconds(100);
 constexpr std::uint32_t kStates = 1U << TCP_ESTABLISHED | 1U << TCP_SYN_RECV | 1U << TCP_FIN_WAIT1 |
@@ -31,8 +33,8 @@ IpAddress address_of(std::uint8_t family, const std::uint32_t* words) {
   if (family == AF_INET6) {
     std::memcpy(address.bytes.data(), words, address.bytes.size());
   } else {
-    address.bytes[kV4At - 2] = address.bytes[kV4At - 1] = 0xff;
-    std::memcpy(address.bytes.data() + kV4At, words, 4);
+    address.bytes[netlink::kV4At - 2] = address.bytes[netlink::kV4At - 1] = 0xff;
+    std::memcpy(address.bytes.data() + netlink::kV4At, words, 4);
   }
   return address;
 }
@@ -45,28 +47,29 @@ Status list(int fd, std::uint8_t family, std::chrono::steady_clock::time_point u
   question.sdiag_family = family;
   question.sdiag_protocol = IPPROTO_TCP;
   question.idiag_states = kStates;
-  NetlinkMessages request;
+  netlink::Messages request;
   request.begin(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, family);
   request.add(&question, sizeof question);
   const std::vector<char>& bytes = request.finish();
   if (::send(fd, bytes.data(), bytes.size(), 0) < 0) return diag_error(errno);
-  std::vector<char> buffer(kNetlinkDatagram);
+  std::vector<char> buffer(netlink::kDatagram);
   std::optional<Status> end;
   while (!end) {
     if (std::chrono::steady_clock::now() > until) return diag_error(ETIMEDOUT);
     const ssize_t size = ::recv(fd, buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return diag_error(size < 0 ? errno : EIO);
-    netlink_messages(buffer.data(), static_cast<std::size_t>(size),
-                     [&](const nlmsghdr& header, const char* body, std::size_t length) {
-                       if (header.nlmsg_seq != family) return true;
-                       if (header.nlmsg_type == NLMSG_DONE) end = Status();
-                       if (header.nlmsg_type == NLMSG_ERROR) {
-                         end = diag_error(-netlink_value<nlmsgerr>(body, length).error);
-                       }
-                       if (!end && length >= sizeof(inet_diag_msg)) take(netlink_value<inet_diag_msg>(body, length));
-                       return !end;
-                     });
+    netlink::each_message(buffer.data(), static_cast<std::size_t>(size),
+                          [&](const nlmsghdr& header, const char* body, std::size_t length) {
+                            if (header.nlmsg_seq != family) return true;
+                            if (header.nlmsg_type == NLMSG_DONE) end = Status();
+                            if (header.nlmsg_type == NLMSG_ERROR) {
+                              end = diag_error(-netlink::value_of<nlmsgerr>(body, length).error);
+                            }
+                            if (!end && length >= sizeof(inet_diag_msg))
+                              take(netlink::value_of<inet_diag_msg>(body, length));
+                            return !end;
+                          });
   }
   return *end;
 }
@@ -76,7 +79,7 @@ template <typename Take>
 Status list_all(Take take) {
   const net::Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!fd.valid()) return diag_error(errno);
-  const timeval patience{.tv_sec = 0, .tv_usec = kNetlinkPatience};
+  const timeval patience{.tv_sec = 0, .tv_usec = netlink::kPatience};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const auto until = std::chrono::steady_clock::now() + kLongest;
   for (const std::uint8_t family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {

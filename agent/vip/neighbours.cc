@@ -12,7 +12,7 @@
 
 #include <net/ethernet.h>
 
-#include "agent/vip/netlink_message.h"
+#include "net/netlink/message.h"
 
 namespace edge::agent::vip {
 namespace {
@@ -49,7 +49,7 @@ Status announce_v4(int fd, const Link& link, const IpAddress& address) {
   std::copy(kEveryone.begin(), kEveryone.end(), to.sll_addr);
   // As a question, which RFC 5227 has, and as an answer: there are machines that learn from one of them alone.
   for (const std::uint16_t operation : {std::uint16_t{1}, std::uint16_t{2}}) {
-    const auto packet = arp_packet(operation, link.mac, address.bytes.data() + kV4At);
+    const auto packet = arp_packet(operation, link.mac, address.bytes.data() + net::netlink::kV4At);
     if (::sendto(fd, packet.data(), packet.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0) {
       return packet_error(errno, "cannot send ARP on " + link.name);
     }
@@ -136,7 +136,7 @@ std::optional<Claimed> read_arp(const std::uint8_t* packet, std::size_t size) {
   Claimed claimed;
   std::copy(packet + 8, packet + 14, claimed.mac.begin());
   claimed.address.bytes[10] = claimed.address.bytes[11] = 0xff;
-  std::copy(packet + 14, packet + 18, claimed.address.bytes.begin() + kV4At);
+  std::copy(packet + 14, packet + 18, claimed.address.bytes.begin() + net::netlink::kV4At);
   const bool probe = std::all_of(packet + 14, packet + 18, [](std::uint8_t byte) { return byte == 0; });
   return probe ? std::nullopt : std::optional(claimed);
 }

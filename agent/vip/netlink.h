@@ -1,9 +1,6 @@
 // Reads the kernel's links and addresses, and adds addresses that expire without a refresh: rtnetlink(7).
 #pragma once
 
-#include <linux/netlink.h>
-
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,17 +9,13 @@
 
 #include "base/ip.h"
 #include "base/result.h"
+#include "net/netlink/link.h"
+#include "net/netlink/socket.h"
 #include "net/socket.h"
 
 namespace edge::agent::vip {
 
-struct Link {
-  int index = 0;
-  std::string name;
-  bool running = false;   ///< up, with a carrier
-  bool ethernet = false;  ///< it uses ARP and NDP
-  std::array<std::uint8_t, 6> mac{};
-};
+using net::netlink::Link;
 
 struct LocalAddress {
   int link = 0;
@@ -59,22 +52,13 @@ class Netlink {
   void drain();
 
  private:
-  Netlink(net::Fd requests, net::Fd events) : requests_(std::move(requests)), events_(std::move(events)) {}
-  Status dump(std::uint16_t type);
-  Status ask(const std::vector<char>& request);
-  void take(const nlmsghdr& header, const char* body, std::size_t size);
-  void take_link(const char* message, std::size_t size);
+  Netlink(net::netlink::Socket kernel, net::Fd events) : kernel_(std::move(kernel)), events_(std::move(events)) {}
   void take_address(const char* message, std::size_t size);
-  Status change(std::uint16_t type, std::uint16_t flags, int link, const IpAddress& address, std::uint8_t prefix_length,
-                std::uint32_t lifetime);
 
-  net::Fd requests_;
+  net::netlink::Socket kernel_;
   net::Fd events_;
-  std::uint32_t sequence_ = 0;
   std::map<int, Link> links_;
   std::vector<LocalAddress> addresses_;
-  std::optional<int> route_link_;  ///< result of the last query
-  bool route_direct_ = false;
 };
 
 }  // namespace edge::agent::vip

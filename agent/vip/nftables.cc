@@ -18,10 +18,12 @@
 #include <net/ethernet.h>
 #include <unistd.h>
 
-#include "agent/vip/netlink_message.h"
+#include "net/netlink/message.h"
 
 namespace edge::agent::vip {
 namespace {
+
+namespace netlink = net::netlink;
 
 /// As many elements as there may be, in one batch.
 constexpr int kSendBuffer = 8 << 20;
@@ -185,7 +187,7 @@ class Batch {
     out_.add(&head, sizeof head);
   }
 
-  NetlinkMessages out_;
+  netlink::Messages out_;
   const std::uint8_t family_;
   const std::string table_;
   std::uint32_t& sequence_;
@@ -203,7 +205,9 @@ struct Layout {
   std::uint32_t source;
   std::uint32_t destination;
   std::uint32_t size;
-  const std::uint8_t* bytes(const IpAddress& address) const { return address.bytes.data() + (size == 4 ? kV4At : 0); }
+  const std::uint8_t* bytes(const IpAddress& address) const {
+    return address.bytes.data() + (size == 4 ? netlink::kV4At : 0);
+  }
 };
 Layout layout_of(const IpAddress& address) {
   return address.is_v4() ? Layout{ETHERTYPE_IP, 12, 16, 4} : Layout{ETHERTYPE_IPV6, 8, 24, 16};
@@ -306,7 +310,7 @@ Result<Nftables> Nftables::open() {
   sockaddr_nl own{};
   own.nl_family = AF_NETLINK;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) return nft_error(errno);
-  const timeval patience{.tv_sec = 0, .tv_usec = kNetlinkPatience};
+  const timeval patience{.tv_sec = 0, .tv_usec = netlink::kPatience};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer);
   return Nftables(std::move(fd));
@@ -315,23 +319,23 @@ Result<Nftables> Nftables::open() {
 /// A batch is done whole or not at all. Its last message is answered in either case, its others where they failed.
 Status Nftables::send(const std::vector<char>& messages, std::uint32_t first, std::uint32_t last) {
   if (::send(fd_.get(), messages.data(), messages.size(), 0) < 0) return nft_error(errno);
-  std::vector<char> buffer(kNetlinkDatagram);
+  std::vector<char> buffer(netlink::kDatagram);
   int fault = 0;
   bool answered = false;
   while (!answered) {
     const ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return nft_error(fault != 0 ? fault : size < 0 ? errno : EIO);
-    netlink_messages(buffer.data(), static_cast<std::size_t>(size),
-                     [&](const nlmsghdr& header, const char* body, std::size_t length) {
-                       const bool ours = header.nlmsg_seq >= first && header.nlmsg_type == NLMSG_ERROR;
-                       if (!ours || length < sizeof(int)) return true;
-                       const int error = -netlink_value<int>(body, length);
-                       if (fault == 0) fault = error;
-                       // The first message is the batch: who refuses it answers no other.
-                       answered = answered || header.nlmsg_seq == last || header.nlmsg_seq == first;
-                       return true;
-                     });
+    netlink::each_message(buffer.data(), static_cast<std::size_t>(size),
+                          [&](const nlmsghdr& header, const char* body, std::size_t length) {
+                            const bool ours = header.nlmsg_seq >= first && header.nlmsg_type == NLMSG_ERROR;
+                            if (!ours || length < sizeof(int)) return true;
+                            const int error = -netlink::value_of<int>(body, length);
+                            if (fault == 0) fault = error;
+                            // The first message is the batch: who refuses it answers no other.
+                            answered = answered || header.nlmsg_seq == last || header.nlmsg_seq == first;
+                            return true;
+                          });
   }
   return fault == 0 ? Status() : Status(nft_error(fault));
 }
@@ -372,7 +376,7 @@ Status Nftables::send_on(std::uint64_t id, const IpAddress& address, const Link&
 }
 
 bool Nftables::is_full(std::uint64_t id) {
-  NetlinkMessages request;
+  netlink::Messages request;
   request.begin(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETSETELEM), NLM_F_DUMP, ++sequence_);
   const nfgenmsg head{NFPROTO_NETDEV, NFNETLINK_V0, 0};
   request.add(&head, sizeof head);
@@ -380,25 +384,25 @@ bool Nftables::is_full(std::uint64_t id) {
   request.text(NFTA_SET_ELEM_LIST_SET, kFull);
   const std::vector<char>& bytes = request.finish();
   if (::send(fd_.get(), bytes.data(), bytes.size(), 0) < 0) return false;
-  std::vector<char> buffer(kNetlinkDatagram);
+  std::vector<char> buffer(netlink::kDatagram);
   bool full = false;
   bool over = false;
   while (!over) {
     const ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return false;
-    netlink_messages(buffer.data(), static_cast<std::size_t>(size),
-                     [&](const nlmsghdr& header, const char* body, std::size_t length) {
-                       if (header.nlmsg_seq != sequence_) return true;
-                       over = header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR;
-                       if (over || length < sizeof(nfgenmsg)) return !over;
-                       netlink_attributes(body + sizeof(nfgenmsg), length - sizeof(nfgenmsg),
-                                          [&](std::uint16_t type, const char*, std::size_t size_of_elements) {
-                                            full =
-                                                full || (type == NFTA_SET_ELEM_LIST_ELEMENTS && size_of_elements > 0);
-                                          });
-                       return true;
-                     });
+    netlink::each_message(buffer.data(), static_cast<std::size_t>(size),
+                          [&](const nlmsghdr& header, const char* body, std::size_t length) {
+                            if (header.nlmsg_seq != sequence_) return true;
+                            over = header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR;
+                            if (over || length < sizeof(nfgenmsg)) return !over;
+                            netlink::each_attribute(
+                                body + sizeof(nfgenmsg), length - sizeof(nfgenmsg),
+                                [&](std::uint16_t type, const char*, std::size_t size_of_elements) {
+                                  full = full || (type == NFTA_SET_ELEM_LIST_ELEMENTS && size_of_elements > 0);
+                                });
+                            return true;
+                          });
   }
   return full;
 }
@@ -408,7 +412,7 @@ void Nftables::end_send_on(std::uint64_t id) { remove(NFPROTO_NETDEV, table_name
 Status Nftables::hush(std::uint64_t id, const IpAddress& address, const IpAddress& instead) {
   constexpr std::uint32_t kSenderAt = 14;
   constexpr std::uint32_t kTargetAt = 24;
-  const std::uint8_t* const bytes = address.bytes.data() + kV4At;
+  const std::uint8_t* const bytes = address.bytes.data() + netlink::kV4At;
   Batch batch(NFPROTO_ARP, table_name(id), sequence_);
   batch.table(NFT_TABLE_F_OWNER);
   batch.chain("in", NF_ARP_IN, kPriority, {});
@@ -424,7 +428,7 @@ Status Nftables::hush(std::uint64_t id, const IpAddress& address, const IpAddres
   batch.nest(NFTA_RULE_EXPRESSIONS, [&] {
     batch.load(NFT_PAYLOAD_NETWORK_HEADER, kSenderAt, 4);
     batch.compare(NFT_CMP_EQ, bytes, 4);
-    batch.write(NFT_PAYLOAD_NETWORK_HEADER, kSenderAt, instead.bytes.data() + kV4At, 4);
+    batch.write(NFT_PAYLOAD_NETWORK_HEADER, kSenderAt, instead.bytes.data() + netlink::kV4At, 4);
   });
   return send(batch.finish(), batch.first(), batch.last());
 }

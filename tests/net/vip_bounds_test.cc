@@ -25,8 +25,8 @@
 #include <net/ethernet.h>
 
 #include "agent/vip/netlink.h"
-#include "agent/vip/netlink_message.h"
 #include "agent/vip/nftables.h"
+#include "net/netlink/message.h"
 #include "tests/net/vip_net.h"
 
 namespace edge::agent::vip {
@@ -55,7 +55,7 @@ Syn syn(std::uint8_t source, std::uint16_t port, const IpAddress& to) {
   packet.ip.protocol = IPPROTO_TCP;
   packet.ip.tot_len = htons(sizeof packet);
   std::memcpy(&packet.ip.saddr, from, sizeof from);
-  std::memcpy(&packet.ip.daddr, to.bytes.data() + kV4At, sizeof from);
+  std::memcpy(&packet.ip.daddr, to.bytes.data() + net::netlink::kV4At, sizeof from);
   packet.ip.check = checksum(&packet.ip, sizeof packet.ip);
   packet.tcp.source = htons(port);
   packet.tcp.dest = htons(kWeb);

@@ -5,42 +5,33 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <sys/socket.h>
 
-#include <vector>
+#include <chrono>
 
-#include "agent/vip/netlink_message.h"
 #include "agent/wan/tunnel/child.h"
-#include "net/socket.h"
+#include "net/netlink/message.h"
+#include "net/netlink/socket.h"
 
 namespace edge::agent::wan {
 namespace {
 
 /// The number that counts changes of the kernel's rules, by whomever; 0: it cannot be read.
 std::uint32_t generation() {
-  const net::Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
-  const timeval patience{.tv_sec = 1, .tv_usec = 0};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  vip::NetlinkMessages request;
-  request.begin(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETGEN), 0, 1);
+  namespace netlink = net::netlink;
+  auto kernel = netlink::Socket::open({.protocol = NETLINK_NETFILTER, .patience = std::chrono::seconds(1)});
+  if (!kernel) return 0;
+  netlink::Messages request;
+  request.begin(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETGEN), NLM_F_ACK, kernel->next());
   const nfgenmsg head{AF_UNSPEC, NFNETLINK_V0, 0};
   request.add(&head, sizeof head);
-  const std::vector<char>& bytes = request.finish();
-  std::vector<char> buffer(vip::kNetlinkDatagram);
-  if (::send(fd.get(), bytes.data(), bytes.size(), 0) < 0) return 0;
-  const ssize_t size = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
   std::uint32_t found = 0;
-  if (size <= 0) return found;
-  vip::netlink_messages(
-      buffer.data(), static_cast<std::size_t>(size), [&](const nlmsghdr& header, const char* body, std::size_t length) {
-        if (header.nlmsg_type == NLMSG_ERROR || length < sizeof(nfgenmsg)) return false;
-        vip::netlink_attributes(body + sizeof(nfgenmsg), length - sizeof(nfgenmsg),
-                                [&](std::uint16_t type, const char* value, std::size_t value_size) {
-                                  if (type == NFTA_GEN_ID) {
-                                    found = ntohl(vip::netlink_value<std::uint32_t>(value, value_size));
-                                  }
-                                });
-        return false;
-      });
-  return found;
+  const Status status = kernel->ask(request.finish(), [&](const nlmsghdr&, const char* body, std::size_t size) {
+    if (size < sizeof(nfgenmsg)) return;
+    netlink::each_attribute(body + sizeof(nfgenmsg), size - sizeof(nfgenmsg),
+                            [&](std::uint16_t type, const char* value, std::size_t length) {
+                              if (type == NFTA_GEN_ID) found = ntohl(netlink::value_of<std::uint32_t>(value, length));
+                            });
+  });
+  return status ? found : 0;
 }
 
 }  // namespace

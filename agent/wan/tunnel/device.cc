@@ -114,7 +114,7 @@ void TunnelDevice::make(Rtnetlink& kernel, Engine& engine, SteadyTime now) {
   fault_.clear();
 }
 
-void TunnelDevice::set_up(Rtnetlink& kernel, const TunnelLink& link, const IpAddress& overlay, std::uint32_t mtu) {
+void TunnelDevice::set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu) {
   if (!wireguard_->ready()) return;
   if (applied_ != plan_.settings) {
     std::optional<net::SocketAddress> endpoint;
@@ -139,9 +139,9 @@ void TunnelDevice::set_up(Rtnetlink& kernel, const TunnelLink& link, const IpAdd
   pause_ = {};
 }
 
-void TunnelDevice::work(Rtnetlink& kernel, const std::vector<TunnelLink>& links, Engine& engine,
+void TunnelDevice::work(Rtnetlink& kernel, const std::vector<Link>& links, Engine& engine,
                         const IpAddress& overlay, std::uint32_t mtu, SteadyTime now) {
-  const auto found = std::ranges::find(links, plan_.name, &TunnelLink::name);
+  const auto found = std::ranges::find(links, plan_.name, &Link::name);
   const bool there = found != links.end();
   if (child_ && !child_->running()) return lose(now, "wireguard-go has ended");
   if (!wireguard_) {

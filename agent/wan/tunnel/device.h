@@ -26,7 +26,7 @@ class TunnelDevice {
   /// Keys, port or networks are others; the link stays.
   void change(PlannedDevice plan);
   /// Brings it closer to what is planned. `links`: those of the node now.
-  void work(Rtnetlink& kernel, const std::vector<TunnelLink>& links, Engine& engine, const IpAddress& overlay,
+  void work(Rtnetlink& kernel, const std::vector<Link>& links, Engine& engine, const IpAddress& overlay,
             std::uint32_t mtu, SteadyTime now);
   /// Asks for its state, and tries the next endpoint where the peer does not answer.
   void look(std::chrono::seconds wall, SteadyTime now);
@@ -44,7 +44,7 @@ class TunnelDevice {
 
  private:
   void make(Rtnetlink& kernel, Engine& engine, SteadyTime now);
-  void set_up(Rtnetlink& kernel, const TunnelLink& link, const IpAddress& overlay, std::uint32_t mtu);
+  void set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu);
   void lose(SteadyTime now, std::string why);
   std::string socket() const;
 

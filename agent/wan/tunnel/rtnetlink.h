@@ -7,11 +7,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/ip.h"
 #include "base/result.h"
-#include "net/socket.h"
+#include "net/netlink/link.h"
+#include "net/netlink/socket.h"
 
 namespace edge::agent::wan {
 
@@ -22,13 +24,7 @@ inline constexpr std::string_view kAliasPrefix = "edge-agent tunnel ";
 /// What the names of links of ours begin with.
 inline constexpr const char* kDevicePrefix = "ewg";
 
-struct TunnelLink {
-  int index = 0;
-  std::string name;
-  std::string alias;
-  std::uint32_t mtu = 0;
-  bool up = false;
-};
+using net::netlink::Link;
 
 enum class RouteKind : std::uint8_t {
   kUnicast,
@@ -64,8 +60,10 @@ struct Rule {
 class Rtnetlink {
  public:
   static Result<Rtnetlink> open();
+  /// \param kernel  what answers like the kernel
+  explicit Rtnetlink(net::netlink::Socket kernel) : kernel_(std::move(kernel)) {}
 
-  Result<std::vector<TunnelLink>> links();
+  Result<std::vector<Link>> links() { return net::netlink::links(kernel_); }
   /// Makes a WireGuard link of the kernel. kUnimplemented: it has none.
   Status add_wireguard(const std::string& name);
   /// Sets alias and MTU, and the link up.
@@ -87,17 +85,12 @@ class Rtnetlink {
   std::optional<int> default_link();
 
  private:
-  explicit Rtnetlink(net::Fd fd) : fd_(std::move(fd)) {}
   /// The default routes of the main table.
   std::vector<Route> default_routes(bool v6);
-  template <typename Take>
-  Status ask(const std::vector<char>& request, Take take);
-  Status change(const std::vector<char>& request);
   Status change_route(std::uint16_t type, std::uint16_t flags, const Route& route);
   Status change_rule(std::uint16_t type, std::uint16_t flags, const Rule& rule);
 
-  net::Fd fd_;
-  std::uint32_t sequence_ = 0;
+  net::netlink::Socket kernel_;
 };
 
 }  // namespace edge::agent::wan

@@ -84,11 +84,11 @@ struct Tunnels::Impl {
   void remove_strangers();
   void choose_carriers();
   void probe_mtus();
-  void keep_routes(const std::vector<TunnelLink>& links);
-  ReadyUplink ready(const WantedUplink& uplink, const std::vector<TunnelLink>& links);
+  void keep_routes(const std::vector<Link>& links);
+  ReadyUplink ready(const WantedUplink& uplink, const std::vector<Link>& links);
   void remove_all();
-  void publish(const std::vector<TunnelLink>& links);
-  std::vector<std::string> node_faults(const std::vector<TunnelLink>& links) const;
+  void publish(const std::vector<Link>& links);
+  std::vector<std::string> node_faults(const std::vector<Link>& links) const;
   TunnelState state_of(std::size_t tunnel) const;
   void fail(const std::string& what, const Error& error);
   void wake_up() const {
@@ -185,7 +185,7 @@ void Tunnels::Impl::work() {
 void Tunnels::Impl::remove_strangers() {
   const auto links = kernel->links();
   if (!links) return;
-  for (const TunnelLink& link : *links) {
+  for (const Link& link : *links) {
     if (!link.alias.starts_with(kAliasPrefix) || devices.contains(link.name)) continue;
     if (const Status status = kernel->remove_link(link.index); !status) fail("link " + link.name, status.error());
   }
@@ -239,11 +239,11 @@ void Tunnels::Impl::keep_rules() {
   }
 }
 
-ReadyUplink Tunnels::Impl::ready(const WantedUplink& uplink, const std::vector<TunnelLink>& links) {
+ReadyUplink Tunnels::Impl::ready(const WantedUplink& uplink, const std::vector<Link>& links) {
   ReadyUplink ready{.number = uplink_number(now_wanted, uplink.id), .source = uplink.address};
   const auto found = uplink.interface.empty()
-                         ? std::ranges::find(links, kernel->default_link().value_or(0), &TunnelLink::index)
-                         : std::ranges::find(links, uplink.interface, &TunnelLink::name);
+                         ? std::ranges::find(links, kernel->default_link().value_or(0), &Link::index)
+                         : std::ranges::find(links, uplink.interface, &Link::name);
   if (found == links.end() || !found->up) return ready;
   ready.link = found->index;
   if (uplink.gateway) {
@@ -254,7 +254,7 @@ ReadyUplink Tunnels::Impl::ready(const WantedUplink& uplink, const std::vector<T
   return ready;
 }
 
-void Tunnels::Impl::keep_routes(const std::vector<TunnelLink>& links) {
+void Tunnels::Impl::keep_routes(const std::vector<Link>& links) {
   std::vector<ReadyDevice> ready_devices;
   const std::chrono::seconds wall = wall_clock();
   for (const auto& [name, device] : devices) {
@@ -298,7 +298,7 @@ void Tunnels::Impl::remove_all() {
   slots.clear();
   remove_strangers();
   const auto links = kernel->links();
-  keep_routes(links ? *links : std::vector<TunnelLink>());
+  keep_routes(links ? *links : std::vector<Link>());
   keep_rules();
 }
 
@@ -323,14 +323,14 @@ TunnelState Tunnels::Impl::state_of(std::size_t tunnel) const {
   return one;
 }
 
-std::vector<std::string> Tunnels::Impl::node_faults(const std::vector<TunnelLink>& links) const {
+std::vector<std::string> Tunnels::Impl::node_faults(const std::vector<Link>& links) const {
   std::vector<std::string> all = faults;
   if (now_wanted.site.empty()) return all;
   const bool v4 = std::ranges::any_of(now_wanted.prefixes, [](const Cidr& cidr) { return cidr.address.is_v4(); });
   if (v4 && setting("ipv4/ip_forward") == '0') all.emplace_back("packets are not forwarded: net.ipv4.ip_forward is 0");
   for (const WantedUplink& uplink : now_wanted.uplinks) {
     if (uplink.interface.empty()) continue;
-    if (std::ranges::find(links, uplink.interface, &TunnelLink::name) == links.end()) {
+    if (std::ranges::find(links, uplink.interface, &Link::name) == links.end()) {
       all.push_back("link " + uplink.id + ": there is no interface " + uplink.interface);
       continue;
     }
@@ -344,7 +344,7 @@ std::vector<std::string> Tunnels::Impl::node_faults(const std::vector<TunnelLink
   return all;
 }
 
-void Tunnels::Impl::publish(const std::vector<TunnelLink>& links) {
+void Tunnels::Impl::publish(const std::vector<Link>& links) {
   TunnelsState next;
   next.assignment = taken;
   for (std::size_t i = 0; i < now_wanted.tunnels.size(); ++i) next.tunnels.push_back(state_of(i));

@@ -5,97 +5,72 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <utility>
 #include <vector>
 
-#include "agent/vip/netlink_message.h"
 #include "agent/wan/tunnel/wireguard.h"
+#include "net/netlink/message.h"
+#include "net/netlink/socket.h"
 
 namespace edge::agent::wan {
 namespace {
 
-using vip::NetlinkMessages;
+namespace netlink = net::netlink;
 
-Error generic_error(int number) {
-  const std::string text = std::string("the kernel's WireGuard: ") + std::strerror(number);
-  if (number == EPERM || number == EACCES) return {ErrorCode::kPermissionDenied, text};
-  if (number == ENOENT || number == ENODEV) return {ErrorCode::kNotFound, text};
-  return {ErrorCode::kUnavailable, text};
-}
+using netlink::Messages;
+using netlink::value_of;
 
-/// A request to one family, and its answer.
+/// A request to the family of WireGuard, and its answer.
 class Generic {
  public:
   static Result<Generic> open() {
-    net::Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
-    if (!fd.valid()) return generic_error(errno);
-    sockaddr_nl own{};
-    own.nl_family = AF_NETLINK;
-    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) return generic_error(errno);
-    const timeval patience{.tv_sec = 2, .tv_usec = 0};
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    Generic generic(std::move(fd));
-    NetlinkMessages request;
+    auto kernel = netlink::Socket::open(
+        {.protocol = NETLINK_GENERIC, .what = "the kernel's WireGuard", .patience = std::chrono::seconds(2)});
+    if (!kernel) return kernel.error();
+    Generic generic(std::move(*kernel));
+    Messages request;
     generic.begin(request, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
     request.text(CTRL_ATTR_FAMILY_NAME, WG_GENL_NAME);
     const Status status = generic.ask(request.finish(), [&](const char* body, std::size_t size) {
-      vip::netlink_attributes(body, size, [&](std::uint16_t type, const char* bytes, std::size_t length) {
-        if (type == CTRL_ATTR_FAMILY_ID) generic.family_ = vip::netlink_value<std::uint16_t>(bytes, length);
+      netlink::each_attribute(body, size, [&](std::uint16_t type, const char* bytes, std::size_t length) {
+        if (type == CTRL_ATTR_FAMILY_ID) generic.family_ = value_of<std::uint16_t>(bytes, length);
       });
     });
     if (!status) return status.error();
     return generic;
   }
 
-  void begin(NetlinkMessages& request, std::uint16_t family, std::uint16_t flags, std::uint8_t command,
-             std::uint8_t version) {
-    request.begin(family, flags, ++sequence_);
+  void begin(Messages& request, std::uint16_t family, std::uint16_t flags, std::uint8_t command, std::uint8_t version) {
+    request.begin(family, flags, kernel_.next());
     const genlmsghdr head{.cmd = command, .version = version, .reserved = 0};
     request.add(&head, sizeof head);
   }
-  void begin(NetlinkMessages& request, std::uint16_t flags, std::uint8_t command) {
+  void begin(Messages& request, std::uint16_t flags, std::uint8_t command) {
     begin(request, family_, flags, command, WG_GENL_VERSION);
   }
 
   /// Each message's attributes go to `take(bytes, size)`.
   template <typename Take>
   Status ask(const std::vector<char>& request, Take take) {
-    if (::send(fd_.get(), request.data(), request.size(), 0) < 0) return generic_error(errno);
-    std::vector<char> buffer(vip::kNetlinkDatagram);
-    for (;;) {
-      const ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
-      if (size < 0 && errno == EINTR) continue;
-      if (size <= 0) return generic_error(size < 0 ? errno : EIO);
-      std::optional<Status> end;
-      vip::netlink_messages(buffer.data(), static_cast<std::size_t>(size),
-                            [&](const nlmsghdr& header, const char* body, std::size_t length) {
-                              if (header.nlmsg_seq != sequence_) return true;
-                              if (header.nlmsg_type == NLMSG_DONE) end = Status();
-                              if (header.nlmsg_type == NLMSG_ERROR) {
-                                const int error = vip::netlink_value<nlmsgerr>(body, length).error;
-                                end = error == 0 ? Status() : Status(generic_error(-error));
-                              }
-                              if (!end && length > GENL_HDRLEN) take(body + GENL_HDRLEN, length - GENL_HDRLEN);
-                              return !end;
-                            });
-      if (end) return *end;
-    }
+    return kernel_.ask(request, [&](const nlmsghdr&, const char* body, std::size_t size) {
+      if (size > GENL_HDRLEN) take(body + GENL_HDRLEN, size - GENL_HDRLEN);
+    });
   }
 
  private:
-  explicit Generic(net::Fd fd) : fd_(std::move(fd)) {}
-  net::Fd fd_;
+  explicit Generic(netlink::Socket kernel) : kernel_(std::move(kernel)) {}
+  netlink::Socket kernel_;
   std::uint16_t family_ = 0;
-  std::uint32_t sequence_ = 0;
 };
 
-void put_endpoint(NetlinkMessages& request, const net::SocketAddress& endpoint) {
+void put_endpoint(Messages& request, const net::SocketAddress& endpoint) {
   if (endpoint.address.is_v4()) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(endpoint.port);
-    std::memcpy(&to.sin_addr, endpoint.address.bytes.data() + vip::kV4At, sizeof to.sin_addr);
+    std::memcpy(&to.sin_addr, endpoint.address.bytes.data() + netlink::kV4At, sizeof to.sin_addr);
     request.attribute(WGPEER_A_ENDPOINT, &to, sizeof to);
     return;
   }
@@ -106,42 +81,41 @@ void put_endpoint(NetlinkMessages& request, const net::SocketAddress& endpoint) 
   request.attribute(WGPEER_A_ENDPOINT, &to, sizeof to);
 }
 
-void put_allowed(NetlinkMessages& request, const Cidr& cidr) {
+void put_allowed(Messages& request, const Cidr& cidr) {
   request.nest(0, [&] {
     const bool v4 = cidr.address.is_v4();
     const std::uint16_t family = v4 ? AF_INET : AF_INET6;
-    const auto length = static_cast<std::uint8_t>(v4 ? cidr.prefix_length - 96 : cidr.prefix_length);
+    const auto length = static_cast<std::uint8_t>(v4 ? cidr.prefix_length - netlink::kMappedBits : cidr.prefix_length);
     request.attribute(WGALLOWEDIP_A_FAMILY, &family, sizeof family);
-    request.attribute(WGALLOWEDIP_A_IPADDR, cidr.address.bytes.data() + (v4 ? vip::kV4At : 0), v4 ? 4 : 16);
+    request.address(WGALLOWEDIP_A_IPADDR, cidr.address);
     request.attribute(WGALLOWEDIP_A_CIDR_MASK, &length, sizeof length);
   });
 }
 
 void read_endpoint_of(const char* bytes, std::size_t size, WireGuardState& state) {
-  const auto family = vip::netlink_value<sa_family_t>(bytes, size);
+  const auto family = value_of<sa_family_t>(bytes, size);
   net::SocketAddress endpoint;
   if (family == AF_INET) {
-    const auto from = vip::netlink_value<sockaddr_in>(bytes, size);
-    endpoint.address.bytes[10] = endpoint.address.bytes[11] = 0xff;
-    std::memcpy(endpoint.address.bytes.data() + vip::kV4At, &from.sin_addr, sizeof from.sin_addr);
+    const auto from = value_of<sockaddr_in>(bytes, size);
+    endpoint.address = netlink::address_of(&from.sin_addr, sizeof from.sin_addr);
     endpoint.port = ntohs(from.sin_port);
   } else {
-    const auto from = vip::netlink_value<sockaddr_in6>(bytes, size);
-    std::memcpy(endpoint.address.bytes.data(), &from.sin6_addr, sizeof from.sin6_addr);
+    const auto from = value_of<sockaddr_in6>(bytes, size);
+    endpoint.address = netlink::address_of(&from.sin6_addr, sizeof from.sin6_addr);
     endpoint.port = ntohs(from.sin6_port);
   }
   state.endpoint = endpoint;
 }
 
 void read_peer(const char* peer, std::size_t size, WireGuardState& state) {
-  vip::netlink_attributes(peer, size, [&](std::uint16_t type, const char* bytes, std::size_t length) {
+  netlink::each_attribute(peer, size, [&](std::uint16_t type, const char* bytes, std::size_t length) {
     if (type == WGPEER_A_ENDPOINT) read_endpoint_of(bytes, length, state);
     if (type == WGPEER_A_LAST_HANDSHAKE_TIME) {
-      const auto seconds = vip::netlink_value<std::int64_t>(bytes, length);
+      const auto seconds = value_of<std::int64_t>(bytes, length);
       if (seconds > 0) state.handshake = std::chrono::seconds(seconds);
     }
-    if (type == WGPEER_A_RX_BYTES) state.received = vip::netlink_value<std::uint64_t>(bytes, length);
-    if (type == WGPEER_A_TX_BYTES) state.sent = vip::netlink_value<std::uint64_t>(bytes, length);
+    if (type == WGPEER_A_RX_BYTES) state.received = value_of<std::uint64_t>(bytes, length);
+    if (type == WGPEER_A_TX_BYTES) state.sent = value_of<std::uint64_t>(bytes, length);
   });
 }
 
@@ -155,7 +129,7 @@ Status set_kernel_wireguard(const std::string& link, const WireGuardSettings& se
   auto generic = Generic::open();
   if (!generic) return generic.error();
   for (std::size_t from = 0; from == 0 || from < settings.allowed.size(); from += kAllowedAMessage) {
-    NetlinkMessages request;
+    Messages request;
     generic->begin(request, NLM_F_ACK, WG_CMD_SET_DEVICE);
     request.text(WGDEVICE_A_IFNAME, link);
     if (from == 0) {
@@ -186,7 +160,7 @@ Status set_kernel_wireguard(const std::string& link, const WireGuardSettings& se
 Status set_kernel_endpoint(const std::string& link, const WireGuardKey& peer, const net::SocketAddress& endpoint) {
   auto generic = Generic::open();
   if (!generic) return generic.error();
-  NetlinkMessages request;
+  Messages request;
   generic->begin(request, NLM_F_ACK, WG_CMD_SET_DEVICE);
   request.text(WGDEVICE_A_IFNAME, link);
   request.nest(WGDEVICE_A_PEERS, [&] {
@@ -203,14 +177,14 @@ Status set_kernel_endpoint(const std::string& link, const WireGuardKey& peer, co
 Result<WireGuardState> kernel_wireguard(const std::string& link) {
   auto generic = Generic::open();
   if (!generic) return generic.error();
-  NetlinkMessages request;
+  Messages request;
   generic->begin(request, NLM_F_DUMP, WG_CMD_GET_DEVICE);
   request.text(WGDEVICE_A_IFNAME, link);
   WireGuardState state;
   const Status status = generic->ask(request.finish(), [&](const char* body, std::size_t size) {
-    vip::netlink_attributes(body, size, [&](std::uint16_t type, const char* peers, std::size_t length) {
+    netlink::each_attribute(body, size, [&](std::uint16_t type, const char* peers, std::size_t length) {
       if (type != WGDEVICE_A_PEERS) return;
-      vip::netlink_attributes(peers, length, [&](std::uint16_t, const char* peer, std::size_t peer_size) {
+      netlink::each_attribute(peers, length, [&](std::uint16_t, const char* peer, std::size_t peer_size) {
         read_peer(peer, peer_size, state);
       });
     });

@@ -9,17 +9,33 @@
 #include <string_view>
 #include <vector>
 
-namespace edge::agent::vip {
+#include "base/ip.h"
+
+namespace edge::net::netlink {
 
 /// Buffer size for what the kernel sends at once.
-inline constexpr std::size_t kNetlinkDatagram = 64 << 10;
+inline constexpr std::size_t kDatagram = 64 << 10;
 /// Microseconds. The kernel answers immediately: a later answer was lost.
-inline constexpr int kNetlinkPatience = 500'000;
+inline constexpr int kPatience = 500'000;
 /// Offset of the four bytes of an IPv4 address in an IpAddress.
 inline constexpr std::size_t kV4At = 12;
+/// What the length of an IPv4 prefix is less than that of its IPv4-mapped form.
+inline constexpr std::uint8_t kMappedBits = 96;
+
+/// An address as the kernel has it, of 4 or 16 bytes; `::` for another size.
+inline IpAddress address_of(const void* bytes, std::size_t size) {
+  IpAddress address;
+  if (size == 4) {
+    address.bytes[kV4At - 2] = address.bytes[kV4At - 1] = 0xff;
+    std::memcpy(address.bytes.data() + kV4At, bytes, 4);
+  } else if (size == 16) {
+    std::memcpy(address.bytes.data(), bytes, 16);
+  }
+  return address;
+}
 
 /// One request, or several that are sent together.
-class NetlinkMessages {
+class Messages {
  public:
   /// Begins a request, which lasts until the next one begins, or `finish`.
   void begin(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence) {
@@ -41,6 +57,12 @@ class NetlinkMessages {
     const nlattr head{static_cast<std::uint16_t>(sizeof(nlattr) + size), type};
     add(&head, sizeof head);
     add(bytes, size);
+  }
+  void number(std::uint16_t type, std::uint32_t value) { attribute(type, &value, sizeof value); }
+  /// The 4 or 16 bytes of its family.
+  void address(std::uint16_t type, const IpAddress& value) {
+    const std::size_t from = value.is_v4() ? kV4At : 0;
+    attribute(type, value.bytes.data() + from, value.bytes.size() - from);
   }
   /// Adds a string with its terminating zero.
   void text(std::uint16_t type, std::string_view value) {
@@ -79,7 +101,7 @@ class NetlinkMessages {
 };
 
 template <typename Value>
-Value netlink_value(const char* bytes, std::size_t size) {
+Value value_of(const char* bytes, std::size_t size) {
   Value value{};
   std::memcpy(&value, bytes, std::min(size, sizeof value));
   return value;
@@ -87,9 +109,9 @@ Value netlink_value(const char* bytes, std::size_t size) {
 
 /// Calls `take(type, bytes, size)` for each attribute.
 template <typename Take>
-void netlink_attributes(const char* at, std::size_t size, Take take) {
+void each_attribute(const char* at, std::size_t size, Take take) {
   while (size >= sizeof(nlattr)) {
-    const auto head = netlink_value<nlattr>(at, size);
+    const auto head = value_of<nlattr>(at, size);
     if (head.nla_len < sizeof head || head.nla_len > size) return;
     take(static_cast<std::uint16_t>(head.nla_type & NLA_TYPE_MASK), at + sizeof head, head.nla_len - sizeof head);
     const std::size_t step = std::min<std::size_t>(NLA_ALIGN(head.nla_len), size);
@@ -100,9 +122,9 @@ void netlink_attributes(const char* at, std::size_t size, Take take) {
 
 /// Calls `take(header, body, size)` for each message of a datagram, for as long as it returns true.
 template <typename Take>
-void netlink_messages(const char* at, std::size_t left, Take take) {
+void each_message(const char* at, std::size_t left, Take take) {
   while (left >= sizeof(nlmsghdr)) {
-    const auto header = netlink_value<nlmsghdr>(at, left);
+    const auto header = value_of<nlmsghdr>(at, left);
     if (header.nlmsg_len < sizeof header || header.nlmsg_len > left) return;
     if (!take(header, at + sizeof header, header.nlmsg_len - sizeof header)) return;
     const std::size_t step = std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), left);
@@ -111,4 +133,4 @@ void netlink_messages(const char* at, std::size_t left, Take take) {
   }
 }
 
-}  // namespace edge::agent::vip
+}  // namespace edge::net::netlink
