@@ -89,19 +89,21 @@ void TunnelDevice::lose(SteadyTime now, std::string why) {
 void TunnelDevice::make(Rtnetlink& kernel, Engine& engine, SteadyTime now) {
   if (now < next_start_) return;
   started_ = now;
-  if (engine != Engine::kProgram) {
-    const Status made = kernel.add_wireguard(plan_.name);
-    if (made) engine = Engine::kKernel;
-    if (!made && (engine == Engine::kKernel || made.error().code != ErrorCode::kUnimplemented)) {
-      return lose(now, made.error().text);
-    }
-    if (!made) engine = Engine::kProgram;
-  }
-  if (engine == Engine::kKernel) {
+  if (!engine.try_kernel(now)) return start_program(now);
+  const Status made = kernel.add_wireguard(plan_.name);
+  if (made) {
     wireguard_.emplace(plan_.name, std::string());
     fault_.clear();
     return;
   }
+  // What is not the module's fault a wireguard-go would fail by, too.
+  const ErrorCode code = made.error().code;
+  if (code == ErrorCode::kPermissionDenied || code == ErrorCode::kAlreadyExists) return lose(now, made.error().text);
+  engine.kernel_failed(now);
+  start_program(now);
+}
+
+void TunnelDevice::start_program(SteadyTime now) {
   const std::string program = find_system_program("wireguard-go");
   if (program.empty())
     return lose(now, "this kernel has no WireGuard, and there is no wireguard-go (package wireguard-go)");
@@ -114,13 +116,20 @@ void TunnelDevice::make(Rtnetlink& kernel, Engine& engine, SteadyTime now) {
   fault_.clear();
 }
 
-void TunnelDevice::set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu) {
+void TunnelDevice::set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu,
+                          Engine& engine, SteadyTime now) {
   if (!wireguard_->ready()) return;
   if (applied_ != plan_.settings) {
     std::optional<net::SocketAddress> endpoint;
     // One that is in use has found its way, which may not be by an address that is known.
     if (!applied_ && !plan_.endpoints.empty()) endpoint = plan_.endpoints.front();
     const Status status = wireguard_->set(plan_.settings, endpoint);
+    if (!status && !child_ && !applied_ && status.error().code == ErrorCode::kNotFound) {
+      // The module makes links, and cannot be asked.
+      [[maybe_unused]] const Status removed = kernel.remove_link(link.index);
+      engine.kernel_failed(now);
+      return lose(now, status.error().text);
+    }
     fault_ = status ? std::string() : status.error().text;
     if (!status) return;
     applied_ = plan_.settings;
@@ -139,8 +148,8 @@ void TunnelDevice::set_up(Rtnetlink& kernel, const Link& link, const IpAddress& 
   pause_ = {};
 }
 
-void TunnelDevice::work(Rtnetlink& kernel, const std::vector<Link>& links, Engine& engine,
-                        const IpAddress& overlay, std::uint32_t mtu, SteadyTime now) {
+void TunnelDevice::work(Rtnetlink& kernel, const std::vector<Link>& links, Engine& engine, const IpAddress& overlay,
+                        std::uint32_t mtu, SteadyTime now) {
   const auto found = std::ranges::find(links, plan_.name, &Link::name);
   const bool there = found != links.end();
   if (child_ && !child_->running()) return lose(now, "wireguard-go has ended");
@@ -149,8 +158,7 @@ void TunnelDevice::work(Rtnetlink& kernel, const std::vector<Link>& links, Engin
     // it.
     const bool ours = there && found->alias.starts_with(kAliasPrefix);
     if (there && !ours) return lose(now, "there is a link " + plan_.name + " that is not the agent's");
-    if (ours && engine != Engine::kProgram && kernel_wireguard(plan_.name)) {
-      engine = Engine::kKernel;
+    if (ours && kernel_wireguard(plan_.name)) {
       wireguard_.emplace(plan_.name, std::string());
     } else {
       if (!there) make(kernel, engine, now);
@@ -163,7 +171,7 @@ void TunnelDevice::work(Rtnetlink& kernel, const std::vector<Link>& links, Engin
     return;
   }
   if (set_up_ && found->index != link_) return lose(now, "its link was replaced");
-  set_up(kernel, *found, overlay, mtu);
+  set_up(kernel, *found, overlay, mtu, engine, now);
 }
 
 void TunnelDevice::look(std::chrono::seconds wall, SteadyTime now) {

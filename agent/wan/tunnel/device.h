@@ -13,10 +13,20 @@
 
 namespace edge::agent::wan {
 
-/// Who runs WireGuard on this node; found out by the first link.
-enum class Engine : std::uint8_t { kUnknown, kKernel, kProgram };
-
 using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// Who runs WireGuard for the next link: the kernel where it has it, else a wireguard-go (decision 0471). A kernel that
+/// has none, or whose module fails, is asked again after a while: links that are there stay with who runs them.
+class Engine {
+ public:
+  static constexpr auto kAskAgain = std::chrono::minutes(1);
+
+  bool try_kernel(SteadyTime now) const { return !ask_again_ || now >= *ask_again_; }
+  void kernel_failed(SteadyTime now) { ask_again_ = now + kAskAgain; }
+
+ private:
+  std::optional<SteadyTime> ask_again_;
+};
 
 /// For one thread, which lives as long as its links.
 class TunnelDevice {
@@ -41,10 +51,14 @@ class TunnelDevice {
   const std::string& fault() const { return fault_; }
   /// It is being started: what it waits for comes by itself within milliseconds.
   bool starting() const { return !set_up_ && fault_.empty(); }
+  /// Whether a wireguard-go runs it.
+  bool by_program() const { return child_.has_value(); }
 
  private:
   void make(Rtnetlink& kernel, Engine& engine, SteadyTime now);
-  void set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu);
+  void start_program(SteadyTime now);
+  void set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu, Engine& engine,
+              SteadyTime now);
   void lose(SteadyTime now, std::string why);
   std::string socket() const;
 

@@ -62,7 +62,7 @@ struct Tunnels::Impl {
 
   // Of the thread.
   WantedTunnels now_wanted;
-  Engine engine = Engine::kUnknown;
+  Engine engine;
   KeptSlots kept_slots;
   Slots slots;
   std::map<std::string, TunnelDevice> devices;  ///< by name
