@@ -41,6 +41,8 @@ std::uint64_t digest(const BackendStatus& backend) {
     hash = hash_mix(hash ^ endpoint.address.port, (endpoint.healthy() ? 3 : 5) + (endpoint.reserve ? 8 : 0));
     hash = hash_bytes(hash, endpoint.last_error);
     for (const std::string& zone : endpoint.zones) hash = hash_bytes(hash, zone);
+    hash = hash_bytes(hash_bytes(hash, endpoint.cluster), endpoint.cluster_region);
+    hash = hash_mix(hash, endpoint.cluster_priority);
   }
   for (const runtime::NameStatus& name : backend.names) {
     hash = hash_bytes(hash_bytes(hash_mix(hash, name.addresses + 7), name.name), name.error);
@@ -62,6 +64,9 @@ void write_backend(const BackendStatus& from, v1::BackendReport& report) {
         std::chrono::duration_cast<std::chrono::milliseconds>(of.last_check.time_since_epoch()).count());
     for (const std::string& zone : of.zones) endpoint.add_zones(zone);
     endpoint.set_reserve(of.reserve);
+    endpoint.set_cluster(of.cluster);
+    endpoint.set_cluster_priority(of.cluster_priority);
+    endpoint.set_cluster_region(of.cluster_region);
   }
   for (const runtime::NameStatus& of : from.names) {
     auto& name = *report.add_names();

@@ -98,7 +98,10 @@ BackendHealth read_backend(const agent::v1::BackendReport& report) {
                                  .last_check = from_milliseconds(endpoint.last_check_ms()),
                                  .last_error = printable(endpoint.last_error(), kMaxWord),
                                  .zones = {endpoint.zones().begin(), endpoint.zones().end()},
-                                 .reserve = endpoint.reserve()});
+                                 .reserve = endpoint.reserve(),
+                                 .cluster = printable(endpoint.cluster(), kMaxWord),
+                                 .cluster_priority = endpoint.cluster_priority(),
+                                 .cluster_region = printable(endpoint.cluster_region(), kMaxWord)});
     auto& zones = backend.endpoints.back().zones;
     std::erase_if(zones, [](const std::string& zone) { return !program::is_zone(zone); });
     if (zones.size() > program::kMostEndpointZones) zones.resize(program::kMostEndpointZones);
@@ -178,6 +181,9 @@ void write_backend(const BackendHealth& from, agent::v1::BackendReport& backend)
     endpoint.set_last_error(of.last_error);
     for (const std::string& zone : of.zones) endpoint.add_zones(zone);
     endpoint.set_reserve(of.reserve);
+    endpoint.set_cluster(of.cluster);
+    endpoint.set_cluster_priority(of.cluster_priority);
+    endpoint.set_cluster_region(of.cluster_region);
   }
   for (const NameHealth& of : from.names) {
     auto& name = *backend.add_names();

@@ -26,9 +26,6 @@ using controller::WallTime;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShortHash = 12;
-/// Of the table of backends, where there are zones.
-constexpr int kZoneColumn = 6;
-
 std::string zones_text(const std::vector<std::string>& zones) {
   std::string text;
   for (const std::string& zone : zones) text += (text.empty() ? "" : ", ") + zone;
@@ -78,9 +75,13 @@ OrderedJson json_of(const controller::BackendHealth& backend) {
                          {"healthy", endpoint.healthy},
                          {"lastCheck", time_text(endpoint.last_check)},
                          {"lastError", endpoint.last_error}});
-    if (endpoint.zones.empty()) continue;
-    endpoints.back()["zones"] = endpoint.zones;
-    endpoints.back()["reserve"] = endpoint.reserve;
+    if (!endpoint.zones.empty()) endpoints.back()["zones"] = endpoint.zones;
+    if (!endpoint.cluster.empty()) {
+      endpoints.back()["cluster"] = endpoint.cluster;
+      if (endpoint.cluster_priority != 0) endpoints.back()["priority"] = endpoint.cluster_priority;
+      if (!endpoint.cluster_region.empty()) endpoints.back()["region"] = endpoint.cluster_region;
+    }
+    if (!endpoint.zones.empty() || !endpoint.cluster.empty()) endpoints.back()["reserve"] = endpoint.reserve;
   }
   return {{"namespace", backend.name_space},
           {"name", backend.name},
@@ -265,37 +266,54 @@ std::string describe_agent(const AgentState& agent, WallTime now) {
   line("Connections:", std::to_string(agent.connections));
   line("Requests:", std::to_string(agent.requests));
   line("Certificate:", "until " + or_none(time_text(agent.certificate_until)));
-  out += agent.backends.empty() ? "Backends: <none>\n" : "Backends:\n" + backends_table(agent, now);
+  out += agent.backends.empty() ? "Backends: <none>\n" : "Backends:\n" + backends_table(agent, /*wide=*/false, now);
   return out + (agent.vips.empty() ? "VIPs: <none>\n" : "VIPs:\n" + vips_table(agent));
 }
 
-std::string backends_table(const AgentState& agent, WallTime now) {
-  const bool zones = std::ranges::any_of(agent.backends, [](const controller::BackendHealth& backend) {
-    return std::ranges::any_of(backend.endpoints, [](const auto& endpoint) { return !endpoint.zones.empty(); });
-  });
-  std::vector<std::string> heads = {"NAMESPACE", "NAME",  "CIRCUIT", "HEALTHY", "CONNECTIONS",
-                                    "ENDPOINT",  "STATE", "CHECKED", "ERROR"};
-  if (zones) heads.insert(heads.begin() + kZoneColumn, "ZONE");
+std::string backends_table(const AgentState& agent, bool wide, WallTime now) {
+  const auto any = [&agent](const auto& has) {
+    return std::ranges::any_of(agent.backends, [&has](const controller::BackendHealth& backend) {
+      return std::ranges::any_of(backend.endpoints, has);
+    });
+  };
+  const bool zones = wide || any([](const auto& endpoint) { return !endpoint.zones.empty(); });
+  const bool clusters = wide || any([](const auto& endpoint) { return !endpoint.cluster.empty(); });
+  // Where an endpoint is: between its address and its state.
+  const auto where = [&](const controller::EndpointHealth& of) {
+    std::vector<std::string> cells;
+    if (zones) cells.push_back(zones_text(of.zones));
+    if (clusters) cells.push_back(of.cluster);
+    if (wide) cells.push_back(of.cluster_priority == 0 ? std::string() : std::to_string(of.cluster_priority));
+    if (wide) cells.push_back(of.cluster_region);
+    return cells;
+  };
+  std::vector<std::string> heads = {"NAMESPACE", "NAME", "CIRCUIT", "HEALTHY", "CONNECTIONS", "ENDPOINT"};
+  if (zones) heads.emplace_back("ZONE");
+  if (clusters) heads.emplace_back("CLUSTER");
+  if (wide) heads.insert(heads.end(), {"PRIORITY", "REGION"});
+  heads.insert(heads.end(), {"STATE", "CHECKED", "ERROR"});
   TextTable table(std::move(heads));
   for (const auto& backend : agent.backends) {
-    std::vector<std::string> head = {
+    const std::vector<std::string> head = {
         backend.name_space, backend.name, backend.circuit,
         std::to_string(healthy_of(backend)) + "/" + std::to_string(backend.endpoints.size()),
         std::to_string(backend.connections)};
+    const auto add = [&](const std::string& address, const controller::EndpointHealth& of, const char* state,
+                         const std::string& checked, const std::string& error) {
+      std::vector<std::string> cells = head;
+      cells.push_back(address);
+      for (std::string& cell : where(of)) cells.push_back(std::move(cell));
+      cells.insert(cells.end(), {state, checked, error});
+      table.add(std::move(cells));
+    };
     if (backend.endpoints.empty() && backend.names.empty()) table.add(head);
     for (const auto& name : backend.names) {
       if (name.error.empty() && !backend.endpoints.empty()) continue;
-      std::vector<std::string> cells = head;
-      cells.insert(cells.end(), {name.name, name.error.empty() ? "resolved" : "unresolved", "", name.error});
-      if (zones) cells.insert(cells.begin() + kZoneColumn, "");
-      table.add(std::move(cells));
+      add(name.name, {}, name.error.empty() ? "resolved" : "unresolved", "", name.error);
     }
     for (const auto& endpoint : backend.endpoints) {
-      std::vector<std::string> cells = head;
       const char* const state = !endpoint.healthy ? "unhealthy" : endpoint.reserve ? "reserve" : "healthy";
-      cells.insert(cells.end(), {endpoint.address, state, age(endpoint.last_check, now), endpoint.last_error});
-      if (zones) cells.insert(cells.begin() + kZoneColumn, zones_text(endpoint.zones));
-      table.add(std::move(cells));
+      add(endpoint.address, endpoint, state, age(endpoint.last_check, now), endpoint.last_error);
     }
   }
   return table.take(/*with_heads=*/true);
@@ -325,6 +343,10 @@ Result<std::vector<controller::BackendHealth>> backends_of_page(const std::strin
       endpoint.healthy = member_in(of, "healthy") == true;
       endpoint.last_error = text_in(of, "lastError");
       endpoint.reserve = member_in(of, "reserve") == true;
+      endpoint.cluster = text_in(of, "cluster");
+      const nlohmann::json& priority = member_in(of, "priority");
+      if (priority.is_number_unsigned()) endpoint.cluster_priority = priority.get<std::uint32_t>();
+      endpoint.cluster_region = text_in(of, "region");
       for (const nlohmann::json& zone : list_in(of, "zones")) {
         if (zone.is_string()) endpoint.zones.push_back(zone.get<std::string>());
       }

@@ -34,7 +34,8 @@ std::string agents_table(const controller::InspectClient::Agents& agents, bool w
 std::string agents_json(const controller::InspectClient::Agents& agents);
 std::string agent_json(const controller::AgentState& agent);
 std::string describe_agent(const controller::AgentState& agent, controller::WallTime now);
-std::string backends_table(const controller::AgentState& agent, controller::WallTime now);
+/// Where an endpoint is in columns of its own: where any says it, or always if `wide`.
+std::string backends_table(const controller::AgentState& agent, bool wide, controller::WallTime now);
 std::string vips_table(const controller::AgentState& agent);
 /// Parses backends from an agent's page /debug/endpoints.
 Result<std::vector<controller::BackendHealth>> backends_of_page(const std::string& page);

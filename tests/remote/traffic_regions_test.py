@@ -7,6 +7,7 @@ the hub; bytes of TCP; a cluster that is revoked while connections are open; tra
 import concurrent.futures
 import json
 import os
+import re
 import socket
 import socketserver
 import sys
@@ -21,6 +22,7 @@ from traffic_test import GROUP
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 API = {"name": "api", "port": 80}
+GROUP_OF_API = r"shop +api +Closed"
 traffic_test.Site.otlp = "127.0.0.1:0"
 
 
@@ -211,6 +213,24 @@ endpoints: [{{addresses: [127.0.0.1], zone: {zone}, hints: {{forZones: [{{name: 
         self.assertIn("priority 3: cluster berlin (service/shop/api:80)", shown)
         described = self.hub.edgectl("describe", "backend", "api", "-n", "shop").stdout
         self.assertRegex(described, r"berlin")
+
+        # Where the endpoints of an agent are.
+        gate = rf"127\.0\.0\.1:{berlin.gate}"
+        table = self.hub.edgectl("agent", "backends", "standalone").stdout
+        self.assertRegex(table.splitlines()[0], r"ENDPOINT +CLUSTER +STATE")
+        self.assertRegex(table, rf"\n{GROUP_OF_API} .*{gate} +berlin +reserve")
+        self.assertRegex(table, rf"\n{GROUP_OF_API} .*127\.0\.0\.1:{own.port} +healthy")
+        wide = self.hub.edgectl("agent", "backends", "standalone", "-o", "wide").stdout
+        self.assertRegex(wide.splitlines()[0], r"ENDPOINT +ZONE +CLUSTER +PRIORITY +REGION +STATE")
+        self.assertRegex(wide, rf"{gate} +berlin +3 +eu +reserve")
+        told = json.loads(self.hub.edgectl("agent", "backends", "standalone", "-o", "json").stdout)
+        endpoints = next(one["endpoints"] for one in told["backends"] if (one["namespace"], one["name"]) == ("shop", "api"))
+        where = [{key: one.get(key) for key in ("cluster", "priority", "region")} for one in endpoints]
+        self.assertIn({"cluster": "berlin", "priority": 3, "region": "eu"}, where)
+        self.assertIn({"cluster": None, "priority": None, "region": None}, where)
+        # As reported to the controller, too.
+        self.hub.wait_for(lambda: re.search(rf"{gate} +berlin +reserve", self.hub.edgectl(
+            "agents", "describe", "standalone").stdout), "the agent's report of its endpoints")
 
     def tcp(self, port):
         connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)

@@ -25,6 +25,9 @@ struct EndpointHealth {
   std::string last_error;          ///< of the last check, empty when it succeeded
   program::EndpointZones zones{};  ///< whose agents prefer it
   bool reserve = false;            ///< healthy, and not needed by the agent; over all agents: by none
+  std::string cluster{};           ///< of a gateway of another cluster; empty: an own endpoint
+  std::uint32_t cluster_priority = 0;
+  std::string cluster_region{};  ///< empty: unknown
   friend bool operator==(const EndpointHealth&, const EndpointHealth&) = default;
 };
 
@@ -76,6 +79,9 @@ struct VipState {
   static constexpr int kMostSessions = 32;
   friend bool operator==(const VipState&, const VipState&) = default;
 };
+
+/// `VipState::unfit` of what no agent has reported: an agent behind a relay is given no address.
+inline constexpr std::string_view kBehindRelay = "BehindRelay";
 
 /// One agent's report of one address.
 struct AgentVip {

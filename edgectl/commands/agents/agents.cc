@@ -130,7 +130,9 @@ int agent_backends(const cli::Arguments& arguments) {
     return {};
   };
   return show_agent("edgectl agent backends", arguments, ask,
-                    [](const controller::AgentState& agent) { return backends_table(agent, now()); });
+                    [wide = arguments.one("output") == "wide"](const controller::AgentState& agent) {
+                      return backends_table(agent, wide, now());
+                    });
 }
 
 int agent_vips(const cli::Arguments& arguments) {
@@ -246,7 +248,7 @@ std::vector<cli::Command> agent_commands() {
       of_agent("agents config", "Print the match tree of what an agent runs", agent_config, {"text", "json", "yaml"}),
       of_agent("agent config", "Print the match tree of what an agent runs", agent_config, {"text", "json", "yaml"}),
       of_agent("agent backends", "List the endpoints of an agent's backends and their health", agent_backends,
-               {"table", "json", "yaml"}),
+               {"table", "wide", "json", "yaml"}),
       of_agent("agent vips", "List the addresses that an agent serves, and which it holds", agent_vips,
                {"table", "json", "yaml"})};
 }
