@@ -7,42 +7,15 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/protocol.h"
+#include "controller/remote/hub_channel.h"
 #include "schemas/relay.grpc.pb.h"
 
 namespace edge::controller::relay {
 namespace {
 
-/// In the hub's certificate, by whatever address it is reached.
-constexpr const char* kHubName = "edge-controller";
 /// Parts are far smaller; a single value of a secret is not split.
 constexpr int kMaxPart = 20 << 20;
-constexpr int kPingMilliseconds = 10'000;
 constexpr auto kPatience = std::chrono::seconds(5);
-constexpr std::size_t kMostText = 300;
-
-Error session_error(const grpc::Status& status) {
-  const int code = status.error_code();
-  if (status.ok()) return {ErrorCode::kUnavailable, "the hub has ended the stream"};
-  const bool known = code > 0 && code <= static_cast<int>(ErrorCode::kUnauthenticated);
-  return {known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, printable(status.error_message(), kMostText)};
-}
-
-std::shared_ptr<grpc::Channel> channel_of(const RemoteIdentity& identity) {
-  grpc::SslCredentialsOptions options;
-  options.pem_root_certs = identity.authorities;
-  options.pem_private_key = identity.key;
-  options.pem_cert_chain = identity.certificate;
-  grpc::ChannelArguments arguments;
-  arguments.SetSslTargetNameOverride(kHubName);
-  arguments.SetMaxReceiveMessageSize(kMaxPart);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMilliseconds);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingMilliseconds);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(identity.hub, grpc::SslCredentials(options), arguments);
-}
 
 /// One stream and the thread that reads it.
 template <typename Up, typename Down>
@@ -65,7 +38,7 @@ struct Line {
         const std::lock_guard lock(writes);
         open = false;
       }
-      ended(session_error(stream->Finish()));
+      ended(remote::hub_error(stream->Finish()));
     });
   }
   bool say(const Up& up) {
@@ -96,7 +69,7 @@ HubSession::~HubSession() { cancel(); }
 
 Result<std::unique_ptr<HubSession>> HubSession::open(const RemoteIdentity& identity, HubSessionEvents events) {
   auto impl = std::make_unique<Impl>(std::move(events));
-  impl->channel = channel_of(identity);
+  impl->channel = remote::open_hub_channel(identity, kMaxPart);
   if (!impl->channel->WaitForConnected(std::chrono::system_clock::now() + kPatience)) {
     return Error{ErrorCode::kUnavailable, "the hub does not answer"};
   }

@@ -11,8 +11,8 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "controller/distribute/protocol.h"
 #include "controller/remote/frame_reactor.h"
+#include "controller/remote/hub_channel.h"
 #include "schemas/remote.grpc.pb.h"
 
 namespace edge::controller::remote {
@@ -22,40 +22,12 @@ namespace v1 = edge::remote::v1;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// In the hub's certificate, by whatever address it is reached.
-constexpr const char* kControllerName = "edge-controller";
 constexpr int kMaxMessage = 2 << 20;
-constexpr int kKeepaliveMilliseconds = 10'000;
 constexpr auto kConnectPatience = seconds(5);
 constexpr auto kCallPatience = seconds(10);
 constexpr auto kFarewell = milliseconds(300);
 /// Words that wait for a hub that reads nothing.
 constexpr std::size_t kMostUnsent = 256;
-constexpr std::size_t kMaxReason = 300;
-
-Error error_of(const grpc::Status& status) {
-  if (status.ok()) return {ErrorCode::kUnavailable, "the hub has ended the connection"};
-  const int code = status.error_code();
-  const bool known = code > 0 && code <= static_cast<int>(ErrorCode::kUnauthenticated);
-  return {known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, printable(status.error_message(), kMaxReason)};
-}
-
-std::shared_ptr<grpc::Channel> channel_to(const RemoteIdentity& identity) {
-  grpc::SslCredentialsOptions options;
-  options.pem_root_certs = identity.authorities;
-  options.pem_private_key = identity.key;
-  options.pem_cert_chain = identity.certificate;
-  grpc::ChannelArguments arguments;
-  arguments.SetSslTargetNameOverride(kControllerName);
-  arguments.SetMaxReceiveMessageSize(kMaxMessage);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // A connection of its own, which shows this certificate and goes when the channel does.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(identity.hub, grpc::SslCredentials(options), arguments);
-}
 
 class ClientStream final : public grpc::ClientBidiReactor<v1::Message, v1::Message> {
  public:
@@ -104,7 +76,7 @@ class ClientStream final : public grpc::ClientBidiReactor<v1::Message, v1::Messa
   }
 
   void OnDone(const grpc::Status& status) override {
-    events_.ended(fault_ ? *fault_ : error_of(status));
+    events_.ended(fault_ ? *fault_ : hub_error(status));
     const std::lock_guard lock(mutex_);
     done_ = true;
     changed_.notify_all();
@@ -263,7 +235,7 @@ struct HubChannel::Impl {
 };
 
 HubChannel::HubChannel(const RemoteIdentity& identity) : impl_(std::make_unique<Impl>()) {
-  impl_->channel = channel_to(identity);
+  impl_->channel = open_hub_channel(identity, kMaxMessage);
   impl_->stub = v1::Remote::NewStub(impl_->channel);
 }
 
@@ -280,26 +252,33 @@ Status HubChannel::await(const std::function<bool()>& stopped) {
   return {};
 }
 
-Result<HubChannel::Renewed> HubChannel::renew(const std::string& request) {
+namespace {
+
+/// `call` writes the reply.
+template <typename Call>
+Result<HubChannel::Renewed> renewed(const std::string& request, const Call& call) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
-  v1::RenewRequest call;
-  call.set_request(request);
+  v1::RenewRequest asked;
+  asked.set_request(request);
   v1::Credentials reply;
-  const grpc::Status status = impl_->stub->Renew(&context, call, &reply);
-  if (!status.ok()) return error_of(status);
-  return Renewed{reply.certificate(), reply.authorities()};
+  const grpc::Status status = call(context, asked, reply);
+  if (!status.ok()) return hub_error(status);
+  return HubChannel::Renewed{reply.certificate(), reply.authorities()};
+}
+
+}  // namespace
+
+Result<HubChannel::Renewed> HubChannel::renew(const std::string& request) {
+  return renewed(request, [this](grpc::ClientContext& context, const v1::RenewRequest& asked, v1::Credentials& reply) {
+    return impl_->stub->Renew(&context, asked, &reply);
+  });
 }
 
 Result<HubChannel::Renewed> HubChannel::renew_traffic(const std::string& request) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
-  v1::RenewRequest call;
-  call.set_request(request);
-  v1::Credentials reply;
-  const grpc::Status status = impl_->stub->RenewTraffic(&context, call, &reply);
-  if (!status.ok()) return error_of(status);
-  return Renewed{reply.certificate(), reply.authorities()};
+  return renewed(request, [this](grpc::ClientContext& context, const v1::RenewRequest& asked, v1::Credentials& reply) {
+    return impl_->stub->RenewTraffic(&context, asked, &reply);
+  });
 }
 
 void HubChannel::open(HubStreamEvents events) {

@@ -22,6 +22,8 @@ namespace {
 
 namespace v1 = edge::remote::v1;
 using LinkReactor = grpc::ServerBidiReactor<v1::Message, v1::Message>;
+using TunnelReactor = grpc::ServerBidiReactor<v1::Frame, v1::Frame>;
+using QuestionReactor = grpc::ServerBidiReactor<v1::Answer, v1::Question>;
 
 /// Words that wait for a cluster that reads nothing.
 constexpr std::size_t kMostWaiting = 256;
@@ -64,61 +66,101 @@ grpc::Status to_grpc(const Status& status) {
   return {static_cast<grpc::StatusCode>(status.error().code), status.error().text};
 }
 
+/// A call in both directions: messages wait in a queue for the write that is under way, and the end of the call for it.
+template <typename Up, typename Down>
+class QueueReactor : public grpc::ServerBidiReactor<Up, Down> {
+ public:
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (finished_) return this->Finish(status_);
+    if (!ok) return finish({ErrorCode::kUnavailable, "the connection is broken"});
+    waiting_.pop_front();
+    advance();
+  }
+
+  void OnCancel() override { stop({ErrorCode::kUnavailable, "the connection is broken"}); }
+
+ protected:
+  explicit QueueReactor(grpc::CallbackServerContext& context) : context_(context) {}
+
+  void stop(const Error& why) {
+    const std::lock_guard lock(mutex_);
+    finish(why);
+  }
+  void read() {
+    const std::lock_guard lock(mutex_);
+    if (!finished_) this->StartRead(&up_);
+  }
+
+  // Under the lock.
+  void advance() {
+    if (writing_ || finished_ || waiting_.empty()) return;
+    writing_ = true;
+    this->StartWrite(&waiting_.front());
+  }
+  void finish(const Error& why) {
+    if (finished_) return;
+    finished_ = true;
+    status_ = to_grpc(why);
+    // OnWriteDone finishes.
+    if (writing_) {
+      limit_.begin(context_);
+    } else {
+      this->Finish(status_);
+    }
+  }
+
+  grpc::CallbackServerContext& context_;
+  Up up_;             ///< of the reads
+  WriteLimit limit_;  ///< to be dropped when the call is done
+  std::mutex mutex_;  ///< guards what follows
+  std::deque<Down> waiting_;
+  bool writing_ = false;
+  bool finished_ = false;
+  grpc::Status status_;
+};
+
 /// One stream of one cluster, from its first word to the end of the call. Lives until the call is done.
-class LinkStream final : public Connection, public LinkReactor {
+class LinkStream final : public Connection, public QueueReactor<v1::Message, v1::Message> {
  public:
   LinkStream(RemoteClusters& clusters, Tunnels& tunnels, SpokeQuestions& questions,
              grpc::CallbackServerContext& context, CertificateFacts certificate)
-      : clusters_(clusters),
+      : QueueReactor(context),
+        clusters_(clusters),
         tunnels_(tunnels),
         questions_(questions),
-        context_(context),
         certificate_(std::move(certificate)) {}
 
   void start(std::shared_ptr<LinkStream> self) {
     self_ = self;
     if (Status status = clusters_.welcome(std::move(self)); !status) return end(status.error());
-    StartRead(&up_);
+    read();
   }
 
   void say(std::vector<Word> words) override {
     const std::lock_guard lock(mutex_);
     for (const Word& word : words) {
       if (waiting_.size() >= kMostWaiting) {
-        return finish(Error{ErrorCode::kResourceExhausted, "the cluster reads nothing"});
+        return finish({ErrorCode::kResourceExhausted, "the cluster reads nothing"});
       }
       write_word(word, waiting_.emplace_back());
     }
     advance();
   }
 
-  void end(const Error& why) override {
-    const std::lock_guard lock(mutex_);
-    finish(why);
-  }
+  void end(const Error& why) override { stop(why); }
 
   /// Without the lock: what is heard may make this stream say something.
   void OnReadDone(bool ok) override {
     if (!ok) return end({ErrorCode::kUnavailable, "the cluster has closed the connection"});
     if (Status status = hear(); !status) return end(status.error());
-    const std::lock_guard lock(mutex_);
-    if (!finished_) StartRead(&up_);
+    read();
   }
-
-  void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(mutex_);
-    writing_ = false;
-    if (finished_) return Finish(status_);
-    if (!ok) return finish(Error{ErrorCode::kUnavailable, "the connection is broken"});
-    waiting_.pop_front();
-    advance();
-  }
-
-  void OnCancel() override { end({ErrorCode::kUnavailable, "the connection is broken"}); }
 
   void OnDone() override {
     limit_.drop();
-    clusters_.left(*this, why_);
+    clusters_.left(*this, status_.error_message());
     if (!cluster_uid_.empty()) {
       tunnels_.end(cluster_uid_, {ErrorCode::kUnavailable, "the link of the cluster is over"});
       // One that has connected anew is not meant.
@@ -147,44 +189,14 @@ class LinkStream final : public Connection, public LinkReactor {
     return {};
   }
 
-  void advance() {
-    if (writing_ || finished_ || waiting_.empty()) return;
-    writing_ = true;
-    StartWrite(&waiting_.front());
-  }
-
-  void finish(const Status& why) {
-    if (finished_) return;
-    finished_ = true;
-    status_ = to_grpc(why);
-    why_ = why ? std::string() : why.error().text;
-    // OnWriteDone finishes.
-    if (writing_) {
-      limit_.begin(context_);
-    } else {
-      Finish(status_);
-    }
-  }
-
   RemoteClusters& clusters_;
   Tunnels& tunnels_;
   SpokeQuestions& questions_;
-  grpc::CallbackServerContext& context_;
   const CertificateFacts certificate_;
   std::shared_ptr<LinkStream> self_;
-  v1::Message up_;
   bool entered_ = false;     ///< of the reads
   std::string cluster_uid_;  ///< of the reads, then of the end
-  std::mutex mutex_;         ///< guards what follows
-  std::deque<v1::Message> waiting_;
-  bool writing_ = false;
-  bool finished_ = false;
-  grpc::Status status_;
-  std::string why_;
-  WriteLimit limit_;
 };
-
-using TunnelReactor = grpc::ServerBidiReactor<v1::Frame, v1::Frame>;
 
 /// The hub's end of a tunnel.
 class TunnelStream final : public FrameReactor<TunnelReactor, v1::Frame> {
@@ -227,19 +239,16 @@ class TunnelStream final : public FrameReactor<TunnelReactor, v1::Frame> {
   WriteLimit limit_;
 };
 
-using QuestionReactor = grpc::ServerBidiReactor<v1::Answer, v1::Question>;
-
 /// Sends questions to a spoke as they come, and gathers its answers. Lives until the call is done.
-class QuestionStream final : public QuestionReactor, public AskedStream {
+class QuestionStream final : public QueueReactor<v1::Answer, v1::Question>, public AskedStream {
  public:
   QuestionStream(SpokeQuestions& questions, std::string name, grpc::CallbackServerContext& context)
-      : questions_(questions), name_(std::move(name)), context_(context) {}
+      : QueueReactor(context), questions_(questions), name_(std::move(name)) {}
 
   void start(const std::shared_ptr<QuestionStream>& self) {
     alive_ = self;
     questions_.enter(name_, self);
-    const std::lock_guard lock(mutex_);
-    if (!finished_) StartRead(&up_);
+    read();
   }
 
   void ask(const AgentQuestion& question, TakeAnswer take) override {
@@ -260,10 +269,7 @@ class QuestionStream final : public QuestionReactor, public AskedStream {
     take(Error{ErrorCode::kResourceExhausted, "the cluster is asked too much at once"});
   }
 
-  void end(const Error& why) override {
-    const std::lock_guard lock(mutex_);
-    finish(why);
-  }
+  void end(const Error& why) override { stop(why); }
 
   void OnReadDone(bool ok) override {
     if (!ok) return end({ErrorCode::kUnavailable, "the cluster has closed the connection"});
@@ -281,22 +287,11 @@ class QuestionStream final : public QuestionReactor, public AskedStream {
     }
     if (done.take && done.too_long) done.take(Error{ErrorCode::kResourceExhausted, "the cluster's answer is too long"});
     if (done.take && !done.too_long) done.take(std::move(done.answer));
-    const std::lock_guard lock(mutex_);
-    if (!finished_) StartRead(&up_);
+    read();
   }
-
-  void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(mutex_);
-    writing_ = false;
-    if (finished_) return Finish(status_);
-    if (!ok) return finish(Error{ErrorCode::kUnavailable, "the connection is broken"});
-    waiting_.pop_front();
-    advance();
-  }
-
-  void OnCancel() override { end({ErrorCode::kUnavailable, "the connection is broken"}); }
 
   void OnDone() override {
+    limit_.drop();
     questions_.left(name_, *this);
     std::map<std::uint64_t, Open> left;
     {
@@ -340,36 +335,11 @@ class QuestionStream final : public QuestionReactor, public AskedStream {
     if (!open.too_long) open.answer.body += up_.bytes();
   }
 
-  void advance() {
-    if (writing_ || finished_ || waiting_.empty()) return;
-    writing_ = true;
-    StartWrite(&waiting_.front());
-  }
-
-  void finish(const Status& why) {
-    if (finished_) return;
-    finished_ = true;
-    status_ = to_grpc(why);
-    // A pending write would delay the end; the call is cancelled.
-    if (writing_) {
-      context_.TryCancel();
-    } else {
-      Finish(status_);
-    }
-  }
-
   SpokeQuestions& questions_;
   const std::string name_;
-  grpc::CallbackServerContext& context_;
   std::shared_ptr<QuestionStream> alive_;
-  v1::Answer up_;
-  std::mutex mutex_;  ///< guards what follows
-  std::map<std::uint64_t, Open> open_;
-  std::deque<v1::Question> waiting_;
-  std::uint64_t last_ = 0;
-  bool writing_ = false;
-  bool finished_ = false;
-  grpc::Status status_;
+  std::map<std::uint64_t, Open> open_;  ///< guarded as the queue is
+  std::uint64_t last_ = 0;              ///< likewise
 };
 
 /// A reactor for a refused stream, which gRPC needs too.
