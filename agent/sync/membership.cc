@@ -103,14 +103,20 @@ Status Membership::first_identity() {
   return store_.keep(*identity_);
 }
 
-Status Membership::join_other_authority() {
-  const Error nothing{ErrorCode::kNotFound, "no join file of another authority"};
+Status Membership::join_again() {
+  const Error nothing{ErrorCode::kNotFound, "no join file that is of use"};
   if (options_.token_file.empty() || !identity_) return nothing;
   const auto file = read_join_file(options_.token_file);
-  if (!file || identity_->authorities.find(file->authorities) != std::string::npos) return nothing;
+  if (!file) return nothing;
+  const bool other = identity_->authorities.find(file->authorities) == std::string::npos;
+  // By a clock that is behind the controller's, what comes is not valid yet either: that is not asked for all the time.
+  const bool early = now() < identity_->times.from && Steady::now() >= next_renewal_;
+  if (!other && !early) return nothing;
+  if (early) next_renewal_ = Steady::now() + kRenewAgain;
   if (Status joined = first_identity(); !joined) return joined;
   trust_pem(identity_->program_key);
-  service_.message("the certificate in " + options_.data_dir + " was of another authority, and is replaced");
+  service_.message("the certificate in " + options_.data_dir +
+                   (other ? " was of another authority" : " was not valid yet") + ", and is replaced");
   return {};
 }
 

@@ -46,9 +46,10 @@ class Membership {
 
   /// Joins where no certificate holds.
   Status have_identity();
-  /// A controller that our certificate is of no use with may be another one, which a new join file is for.
-  /// kNotFound: there is no such file, or its authority is one that we believe already.
-  Status join_other_authority();
+  /// A controller that our certificate is of no use with may be another one, which a new join file is for; or the
+  /// certificate was issued by a clock that was ahead, and is replaced by the join file that there is.
+  /// kNotFound: there is no such file, or it is of no use either.
+  Status join_again();
   /// At two thirds of its time, and not too soon after a try.
   bool is_renewal_due() const;
   /// After it the session is to be opened again, with the new certificate.

@@ -365,11 +365,11 @@ void Sync::Impl::run() {
     if (status) continue;  // renewed: at once, with the new certificate
     if (draining) return;
     std::string fault = "controller " + options.controller + ": " + status.error().text;
-    const Status other = membership.join_other_authority();
-    if (other) continue;
-    if (other.error().code != ErrorCode::kNotFound) {
-      fault += "; " + options.token_file + " is of another authority than the certificate in " + options.data_dir +
-               ": " + other.error().text;
+    const Status again = membership.join_again();
+    if (again) continue;
+    if (again.error().code != ErrorCode::kNotFound) {
+      fault += "; " + options.token_file + " is to replace the certificate in " + options.data_dir + ": " +
+               again.error().text;
     }
     tell(fault + (running ? "; keeps serving the last program" : ""));
     if (Steady::now() - began >= kStable) pause = kFirstPause;

@@ -229,8 +229,16 @@ Result<std::string> Authority::Impl::issue(std::string_view name, std::string_vi
   return certificate;
 }
 
+/// Also what was issued while the clock was ahead, or after a revocation in the same moment: none of it may count once
+/// that time has come.
 Status Authority::Impl::revoke(std::string_view name) {
-  revoked.add(name, now());
+  WallTime since = now();
+  if (const auto before = revoked.since(name)) since = std::max(since, *before + std::chrono::milliseconds(1));
+  const auto until = names.until(name);
+  // A certificate says its end in seconds.
+  if (until && *until - kAgentLifetime > now())
+    since = std::max(since, *until - kAgentLifetime + std::chrono::seconds(1));
+  revoked.add(name, since);
   names.free(name);
   names_changed = true;
   return write_revoked();

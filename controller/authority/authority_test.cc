@@ -291,6 +291,26 @@ TEST_F(AuthorityTest, RevokesWhatWasIssuedUntilNowEvenAfterARestart) {
   EXPECT_TRUE(authority_->identify(*after));
 }
 
+TEST_F(AuthorityTest, RevokesWhatWasIssuedWhileTheClockWasAhead) {
+  const WallTime right = now_;
+  now_ += hours(24 * 20);
+  const auto ahead = authority_->sign("edge-1", request_on("P-256"));
+  ASSERT_TRUE(authority_->identify(*ahead));
+  now_ = right;
+  for (const char* pass : {"first", "after a revocation"}) {
+    ASSERT_TRUE(authority_->revoke("edge-1")) << pass;
+    const auto after = authority_->sign("edge-1", request_on("P-256"));
+    EXPECT_TRUE(authority_->identify(*after)) << pass;
+    // Revoked while what it was issued by is still to come.
+    ASSERT_TRUE(authority_->revoke("edge-1")) << pass;
+    EXPECT_FALSE(authority_->identify(*after)) << pass;
+  }
+  now_ += hours(24 * 21);
+  EXPECT_FALSE(authority_->identify(*ahead)) << "its time has come, and it stays revoked";
+  authority_ = open();
+  EXPECT_FALSE(authority_->identify(*ahead));
+}
+
 TEST_F(AuthorityTest, RenewsItsOwnCertificatesAtTwoThirds) {
   const std::string server = file("server.pem");
   const std::string admin = file("admin.pem");

@@ -74,6 +74,11 @@ bool Names::has(std::string_view name, WallTime now) const {
   return found != owners_.end() && found->second.until > now;
 }
 
+std::optional<WallTime> Names::until(std::string_view name) const {
+  const auto found = owners_.find(name);
+  return found == owners_.end() ? std::nullopt : std::optional(found->second.until);
+}
+
 Status Names::take(std::string_view name, std::string_view key, WallTime until, WallTime now) {
   if (owners_.size() >= kMost && !owners_.contains(name)) {
     std::erase_if(owners_, [now](const auto& entry) { return entry.second.until <= now; });

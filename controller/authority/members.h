@@ -31,6 +31,8 @@ class Names {
   /// Returns until when a key other than `key` has the name; nullopt: the name is free, or this key's.
   std::optional<WallTime> taken(std::string_view name, std::string_view key, WallTime now) const;
   bool has(std::string_view name, WallTime now) const;
+  /// Of the certificate that a name is recorded with.
+  std::optional<WallTime> until(std::string_view name) const;
   /// kResourceExhausted: too many other names are recorded.
   Status take(std::string_view name, std::string_view key, WallTime until, WallTime now);
   void free(std::string_view name);

@@ -153,6 +153,8 @@ Status Relay::Impl::open() {
                                            if (options.own_pages) return take(options.own_pages(question));
                                            take(Error{ErrorCode::kUnimplemented, "this relay has no pages of its own"});
                                          },
+                                     // Agents join anew by the file that the relay writes.
+                                     .replace_early = true,
                                      .fixes_program_key = true});
   if (!started) return started.error();
   distributor = std::move(*started);

@@ -87,6 +87,8 @@ struct Spoke::Impl {
   bool is_due() const;
   Status renew(HubChannel& channel);
   Status session();
+  Status connect();
+  Error certificate_fault(std::string_view what) const;
   Status work(HubChannel& channel);
   void hear(const Word& word);
   void take_trust();
@@ -310,11 +312,26 @@ Status Spoke::Impl::work(HubChannel& channel) {
   }
 }
 
+/// That nobody lets us in by it, and what is to be done.
+Error Spoke::Impl::certificate_fault(std::string_view what) const {
+  return {ErrorCode::kUnauthenticated,
+          "the certificate of this cluster " + std::string(what) +
+              " by this machine's clock; if that is right, edgectl cluster token, at the hub, makes a join file"};
+}
+
 Status Spoke::Impl::session() {
-  if (wall() >= identity.validity.until) {
-    return Error{ErrorCode::kUnauthenticated,
-                 "the certificate of this cluster is over: edgectl cluster token, at the hub, makes a join file"};
-  }
+  if (wall() >= identity.validity.until) return certificate_fault("is over");
+  Status status = connect();
+  const bool failed =
+      !status && status.error().code != ErrorCode::kCancelled && status.error().code != ErrorCode::kAborted;
+  if (!failed || wall() >= identity.validity.from) return status;
+  // A hub whose clock was ahead when it issued the certificate may refuse it in TLS, where nobody is told why.
+  Error fault = certificate_fault("is not valid yet");
+  fault.text += ": " + status.error().text;
+  return fault;
+}
+
+Status Spoke::Impl::connect() {
   const auto stops = [this] { return stopped(); };
   if (is_due()) {
     HubChannel channel(identity);
