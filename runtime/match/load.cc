@@ -274,7 +274,7 @@ Status LoadedProgram::load_listeners() {
     listener.compression = program::optional_of(section, listener.gateway->compression);
     listener.cache = program::optional_of(section, listener.gateway->cache);
     listener.tracing = program::optional_of(section, listener.gateway->tracing);
-    listener.limits = program::optional_of(section, listener.gateway->limits);
+    if (const auto* limits = program::optional_of(section, listener.gateway->limits)) listener.limits = limits;
     listener.entries = section.array(record.host_entries);
     listener.host_names = lookup_of(section, record.hosts);
     const std::size_t first = impl_->listener_hosts.size();

@@ -110,6 +110,18 @@ TEST(Load, SharesCodeWithTheProgramBefore) {
   EXPECT_TRUE(matches(**after, "POST"));
 }
 
+TEST(Load, ListenersOfAGatewayWithoutSettingsHaveTheUsualLimits) {
+  TestProgram program;
+  program.add("a.example");
+  const auto loaded = LoadedProgram::load(program.read(), nullptr, nullptr);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text;
+  const LoadedListener& listener = (*loaded)->listener(0);
+  EXPECT_EQ(listener.limits, &program::kUsualClientLimits);
+  EXPECT_EQ(listener.compression, nullptr);
+  EXPECT_EQ(listener.cache, nullptr);
+  EXPECT_EQ(listener.tracing, nullptr);
+}
+
 TEST(Load, TakesSignedProgramsOfItsKeyAlone) {
   TestProgram program;
   add_native_host(program);
