@@ -1,5 +1,6 @@
-// Calls of the compiler's process (compiler/compile_calls.h), one after the other. Each brings the process up to date
-// with the live copy of the objects, and with Secrets and ConfigMaps, which are read for it and not kept here.
+// Calls of the compiler's process (edgectl/web/compiler/compile_calls.h), one after the other. Each brings the process
+// up to date with the live copy of the objects, and with Secrets and ConfigMaps, which are read for it and not kept
+// here.
 //
 // For the loop's thread; a thread of its own waits for the process.
 #pragma once
