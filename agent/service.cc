@@ -17,7 +17,6 @@
 #include "agent/observe/debug_config.h"
 #include "agent/observe/program_body.h"
 #include "agent/vip/pages.h"
-#include "base/os/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "daemon/descriptors.h"

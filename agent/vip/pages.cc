@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/vip/holder.h"
-#include "base/text/json.h"
 
 namespace edge::agent::vip {
 namespace {

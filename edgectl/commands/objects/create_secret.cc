@@ -8,7 +8,6 @@
 
 #include "base/os/file.h"
 #include "base/text/base64.h"
-#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "edgectl/commands.h"
