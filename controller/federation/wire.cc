@@ -172,6 +172,8 @@ Result<VersionPtr> read(const v1::Version& in) {
   version->signature = in.signature();
   version->content = in.content();
   for (const v1::Proof& proof : in.proofs()) {
+    // Of the first format: it proves nothing, so that its version is refused, and no other.
+    if (proof.statement().empty()) continue;
     const ReplicaId replica = replica_of(proof.replica());
     if (!is_valid(replica) || proof.signature().size() > kSignature || proof.statement().size() != kDigest) {
       return malformed("a proof that is none");
