@@ -45,13 +45,14 @@ def content(path):
 
 
 class Process:
-    """A process of ours, with its log."""
+    """A process of ours, with its log. `words` come before its command."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, words=()):
         self.name, self.log_path, self.process = name, os.path.join(folder, name + ".log"), None
+        self.words = words
 
     def run(self, *command):
-        self.command = [os.path.join(clusters_test.BIN, command[0]), *command[1:]]
+        self.command = [*self.words, os.path.join(clusters_test.BIN, command[0]), *command[1:]]
         self.start()
 
     def start(self):
@@ -73,8 +74,8 @@ class Process:
 
 
 class RelayProcess(Process):
-    def __init__(self, folder, name, join, port=None):
-        super().__init__(folder, name)
+    def __init__(self, folder, name, join, port=None, words=()):
+        super().__init__(folder, name, words)
         self.data, self.port, self.metrics = os.path.join(folder, name), port or free_port(), free_port()
         self.run("edge-controller", "--relay", "--data-dir", self.data, "--hub-join", join, "--agents-listen",
                  f"127.0.0.1:{self.port}", "--metrics-listen", f"127.0.0.1:{self.metrics}")
@@ -88,8 +89,8 @@ class RelayProcess(Process):
 
 
 class AgentProcess(Process):
-    def __init__(self, folder, relay, name, place, group=GROUP):
-        super().__init__(folder, relay.name + "-" + name)
+    def __init__(self, folder, relay, name, place, group=GROUP, words=()):
+        super().__init__(folder, relay.name + "-" + name, words)
         self.place, self.data = place, os.path.join(folder, relay.name + "-" + name)
         self.run("edge-agent", "--controller", f"127.0.0.1:{relay.port}", "--name", name, "--label",
                  f"edgeproxy.io/group={group}", "--token-file", os.path.join(relay.data, "agents", "join"), "--data-dir",
@@ -122,12 +123,17 @@ class RelayTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="relay.")
         self.processes = []
-        self.hub = Cluster(self.folder, "hub")
+        self.hub = Cluster(self.folder, "hub", prefix=self.words("hub"))
         self.backend = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         self.backend.text = "one"
         threading.Thread(target=self.backend.serve_forever, daemon=True).start()
         wait_for(lambda: b"controller: " in content(os.path.join(self.hub.data, "agents", "admin.pem")),
                  "the hub's address for its administrators", [self.hub])
+
+    def words(self, of):
+        """Before the commands of the hub, or of a site."""
+        del of
+        return ()
 
     def tearDown(self):
         for process in reversed(self.processes):
@@ -143,13 +149,13 @@ class RelayTest(unittest.TestCase):
         self.hub.edgectl("cluster", "add", name, "--hub", f"127.0.0.1:{self.hub.port}", "--out", join, *words)
         patch = {"spec": {"heartbeat": {"interval": "500ms", "timeout": "2s"}}}
         self.hub.edgectl("patch", "remotecluster", name, "--type", "merge", "-p", json.dumps(patch))
-        relay = RelayProcess(self.folder, name, join)
+        relay = RelayProcess(self.folder, name, join, words=self.words(name))
         self.processes.append(relay)
         wait_for(lambda: os.path.exists(os.path.join(relay.data, "agents", "join")), "the relay's join file", [relay])
         return relay
 
     def agent(self, relay, name, group=GROUP):
-        made = AgentProcess(self.folder, relay, name, "127.0.0.1", group)
+        made = AgentProcess(self.folder, relay, name, "127.0.0.1", group, words=relay.words)
         self.processes.append(made)
         return made
 
