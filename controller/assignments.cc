@@ -72,7 +72,13 @@ void Assignments::publish_vips() {
   }
   node_labels_.set_keys(std::move(keys));
   all->key = agents_key_;
+  published_ = all;
   if (!all->key.empty()) publish_addresses_(std::move(all));
+}
+
+std::shared_ptr<const VirtualAddresses> Assignments::addresses() const {
+  const std::lock_guard lock(mutex_);
+  return published_;
 }
 
 void Assignments::publish_sites(std::shared_ptr<const std::vector<SiteLinks>> sites) {

@@ -54,6 +54,8 @@ class Assignments {
   /// All labels of a node; empty: it has none, or is gone.
   void set_node_labels(const std::string& node, Labels labels);
   void nodes_synced();
+  /// As published last; null: they were not yet.
+  std::shared_ptr<const VirtualAddresses> addresses() const;
 
   /// WanFeed, which has its own lock.
   void take_wan(std::shared_ptr<const compiler::LinkedWan> wan) { wan_.take(std::move(wan)); }
@@ -69,10 +71,11 @@ class Assignments {
   const std::function<void(std::shared_ptr<const VirtualAddresses>)> publish_addresses_;
   const std::function<void(std::shared_ptr<const std::vector<SiteLinks>>)> publish_links_;
   const std::string agents_key_;  ///< empty: it could not be derived
-  std::mutex mutex_;              ///< guards all that follows but the feed
+  mutable std::mutex mutex_;      ///< guards all that follows but the feed
   VipIndex vips_;
   NodeLabels node_labels_;
   bool known_ = false;
+  std::shared_ptr<const VirtualAddresses> published_;
   std::vector<VirtualAddress> sites_;  ///< who holds the tunnels of each
   sdwan::WanFeed wan_;
 };

@@ -140,7 +140,10 @@ class Controller::Impl {
         .data_dir = options_.data_dir,
         .key = key_,
         .addresses =
-            [this](std::shared_ptr<const VirtualAddresses> addresses) { distributor_->publish(std::move(addresses)); },
+            [this](std::shared_ptr<const VirtualAddresses> addresses) {
+              distributor_->publish(std::move(addresses));
+              watch_.changed();
+            },
         .links =
             [this](std::shared_ptr<const std::vector<SiteLinks>> sites) { distributor_->publish(std::move(sites)); },
         .node_labels = [this](const std::string& node,
@@ -370,7 +373,8 @@ class Controller::Impl {
 
   /// Whether what agents run is another than at the last look, or its number, and not only which values they have.
   bool look_again() {
-    Seen now{distributor_->changes(), program_number_.load(), pinned_words(groups_->pinned()), clusters_.changes()};
+    Seen now{distributor_->changes(), program_number_.load(), pinned_words(groups_->pinned()), clusters_.changes(),
+             assignments_.addresses()};
     return std::exchange(looked_at_, std::optional(now)) != now;
   }
 
@@ -387,6 +391,7 @@ class Controller::Impl {
     const std::vector<AgentWan> wan = distributor_->wan();
     assignments_.look_at_wan(found_addresses(wan), std::chrono::system_clock::now());
     view.wan = wan_view_of(wan);
+    if (const auto addresses = assignments_.addresses()) add_behind_relays(agents, *addresses, view);
     view.remotes = clusters_.views();
     view.federation = clusters_.federation_statuses();
     view.pinned = pinned_words(groups_->pinned());
@@ -419,7 +424,8 @@ class Controller::Impl {
   bool up_ = false;  ///< of the thread that starts and ends
   AgentsWatch watch_{{.look = [this](const std::vector<std::string>& groups_came) { return look(groups_came); },
                       .patience_over = [this] { groups_->give_out_last(); }}};
-  using Seen = std::tuple<std::uint64_t, std::uint64_t, std::string, std::uint64_t>;
+  using Seen =
+      std::tuple<std::uint64_t, std::uint64_t, std::string, std::uint64_t, std::shared_ptr<const VirtualAddresses>>;
   std::optional<Seen> looked_at_;  ///< of the watch's thread
   ControllerMetrics metrics_;
   std::vector<ExtraDocument> beside_;  ///< of the thread that calls compile_beside

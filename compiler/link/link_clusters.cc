@@ -44,6 +44,7 @@ class ClusterChecker {
   void run() {
     each(resources_.edge_clusters, [&](const auto& cluster, Findings& findings) { check(cluster, findings); });
     each(resources_.remote_clusters, [&](const auto& cluster, Findings& findings) { check(cluster, findings); });
+    addresses_behind_relays();
     each(resources_.sites, [&](const auto& site, Findings& findings) { check(site, findings); });
     each(resources_.wan_links, [&](const auto& link, Findings& findings) { check(link, findings); });
     each(resources_.wan_policies, [&](const auto& policy, Findings& findings) { check(policy, findings); });
@@ -176,6 +177,32 @@ class ClusterChecker {
       secret(cluster.metadata, *cluster.ca_secret, {{.key = kAuthorityKey}}, "spec.tls.caSecretRef", findings);
     }
     if (cluster.site) follow(sites_, cluster.metadata, "Site", *cluster.site, "spec.siteRef", findings);
+    for (const Located<std::string>& group : cluster.agent_groups)
+      relayed_.try_emplace(group.value, std::pair(&cluster, &group));
+  }
+
+  /// Agents of a site without a controller are in these groups, and are given no virtual addresses (decision 412): what
+  /// has none but that of a ProxyVIP is reached at none of them.
+  void addresses_behind_relays() const {
+    if (relayed_.empty()) return;
+    for (const model::ProxyGateway& gateway : resources_.gateways) {
+      if (!gateway.vip_ref) continue;
+      for (const Located<std::string>& group : gateway.agent_groups) {
+        const auto found = relayed_.find(group.value);
+        if (found == relayed_.end()) continue;
+        const auto& [cluster, granted] = found->second;
+        diagnostics_.add({.code = DiagnosticCode::kNotServed,
+                          .severity = Severity::kWarning,
+                          .resource = gateway.metadata.text(),
+                          .field = "spec.agentGroups",
+                          .span = group.span,
+                          .message = "agents of the group `" + group.value + "` behind the relay of the cluster `" +
+                                     cluster->metadata.name + "` are given no virtual addresses",
+                          .labels = {{gateway.vip_ref->span, "none of them holds this address"},
+                                     {granted->span, "the cluster's agents are in the group"}},
+                          .fix = "leave `vipRef` out for them, or give the cluster a controller of its own"});
+      }
+    }
   }
 
   static void unusable_name(const model::Metadata& metadata, Findings& findings) {
@@ -269,6 +296,8 @@ class ClusterChecker {
   Claimers classes_;
   Claimers clusters_;
   Claimers networks_;
+  /// By group: the oldest cluster whose agents are in it, behind a relay.
+  std::map<std::string, std::pair<const model::EdgeRemoteCluster*, const Located<std::string>*>> relayed_;
 };
 
 }  // namespace

@@ -59,6 +59,25 @@ TEST(Clusters, WhatIsThereIsFine) {
   EXPECT_EQ(l.config.statuses.size(), 0U);
 }
 
+TEST(Clusters, AgentsBehindARelayHaveNoVirtualAddresses) {
+  const std::string site = cluster_resource("EdgeRemoteCluster", "till",
+                                            "{controllerAddress: 'a:1', agentGroups: [shops, kiosks], tls: "
+                                            "{clientSecretRef: {name: cert}}}") +
+                           secret("cert", "tls.crt: a, tls.key: b", "kubernetes.io/tls") +
+                           cluster_resource("ProxyVIP", "public", "{address: 198.51.100.7/24}");
+  const auto gateway = [](std::string_view spec) {
+    return cluster_resource("ProxyGateway", "web",
+                            "{" + std::string(spec) + "listeners: [{name: http, port: 80, protocol: HTTP}]}");
+  };
+  EXPECT_EQ(
+      LinkedClusters(site + gateway("vipRef: public, agentGroups: [offices, shops], ")).faults(),
+      "EDGE0801 spec.agentGroups: agents of the group `shops` behind the relay of the cluster `till` are given no "
+      "virtual addresses\n");
+  EXPECT_EQ(LinkedClusters(site + gateway("agentGroups: [shops], ")).faults(), "");
+  EXPECT_EQ(LinkedClusters(site + gateway("vipRef: public, agentGroups: [offices], ")).faults(), "");
+  EXPECT_EQ(LinkedClusters(site + gateway("vipRef: public, ")).faults(), "");
+}
+
 TEST(Clusters, WhatIsNotThereIsTold) {
   const LinkedClusters l(
       cluster_resource("Site", "north", "{remoteClusterRef: far}") +

@@ -1,10 +1,11 @@
 #include "controller/status/agents_view.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "base/labels.h"
 #include "base/resource_id.h"
 #include "controller/distribute/unbound_listeners.h"
-#include "controller/distribute/virtual_addresses.h"
 
 namespace edge::controller {
 namespace {
@@ -45,6 +46,39 @@ AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<Back
     if (!backend.names.empty()) view.names[resource_path(backend.name_space, backend.name)] = backend.names;
   }
   return view;
+}
+
+void add_behind_relays(const std::vector<AgentState>& agents, const VirtualAddresses& addresses, AgentsView& view) {
+  std::map<Labels, const AgentState*> relayed;
+  for (const AgentState& agent : agents) {
+    if (agent.connected && !split_cluster(agent.name).cluster.empty()) relayed.try_emplace(agent.labels, &agent);
+  }
+  if (relayed.empty()) return;
+  std::map<std::string, std::vector<AgentVip>> added;
+  for (const VirtualAddress& address : addresses.addresses) {
+    const std::string name = resource_path(address.name_space, vip_of(address.name));
+    const bool is_known = address.site ? view.wan.sites.contains(name) : view.vips.contains(name);
+    if (is_known && (address.site || address.node_selector.empty())) continue;
+    const auto found =
+        std::ranges::find_if(relayed, [&](const auto& entry) { return selects(address.node_selector, entry.first); });
+    if (found == relayed.end()) continue;
+    const AgentState& agent = *found->second;
+    if (address.site) {
+      view.wan.sites[name] = {.agent = agent.name, .node = {}, .faults = {"its relay passes on no links of sites"}};
+      continue;
+    }
+    added[name].push_back({.agent = agent.name,
+                           .node = agent.node,
+                           .state = {.name_space = address.name_space,
+                                     .name = address.name,
+                                     .address = to_string(address.address),
+                                     .unfit = std::string(kBehindRelay),
+                                     .reason = "its relay passes on no virtual addresses"}});
+  }
+  for (auto& [name, vips] : added) {
+    auto& all = view.vips[name];
+    all.insert(all.end(), std::make_move_iterator(vips.begin()), std::make_move_iterator(vips.end()));
+  }
 }
 
 std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/distribute/agents/agent_state.h"
+#include "controller/distribute/virtual_addresses.h"
 #include "controller/federation/run/federation.h"
 #include "controller/remote/remote_clusters.h"
 #include "controller/status/wan_view.h"
@@ -40,6 +41,11 @@ struct AgentsView {
 /// from its first program or its first rejection on. `backends`: health over all agents.
 AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
                    const std::function<std::uint64_t(const std::string& program)>& number_of);
+
+/// Adds what nobody reports: of each address, and of each Site without an agent, one agent with the labels that it asks
+/// for and behind a relay, which passes on neither (decision 412). An address for whichever agent there is, which
+/// others know of, misses nothing. After `vips` and `wan`.
+void add_behind_relays(const std::vector<AgentState>& agents, const VirtualAddresses& addresses, AgentsView& view);
 
 /// By `namespace/name` of the ProxyVIP, agents ascending.
 std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all);

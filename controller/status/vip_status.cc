@@ -31,6 +31,8 @@ Words why_nobody(const std::vector<AgentVip>& said) {
   if (said.empty()) return {"NoAgents", "no agent that is connected knows of it"};
   std::map<std::string, std::size_t> counts;
   for (const AgentVip& vip : said) ++counts[vip.state.unfit];
+  // Those that are not meant say nothing of those that are.
+  if (counts.size() > 1 && counts.contains(std::string(kBehindRelay))) counts.erase("NotSelected");
   const auto most = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
   // Nothing keeps these from it: too few of them are there, or one is about to take it.
   if (most->first.empty()) return {"Pending", "no agent holds it yet"};

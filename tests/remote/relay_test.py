@@ -327,6 +327,41 @@ class RelayTest(unittest.TestCase):
             evil.stop()
 
 
+    def test_an_address_for_agents_behind_a_relay_is_told_to_be_held_by_none(self):
+        relay, port = self.site("berlin"), free_port()
+        self.serve(port)
+        agent = self.agent(relay, "agent1")
+        wait_for(lambda: agent.get(port) == "one", "an answer", [relay, agent])
+        vip = {"apiVersion": "edgeproxy.io/v1alpha1", "kind": "ProxyVIP", "metadata": {"name": "tills", "namespace": "default"},
+               "spec": {"address": "198.51.100.7/32", "nodeSelector": {"edgeproxy.io/group": GROUP}}}
+        # It is made when all agents have said what they have to say, and before they come.
+        for _ in range(2):
+            self.hub.edgectl("apply", "-f", "-", text=json.dumps(vip))
+
+            def told():
+                status = json.loads(self.hub.edgectl("get", "vip", "tills", "-o", "json").stdout).get("status", {})
+                said = {one["type"]: one for one in status.get("conditions", [])}
+                return all(said[name]["reason"] == "BehindRelay" and "berlin:agent1" in said[name]["message"]
+                           for name in ("Ready", "Announced", "Degraded")) if "Ready" in said else False
+
+            wait_for(told, "the condition of the address", [relay, agent, self.hub])
+            self.hub.stop()
+            self.hub.start()
+        wait_for(lambda: "BehindRelay" in self.hub.edgectl("get", "events").stdout, "an event", [self.hub])
+        # Before anything is applied: of a gateway that asks for it there.
+        self.hub.edgectl("apply", "-f", "-", text=json.dumps(
+            {"apiVersion": "edgeproxy.io/v1alpha1", "kind": "ProxyGateway", "metadata": {"name": "tills", "namespace": "default"},
+             "spec": {"agentGroups": [GROUP], "vipRef": "tills",
+                      "listeners": [{"name": "http", "port": free_port(), "protocol": "HTTP"}]}}))
+        files = os.path.join(self.folder, "validated")
+        os.makedirs(files)
+        for kind, name in (("remotecluster", "berlin"), ("gateway", "tills"), ("vip", "tills")):
+            with open(os.path.join(files, kind + ".yaml"), "w", encoding="utf-8") as file:
+                file.write(self.hub.edgectl("get", kind, name, "-o", "yaml").stdout)
+        said = self.hub.edgectl("validate", files, check=False)
+        self.assertIn("EDGE0801", said.stdout + said.stderr)
+        self.assertIn("behind the relay of the cluster `berlin`", said.stdout + said.stderr)
+
     def test_phases_of_a_site_are_what_is_so(self):
         join = os.path.join(self.folder, "berlin.join")
         self.hub.edgectl("cluster", "add", "berlin", "--hub", f"127.0.0.1:{self.hub.port}", "--out", join,
