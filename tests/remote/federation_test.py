@@ -57,12 +57,15 @@ class SlowLink:
         if self.is_cut:
             return writer.close()
         try:
-            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self.to)
+            there_reader, there_writer = await self.open()
         except OSError:
             return writer.close()
         self.writers |= {writer, there_writer}
         await asyncio.gather(self.carry(reader, there_writer), self.carry(there_reader, writer))
         self.writers -= {writer, there_writer}
+
+    async def open(self):
+        return await asyncio.open_connection("127.0.0.1", self.to)
 
     async def carry(self, reader, writer):
         waiting = asyncio.Queue(maxsize=4096)
@@ -201,6 +204,9 @@ class FederationTest(unittest.TestCase):
         # Named while all of it runs.
         self.federate("berlin", kinds=KINDS + ["Secret"])
         berlin.wait_for(lambda: berlin.find("Secret", "quiet") is not None, "a Secret that is named")
+        # Whoever has it could come as that cluster.
+        self.assertIsNotNone(self.hub.find("Secret", "berlin-client"))
+        self.assertIsNone(berlin.find("Secret", "berlin-client"))
         self.federate("berlin", enabled=False)
         self.hub.put(backend("later"))
         self.hub.wait_for(lambda: self.hub.find("ProxyBackend", "later") is not None, "a backend of the hub")

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text/base64.h"
 #include "base/text/json.h"
+#include "controller/authority/certificates.h"
 #include "controller/federation/content.h"
 
 namespace edge::federation {
@@ -15,12 +17,27 @@ using Json = nlohmann::json;
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr const char* kKeptMembers[] = {"finalizers", "ownerReferences"};
 
-/// Secrets that hold nothing but what their own cluster lives by.
-bool is_machine_secret(const Json& object) {
+/// The certificate of an agent, an administrator, or a cluster, such as `edgectl cluster add` keeps with its key.
+bool has_own_certificate(const Json& object) {
+  const Json& data = member_in(object, "data");
+  for (const char* name : {"tls.crt", "ca.pem", "admin.pem"}) {
+    const auto pem = from_base64(text_in(data, name));
+    if (pem && controller::read_certificate(*pem)) return true;
+  }
+  return false;
+}
+
+bool is_machine(const Json& object) {
   if (text_in(object, "kind") != "Secret") return false;
   const std::string& type = text_in(object, "type");
-  return type == "kubernetes.io/service-account-token" || type == "bootstrap.kubernetes.io/token" ||
-         type == "helm.sh/release.v1";
+  if (type == "kubernetes.io/service-account-token" || type == "bootstrap.kubernetes.io/token" ||
+      type == "helm.sh/release.v1") {
+    return true;
+  }
+  const Json& labels = member_in(member_in(object, "metadata"), "labels");
+  if (text_in(labels, "app.kubernetes.io/managed-by") == "edge-operator") return true;
+  const std::string& made = text_in(labels, EDGE_API_GROUP "/acme");
+  return made == "account" || made == "order" || made == "controller" || has_own_certificate(object);
 }
 
 /// A merge patch (RFC 7386) that makes `to` of `from`.
@@ -42,6 +59,8 @@ Json patch_between(const Json& from, const Json& to) {
 
 }  // namespace
 
+bool is_machine_secret(std::string_view text) { return is_machine(parse_json(text)); }
+
 Result<ApiObject> read_api_object(std::string_view text) {
   Json object = parse_json(text);
   const Json& metadata = member_in(object, "metadata");
@@ -51,7 +70,7 @@ Result<ApiObject> read_api_object(std::string_view text) {
   out.generation = integer_in(metadata, "generation");
   out.ending = !text_in(metadata, "deletionTimestamp").empty();
   out.has_origin = member_in(metadata, "labels").is_object() && metadata["labels"].contains(std::string(kOriginLabel));
-  out.is_machine = is_machine_secret(object);
+  out.is_machine = is_machine(object);
   Json kept = Json::object();
   for (const char* name : kKeptMembers) {
     if (const Json& member = member_in(metadata, name); !member.is_null()) kept[name] = member;

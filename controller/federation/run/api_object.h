@@ -19,8 +19,12 @@ struct ApiObject {
   std::int64_t generation = 0;
   bool ending = false;      ///< it is deleted, and waits for its finalizers
   bool has_origin = false;  ///< it has the label of another cluster
-  bool is_machine = false;  ///< a Secret that programs of its cluster made for it alone: never federated
+  bool is_machine = false;  ///< is_machine_secret: never federated
 };
+
+/// Whether an object (JSON) is a Secret that programs of its cluster made for it alone: tokens, releases of Helm, what
+/// the operator installs with (signing key and CA), what another cluster joins with, accounts at CAs and orders.
+bool is_machine_secret(std::string_view text);
 
 /// `text`: the object as JSON. kInvalidArgument: it is none.
 Result<ApiObject> read_api_object(std::string_view text);

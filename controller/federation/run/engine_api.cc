@@ -128,6 +128,9 @@ void Engine::follow_one(const ObjectKey& key) {
   const auto applied = state_->applied.find(key);
   const VersionPtr base = applied == state_->applied.end() ? nullptr : applied->second;
   const VersionPtr winner = first_version(replica, key);
+  // An earlier version of a peer may send what belongs to that cluster, and whoever may write Secrets here what would
+  // pass for this one's.
+  if (key.kind == "Secret" && winner != nullptr && !winner->deleted && is_machine_secret(winner->content)) return;
   const bool exists = object != nullptr && !object->ending;
   // Another cluster's object whose version is not known, as the state was lost: it is not this cluster's by that.
   const bool is_lost = exists && base == nullptr && object->has_origin;

@@ -1,6 +1,7 @@
 // The state's file: a crash at any byte, files that are lost, old or another cluster's, and its size.
 #include "controller/federation/run/state_file.h"
 
+#include <chrono>
 #include <filesystem>
 #include <set>
 
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/os/file.h"
+#include "base/text/base64.h"
+#include "controller/authority/certificates.h"
 #include "controller/federation/run/api_object.h"
 #include "controller/federation/run/spec.h"
 #include "controller/federation/test_clusters.h"
@@ -168,6 +171,31 @@ TEST(ApiObjectTest, KeepsWhatIsItsClusters) {
   }
   EXPECT_TRUE(read_api_object(R"({"kind":"Secret","type":"helm.sh/release.v1","metadata":{"name":"a"}})")->is_machine);
   EXPECT_FALSE(read_api_object("[]"));
+}
+
+/// The keys of a cluster, whoever has them written: with one of these another cluster could sign programs, or connect
+/// in its name.
+TEST(ApiObjectTest, SecretsThatAClusterLivesByAreItsOwn) {
+  const auto secret = [](const std::string& metadata, const std::string& data) {
+    return R"({"kind":"Secret","metadata":{"name":"a")" + metadata + R"(},"data":{)" + data + "}}";
+  };
+  EXPECT_FALSE(is_machine_secret(secret("", R"("password":"YQ==")")));
+  EXPECT_FALSE(is_machine_secret(secret(R"(,"labels":{"edgeproxy.io/acme":"certificate"})", "")));
+  EXPECT_TRUE(is_machine_secret(secret(R"(,"labels":{"app.kubernetes.io/managed-by":"edge-operator"})", "")));
+  EXPECT_TRUE(is_machine_secret(secret(R"(,"labels":{"edgeproxy.io/acme":"account"})", "")));
+  const auto now = std::chrono::system_clock::now();
+  const auto issuer = controller::Issuer::create({now - std::chrono::hours(1), now + std::chrono::hours(1)});
+  ASSERT_TRUE(issuer);
+  const auto client = issuer->issue({controller::Role::kRemote, "berlin"}, issuer->validity(), now);
+  ASSERT_TRUE(client);
+  EXPECT_TRUE(is_machine_secret(secret("", R"("tls.crt":")" + to_base64(client->certificate) + '"')));
+  const auto site = issuer->issue(
+      controller::PlainSubject{
+          .use = controller::PlainSubject::Use::kServer, .common_name = "shop.example", .hosts = {"shop.example"}},
+      issuer->validity(), now);
+  ASSERT_TRUE(site);
+  EXPECT_FALSE(is_machine_secret(secret("", R"("tls.crt":")" + to_base64(site->certificate) + '"')));
+  EXPECT_FALSE(is_machine_secret(R"({"kind":"ConfigMap","metadata":{"name":"a"}})"));
 }
 
 TEST(ApiObjectTest, FieldsThatTheApiDoesNotKnowStay) {
