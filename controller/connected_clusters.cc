@@ -15,16 +15,20 @@ namespace edge::controller {
 ConnectedClusters::ConnectedClusters(ConnectedClustersOptions options)
     : options_(std::move(options)),
       spoke_reads_({.config = options_.config, .program = options_.program, .traces = options_.traces}),
-      traffic_({.file = options_.data_dir + "/clusters.json", .changed = options_.directory, .log = options_.log}),
+      traffic_({.file = state_dir() + "/clusters.json",
+                .shared = !options_.shared_dir.empty(),
+                .changed = options_.directory,
+                .log = options_.log}),
       remotes_({.cluster_uid = options_.cluster_uid,
                 .version = EDGE_VERSION,
                 .changed = options_.changed,
                 .leads = options_.leads,
                 .traffic = &traffic_,
+                .shares_traffic = !options_.shared_dir.empty(),
                 .log = options_.log}),
       hubs_({.spoke = spoke_options(), .issued_here = options_.issued_here}),
       // Its thread begins with the first peer that is named.
-      federation_({.data_dir = options_.data_dir,
+      federation_({.data_dir = state_dir(),
                    .cluster_uid = options_.cluster_uid,
                    .key = options_.key,
                    .config = options_.config,
@@ -73,7 +77,7 @@ void ConnectedClusters::stop() {
 
 remote::SpokeOptions ConnectedClusters::spoke_options() {
   remote::SpokeOptions options;
-  options.data_dir = options_.data_dir;
+  options.data_dir = state_dir();
   options.cluster_uid = options_.cluster_uid;
   options.version = EDGE_VERSION;
   options.own = [this] { return remotes_.own(); };

@@ -47,6 +47,7 @@ class Hub;
 
 struct ConnectedClustersOptions {
   std::string data_dir;
+  std::string shared_dir{};  ///< as ControllerOptions
   std::string cluster_uid;
   const program::SigningKey& key;  ///< of the cluster; outlives the clusters
   kube::Config config;             ///< of the own API
@@ -114,6 +115,8 @@ class ConnectedClusters {
  private:
   using Name = std::pair<std::string, std::string>;
 
+  /// Of what belongs to the cluster, and not to one of its controllers.
+  const std::string& state_dir() const { return options_.shared_dir.empty() ? options_.data_dir : options_.shared_dir; }
   remote::SpokeOptions spoke_options();
   void name_peers();
 

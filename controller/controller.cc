@@ -114,6 +114,7 @@ class Controller::Impl {
  private:
   ConnectedClustersOptions clusters_options() {
     ConnectedClustersOptions options{.data_dir = options_.data_dir,
+                                     .shared_dir = options_.shared_dir,
                                      .cluster_uid = cluster_uid_,
                                      .key = key_,
                                      .config = options_.config,
@@ -460,6 +461,9 @@ void Controller::Impl::write_metrics(metrics::Exposition& out) const {
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {
   auto data = DataDir::open(options.data_dir);
   if (!data) return data.error();
+  if (!options.shared_dir.empty()) {
+    if (auto shared = DataDir::open(options.shared_dir, "--shared-dir"); !shared) return shared.error();
+  }
   auto key = data->signing_key();
   if (!key) return key.error();
   auto impl = std::make_unique<Impl>(std::move(options), std::move(*key));

@@ -36,6 +36,9 @@ inline constexpr std::string_view kGroupLabel = EDGE_API_GROUP "/group";
 struct ControllerOptions {
   /// Directory for signing key, authority, last programs. Created when missing (mode 0700).
   std::string data_dir;
+  /// Directory that all controllers of the cluster have, for what belongs to the cluster: the state of federation, what
+  /// connects it with others. Created likewise. Empty: `data_dir`, which each has for itself.
+  std::string shared_dir{};
   kube::Config config;
   /// Rule D8.
   std::string controller_class;

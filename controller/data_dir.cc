@@ -31,12 +31,13 @@ Status check_owner(const std::string& path) {
 
 }  // namespace
 
-Result<DataDir> DataDir::open(std::string path) {
+Result<DataDir> DataDir::open(std::string path, std::string_view flag) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    if (!fs::create_directories(path, error)) {
+    // Of a directory that several controllers share, another one may have been faster.
+    if (!fs::create_directories(path, error) && !fs::is_directory(path)) {
       return Error{ErrorCode::kUnavailable,
-                   "--data-dir " + path + ": " + (error ? error.message() : "is no directory")};
+                   std::string(flag) + " " + path + ": " + (error ? error.message() : "is no directory")};
     }
     fs::permissions(path, fs::perms::owner_all, error);
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -20,8 +21,8 @@ struct StoredProgram {
 
 class DataDir {
  public:
-  /// Creates the directory when missing (mode 0700).
-  static Result<DataDir> open(std::string path);
+  /// Creates the directory when missing (mode 0700). `flag`: that names it, for errors.
+  static Result<DataDir> open(std::string path, std::string_view flag = "--data-dir");
 
   /// Returns the key in `signing.key`; generated at the first start, readable only by the owner.
   Result<program::SigningKey> signing_key() const;

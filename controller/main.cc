@@ -65,6 +65,7 @@ Result<kube::Config> cluster_config(const cli::Arguments& arguments) {
 ControllerOptions controller_options(const cli::Arguments& arguments, kube::Config config) {
   ControllerOptions options;
   options.data_dir = arguments.one("data-dir");
+  if (arguments.has("shared-dir")) options.shared_dir = arguments.one("shared-dir");
   options.config = std::move(config);
   options.controller_class = arguments.one("controller-class");
   options.published_addresses = arguments.all("published-address");
@@ -172,6 +173,10 @@ cli::Program table() {
             .value = "DIR",
             .help = "Directory of keys, the agents' certificate authority and the last programs",
             .required = true},
+           {.name = "shared-dir",
+            .value = "DIR",
+            .help = "Directory that all controllers of the cluster have, for the state of federation and what connects "
+                    "the cluster with others; default: that of --data-dir, which each has for itself"},
            {.name = "identity-dir",
             .value = "DIR",
             .help = "Directory of a signing key, an authority and a join file that a new data directory begins with"},

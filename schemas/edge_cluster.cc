@@ -1,3 +1,4 @@
+#include "schemas/federated_kinds.h"
 #include "schemas/parts.h"
 
 namespace edge::schemas {
@@ -71,6 +72,30 @@ constexpr Field kEnvField = objects("env", kVariable, "Environment variables in 
                                 .keyed_by("name");
 constexpr Field kServiceAccountField = object("serviceAccount", kServiceAccount, "ServiceAccount of its pods.");
 
+constexpr std::string_view kHubReads[] = {"config", "traces", "none"};
+
+constexpr Field kHubFederationFields[] = {
+    strings("kinds", "Kinds that are exchanged with the hub.").one_of(kFederatedKinds).at_most(16).needed(),
+    strings("namespaces", "Namespaces that are exchanged; all without it.").as(Format::kNamespace).at_most(1024),
+};
+constexpr Object kHubFederation{kHubFederationFields};
+
+constexpr Field kJoinSecretFields[] = {
+    string("name", "Name of the secret, in the namespace of the EdgeCluster.").as(Format::kName).needed(),
+};
+constexpr Object kJoinSecret{kJoinSecretFields};
+
+constexpr Field kHubFields[] = {
+    object("joinSecretRef", kJoinSecret, "Secret whose key `join` is the file of `edgectl cluster add` at the hub.")
+        .needed(),
+    string("address", "Host and port of the hub's controller; as the join file says without it.").as(Format::kHostPort),
+    object("federation", kHubFederation, "What is exchanged with the hub; nothing without it."),
+    string("reads", "What administrators of the hub may read: objects and the program, traces too, or nothing.")
+        .one_of(kHubReads)
+        .defaults_to("config"),
+};
+constexpr Object kHub{kHubFields};
+
 constexpr Field kControllerFields[] = {
     integer("replicas", "Controllers; one leads, the others stand by.").within(0, 99).defaults_to("1"),
     string("controllerClass", "Class of the gateways that it serves (rule D8).").defaults_to(EDGE_API_GROUP "/proxy"),
@@ -82,8 +107,18 @@ constexpr Field kControllerFields[] = {
     objects("topologySpreadConstraints", kSpread, "How controllers are spread over nodes.").at_most(16),
     kServiceAccountField,
     kEnvField,
+    string("stateClaim",
+           "PersistentVolumeClaim, in the namespace of the EdgeCluster, with what its controllers share: the state of "
+           "federation, and what connects the cluster with others. Several replicas need one that can be mounted on "
+           "several nodes (ReadWriteMany). Without it that is lost with each pod.")
+        .as(Format::kName),
+    object("hub", kHub, "Hub that the cluster connects to."),
 };
-constexpr Object kController{kControllerFields};
+constexpr Rule kControllerRules[] = {
+    {"!has(self.hub) || has(self.stateClaim)",
+     "hub needs stateClaim: a pod that begins anew has nothing to come back to the hub with"},
+};
+constexpr Object kController{.fields = kControllerFields, .rules = kControllerRules};
 
 constexpr Field kUpdateFields[] = {
     string("type", "How agents are replaced.").one_of(kStrategies).defaults_to("RollingUpdate"),

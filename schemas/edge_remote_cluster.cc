@@ -5,8 +5,6 @@ namespace edge::schemas {
 namespace {
 
 constexpr std::string_view kPhases[] = {"Pending", "Connecting", "Connected", "Degraded", "Disconnected", "Failed"};
-constexpr std::string_view kFederated[] = {"ProxyVIP",     "ProxyGateway", "ProxyRoute",
-                                           "ProxyBackend", "ProxyPolicy",  "Secret"};
 constexpr std::string_view kConflicts[] = {"OldestWins", "NewestWins", "HubWins"};
 
 constexpr Field kTlsFields[] = {
@@ -17,6 +15,10 @@ constexpr Field kTlsFields[] = {
            "authorities without it."),
     string("serverName", "Name in the controller's certificate; the host of controllerAddress without it.")
         .as(Format::kHostname),
+    string("revokedBefore",
+           "At the hub: certificates of the cluster that were issued until then are refused, by every controller. "
+           "`edgectl cluster add`, `token` and `revoke` write it.")
+        .as(Format::kTimestamp),
 };
 constexpr Object kTls{kTlsFields};
 
@@ -30,7 +32,7 @@ constexpr Object kHeartbeat{kHeartbeatFields};
 
 constexpr Field kGrantFields[] = {
     boolean("enabled", "False: nothing at all.").defaults_to("true"),
-    strings("kinds", "Kinds; those of the federation without it.").one_of(kFederated).at_most(16),
+    strings("kinds", "Kinds; those of the federation without it.").one_of(kFederatedKinds).at_most(16),
     strings("namespaces", "Namespaces; those of the federation without it.").as(Format::kNamespace).at_most(1024),
 };
 constexpr Object kGrant{kGrantFields};
@@ -46,7 +48,7 @@ constexpr Object kQuota{kQuotaFields};
 constexpr Field kFederationFields[] = {
     boolean("enabled", "Whether resources are exchanged with the cluster.").defaults_to("false"),
     strings("kinds", "Kinds that are exchanged; none without it. A Secret travels only where it is named.")
-        .one_of(kFederated)
+        .one_of(kFederatedKinds)
         .at_most(16),
     strings("namespaces", "Namespaces that are exchanged; all without it.").as(Format::kNamespace).at_most(1024),
     object("reads", kGrant, "What the cluster is shown; all that is exchanged without it."),
@@ -147,8 +149,6 @@ spec:
 )";
 
 }  // namespace
-
-std::span<const std::string_view> federated_kinds() { return kFederated; }
 
 const Object kEdgeRemoteCluster{kFields};
 const Manifest kEdgeRemoteClusterManifest{

@@ -7,6 +7,8 @@
 namespace edge::schemas {
 
 /// By their names; Secret among them, which travels only where it is named.
-std::span<const std::string_view> federated_kinds();
+inline constexpr std::string_view kFederatedKinds[] = {"ProxyVIP",     "ProxyGateway", "ProxyRoute",
+                                                       "ProxyBackend", "ProxyPolicy",  "Secret"};
+inline std::span<const std::string_view> federated_kinds() { return kFederatedKinds; }
 
 }  // namespace edge::schemas

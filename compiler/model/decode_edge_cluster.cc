@@ -59,6 +59,22 @@ std::optional<Reference> optional_reference(const Fields& fields) {
   return fields.reference();
 }
 
+/// A pod that begins anew has nothing to come back to the hub with.
+std::optional<EdgeHub> decode_hub(const Fields& controller, Report& report) {
+  const Fields hub = controller.object("hub");
+  if (!hub) return std::nullopt;
+  if (!controller.text("stateClaim")) {
+    report.fault(DiagnosticCode::kMissingField, hub.span(), "spec.controller.stateClaim",
+                 "a cluster with a hub needs a volume for what it comes back to the hub with");
+  }
+  const Fields federation = hub.object("federation");
+  return EdgeHub{.join_secret = hub.object("joinSecretRef").reference(),
+                 .address = hub.text("address"),
+                 .kinds = federation.strings("kinds"),
+                 .namespaces = federation.strings("namespaces"),
+                 .reads = hub.text("reads")};
+}
+
 std::optional<EdgeWebOidc> decode_oidc(const Fields& oidc) {
   if (!oidc) return std::nullopt;
   return EdgeWebOidc{.issuer = oidc.needed_text("issuerURL"),
@@ -87,7 +103,9 @@ EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& r
           .controller = {.replicas = controller.integer("replicas"),
                          .controller_class = controller.text("controllerClass"),
                          .grpc_port = controller.integer("grpcPort"),
-                         .placement = decode_placement(controller, "spec.controller", report)},
+                         .placement = decode_placement(controller, "spec.controller", report),
+                         .state_claim = controller.text("stateClaim"),
+                         .hub = decode_hub(controller, report)},
           .agents = {.placement = decode_placement(agents, "spec.agents", report),
                      .host_network = agents.boolean("hostNetwork"),
                      .metrics_port = agents.integer("metricsPort"),
@@ -139,6 +157,7 @@ EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, R
                             .client_secret = tls.object("clientSecretRef").reference(),
                             .ca_secret = optional_reference(tls.object("caSecretRef")),
                             .server_name = tls.hostname("serverName"),
+                            .revoked_before = tls.text("revokedBefore"),
                             .region = spec.text("region"),
                             .zone = spec.text("zone"),
                             .site = spec.named_reference("siteRef"),

@@ -482,6 +482,12 @@ TEST(Decode, ClustersAndWanWithEveryRule) {
   EXPECT_NE(
       faults("EdgeRemoteCluster", "{controllerAddress: 'a:1', " + tls + "}, heartbeat: {interval: 10s, timeout: 10s}}"),
       "");
+  EXPECT_EQ(
+      faults("EdgeCluster", "{version: 0.1.0, controller: {hub: {joinSecretRef: {name: j}}}}"),
+      "EDGE0102 spec.controller.stateClaim: a cluster with a hub needs a volume for what it comes back to the hub "
+      "with\n");
+  EXPECT_EQ(faults("EdgeCluster", "{version: 0.1.0, controller: {stateClaim: s, hub: {joinSecretRef: {name: j}}}}"),
+            "");
   EXPECT_EQ(faults("WANLink", "{siteRef: a, probe: {protocol: ICMP}}"),
             "EDGE0103 spec.probe.targets: the field `targets` is required with protocol ICMP\n"
             "  name the addresses that are probed, or leave the protocol out to measure the tunnels\n");

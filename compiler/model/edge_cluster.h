@@ -52,11 +52,22 @@ struct EdgeImage {
   std::vector<Located<std::string>> pull_secrets{};
 };
 
+/// The hub that the cluster connects to.
+struct EdgeHub {
+  Reference join_secret{};
+  Maybe<std::string> address{};
+  std::vector<Located<std::string>> kinds{};
+  std::vector<Located<std::string>> namespaces{};
+  Maybe<std::string> reads{};
+};
+
 struct EdgeController {
   Maybe<std::int64_t> replicas{};
   Maybe<std::string> controller_class{};
   Maybe<std::int64_t> grpc_port{};
   Placement placement{};
+  Maybe<std::string> state_claim{};
+  std::optional<EdgeHub> hub{};
 };
 
 struct EdgeAgents {
@@ -128,6 +139,7 @@ struct EdgeRemoteCluster {
   Reference client_secret;
   std::optional<Reference> ca_secret{};
   Maybe<HostPattern> server_name{};
+  Maybe<std::string> revoked_before{};
   Maybe<std::string> region{};
   Maybe<std::string> zone{};
   std::optional<Reference> site{};

@@ -133,6 +133,11 @@ struct Authority::Impl {
   /// A certificate that is younger than the revocation of those before it.
   Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request);
   Status revoke(std::string_view name);
+  Status revoke_until(std::string_view name, WallTime until);
+  /// To a full second, as it is said in the API; also what was issued after the revocation before, in the same second.
+  Status revoke_cluster(std::string_view name) {
+    return revoke_until(name, std::chrono::ceil<std::chrono::seconds>(after_revocation(name)));
+  }
   Result<bool> follow();
 };
 
@@ -182,7 +187,7 @@ Status Authority::Impl::replace_administrator_if_asked() {
   std::error_code error;
   const std::string asked = path(kReplaceAdministratorFile);
   if (!std::filesystem::exists(std::filesystem::symlink_status(asked, error))) return {};
-  revoked.add(kAdministrators, now());
+  revoked.add(kAdministrators, now(), now());
   Status status = write_revoked();
   if (status) status = write_administrator();
   if (!status) return status;
@@ -238,7 +243,11 @@ Status Authority::Impl::revoke(std::string_view name) {
   // A certificate says its end in seconds.
   if (until && *until - kAgentLifetime > now())
     since = std::max(since, *until - kAgentLifetime + std::chrono::seconds(1));
-  revoked.add(name, since);
+  return revoke_until(name, since);
+}
+
+Status Authority::Impl::revoke_until(std::string_view name, WallTime until) {
+  revoked.add(name, until, now());
   names.free(name);
   names_changed = true;
   return write_revoked();
@@ -402,7 +411,7 @@ Result<KeyPair> Authority::invite_remote(std::string_view name, std::chrono::sec
   }
   const std::lock_guard lock(impl_->mutex);
   const std::string kept = remote_name(name);
-  if (Status status = impl_->revoke(kept); !status) return status.error();
+  if (Status status = impl_->revoke_cluster(kept); !status) return status.error();
   return impl_->current().issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), lifetime),
                                 impl_->after_revocation(kept));
 }
@@ -440,7 +449,16 @@ bool Authority::has_issued(std::string_view certificate) const {
 Status Authority::revoke_remote(std::string_view name) {
   if (!is_cluster_name(name)) return no_cluster();
   const std::lock_guard lock(impl_->mutex);
-  return impl_->revoke(remote_name(name));
+  return impl_->revoke_cluster(remote_name(name));
+}
+
+Status Authority::revoke_remote_until(std::string_view name, WallTime until) {
+  if (!is_cluster_name(name)) return no_cluster();
+  const std::lock_guard lock(impl_->mutex);
+  const std::string kept = remote_name(name);
+  const auto since = impl_->revoked.since(kept);
+  if (since && *since >= until) return {};
+  return impl_->revoke_until(kept, until);
 }
 
 void Authority::reserve(std::string_view name) {

@@ -78,8 +78,10 @@ class Authority {
   WallTime remote_revoked_until(std::string_view name) const;
   /// Returns whether a certificate is of this authority, or of the one before or after it.
   bool has_issued(std::string_view certificate) const;
-  /// Revokes all certificates of another cluster issued so far.
+  /// Revokes all certificates of another cluster issued so far, or until then, as another controller of this cluster
+  /// has revoked them. What was revoked already stays so.
   Status revoke_remote(std::string_view name);
+  Status revoke_remote_until(std::string_view name, WallTime until);
 
   /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
   /// An agent's name is its key's from then on, where no other has it; another cluster's is that of the certificate

@@ -402,6 +402,42 @@ TEST_F(AuthorityTest, ARevokedClusterComesBackByAnInvitationAlone) {
   EXPECT_EQ(authority_->identify(again->certificate).error().text, "the certificate of berlin is over");
 }
 
+/// Which another controller of the same cluster has revoked, or this one while its clock was ahead.
+TEST_F(AuthorityTest, ARevocationOfAClusterHoldsUntilTheTimeThatIsSaid) {
+  const auto early = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(early);
+  now_ += std::chrono::seconds(10);
+  const WallTime until = now_;
+  now_ += std::chrono::seconds(10);
+  const auto late = authority_->sign_remote("berlin", request_on("P-256"));
+  ASSERT_TRUE(late);
+  ASSERT_TRUE(authority_->revoke_remote_until("berlin", until));
+  EXPECT_EQ(authority_->identify(early->certificate).error().text, "the certificate of berlin is revoked");
+  EXPECT_TRUE(authority_->identify(*late));
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  EXPECT_FALSE(authority_->identify(*late));
+  WallTime said = authority_->remote_revoked_until("berlin");
+  EXPECT_EQ(said, std::chrono::ceil<std::chrono::seconds>(said)) << "as the API says it";
+  // Neither an earlier one nor a clock that was set back lets anybody in again.
+  ASSERT_TRUE(authority_->revoke_remote_until("berlin", until));
+  now_ -= hours(1);
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  EXPECT_GE(authority_->remote_revoked_until("berlin"), said);
+  EXPECT_FALSE(authority_->identify(*late));
+  // What is issued in the second of one is revoked by the next.
+  const auto at_once = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(at_once);
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  EXPECT_FALSE(authority_->identify(at_once->certificate));
+  const auto again = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(authority_->identify(again->certificate));
+  EXPECT_FALSE(authority_->revoke_remote_until("a/b", until));
+  said = authority_->remote_revoked_until("berlin");
+  authority_ = open();
+  EXPECT_EQ(authority_->remote_revoked_until("berlin"), said);
+}
+
 TEST_F(AuthorityTest, AClusterAndAnAgentOfOneNameAreTwo) {
   ASSERT_TRUE(authority_->sign("berlin", request_on("P-256")));
   const auto cluster = authority_->invite_remote("berlin", hours(1));

@@ -1,5 +1,6 @@
 #include "controller/authority/members.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -112,11 +113,12 @@ std::optional<WallTime> Revocations::since(std::string_view name) const {
   return found == since_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Revocations::add(std::string_view name, WallTime now) {
+void Revocations::add(std::string_view name, WallTime until, WallTime now) {
   std::erase_if(since_, [&](const auto& entry) {
     return entry.second + (entry.first == kAdministrators ? kAdministratorLifetime : kAgentLifetime) < now;
   });
-  since_[std::string(name)] = now;
+  WallTime& since = since_[std::string(name)];
+  since = std::max(since, until);
 }
 
 std::string digest_of_token(std::string_view token) {

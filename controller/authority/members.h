@@ -57,7 +57,8 @@ class Revocations {
   std::string text() const;
 
   std::optional<WallTime> since(std::string_view name) const;
-  void add(std::string_view name, WallTime now);
+  /// Certificates that were issued until then; never fewer than before, also where the clock was set back.
+  void add(std::string_view name, WallTime until, WallTime now);
 
  private:
   std::map<std::string, WallTime, std::less<>> since_;

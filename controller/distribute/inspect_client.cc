@@ -245,15 +245,18 @@ Result<InspectClient::Invitation> InspectClient::invite_remote(const std::string
   const Status status =
       impl_->call([&](grpc::ClientContext& context) { return impl_->stub->InviteRemote(&context, request, &reply); });
   if (!status) return status.error();
-  return Invitation{reply.certificate(), reply.key(), reply.authorities(), reply.text()};
+  return Invitation{reply.certificate(), reply.key(), reply.authorities(), reply.text(),
+                    from_milliseconds(static_cast<std::int64_t>(reply.revoked_ms()))};
 }
 
-Status InspectClient::revoke_remote(const std::string& name) {
+Result<std::chrono::system_clock::time_point> InspectClient::revoke_remote(const std::string& name) {
   GetAgentRequest request;
   request.set_name(name);
-  Done reply;
-  return impl_->call(
-      [&](grpc::ClientContext& context) { return impl_->stub->RevokeRemote(&context, request, &reply); });
+  agent::v1::RemoteRevoked reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->RevokeRemote(&context, request, &reply); });
+  if (!status) return status.error();
+  return from_milliseconds(static_cast<std::int64_t>(reply.revoked_ms()));
 }
 
 Result<std::vector<HistoryEntry>> InspectClient::history(const std::string& group) {

@@ -58,12 +58,14 @@ class InspectClient {
   /// What another cluster joins with: a first certificate, valid for so long, in parts and as a file.
   struct Invitation {
     std::string certificate, key, authorities, text;
+    /// Certificates that were issued until then are refused; the epoch: an older controller does not say.
+    std::chrono::system_clock::time_point revoked_until{};
   };
   /// `hub`: `HOST:PORT`, as the other cluster reaches the controller. Earlier certificates of the name are refused from
   /// then on. kUnimplemented: an older controller.
   Result<Invitation> invite_remote(const std::string& name, const std::string& hub, std::chrono::seconds lifetime);
-  /// Revokes a cluster's certificates and ends its connection.
-  Status revoke_remote(const std::string& name);
+  /// Revokes a cluster's certificates and ends its connection with that controller. \returns as revoked_until.
+  Result<std::chrono::system_clock::time_point> revoke_remote(const std::string& name);
 
   /// Returns the history of a group. kUnimplemented: an older controller, which supports only `default`.
   Result<std::vector<HistoryEntry>> history(const std::string& group = std::string(kDefaultGroup));

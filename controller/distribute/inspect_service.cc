@@ -175,17 +175,20 @@ class InspectService final : public Inspect::CallbackService {
       reply->set_certificate(std::move(pair->certificate));
       reply->set_key(std::move(pair->key));
       reply->set_authorities(roots);
+      reply->set_revoked_ms(revoked_ms(request->name()));
       hub_.log().info("a join file was created", {{"cluster", request->name()}, {"for", peer_address(*context)}});
       return {};
     });
   }
 
   grpc::ServerUnaryReactor* RevokeRemote(grpc::CallbackServerContext* context, const GetAgentRequest* request,
-                                         Done*) override {
+                                         RemoteRevoked* reply) override {
     return answer(context, [&]() -> Status {
       Status status = hub_.authority().revoke_remote(request->name());
-      if (status) hub_.log().info("a cluster is revoked", {{"cluster", request->name()}});
-      return status;
+      if (!status) return status;
+      hub_.log().info("a cluster is revoked", {{"cluster", request->name()}});
+      reply->set_revoked_ms(revoked_ms(request->name()));
+      return {};
     });
   }
 
@@ -231,6 +234,10 @@ class InspectService final : public Inspect::CallbackService {
   }
 
  private:
+  /// For other controllers of this cluster, which learn of it by the EdgeRemoteCluster.
+  std::uint64_t revoked_ms(const std::string& name) {
+    return static_cast<std::uint64_t>(to_milliseconds(hub_.authority().remote_revoked_until(name)));
+  }
   static std::string group_of(const std::string& asked) {
     return asked.empty() ? std::string(kDefaultGroup) : printable(asked, 253);
   }

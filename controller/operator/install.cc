@@ -107,6 +107,16 @@ std::string chart_crds() {
   return text;
 }
 
+/// Of what is given apart.
+void add_labels(std::vector<Json>& objects, std::string_view component, const std::string& name_space) {
+  for (Json& object : objects) {
+    Json& labels = object["metadata"]["labels"];
+    labels["app.kubernetes.io/component"] = component;
+    labels["app.kubernetes.io/part-of"] = "edge";
+    labels[std::string(kClusterNamespaceLabel)] = name_space;
+  }
+}
+
 std::string chart(std::string_view name, std::string_view description) {
   const Json object = {{"apiVersion", "v2"},         {"name", name},
                        {"description", description}, {"type", "application"},
@@ -130,6 +140,21 @@ std::string values_yaml() {
          "acme:\n"
          "  enabled: false\n"
          "  namespaces: []\n"
+         "# Federation: the controller may write the kinds that clusters share (docs/federation.md), in every "
+         "namespace or\n"
+         "# in those that are named. Where Secrets are shared it needs the right of acme, too.\n"
+         "federation:\n"
+         "  enabled: false\n"
+         "  namespaces: []\n"
+         "# Volume of what controllers share, which cluster.controller.stateClaim names (docs/clusters.md); no size: "
+         "none\n"
+         "# is made. Several replicas need ReadWriteMany.\n"
+         "state:\n"
+         "  size: ''\n"
+         "  accessMode: ReadWriteMany\n"
+         "  storageClassName: ''\n"
+         "# EdgeRemoteClusters by name, each with its spec: every field of docs/reference/EdgeRemoteCluster.md.\n"
+         "remoteClusters: {}\n"
          "# The spec of the EdgeCluster: every field of docs/reference/EdgeCluster.md. Empty: none is made.\n"
          "cluster:\n"
          "  version: " EDGE_VERSION
@@ -139,7 +164,15 @@ std::string values_yaml() {
          std::string(kRepository) + "\n";
 }
 
+Json namespaces_schema() {
+  return {{"type", "array"},
+          {"uniqueItems", true},
+          {"items", {{"type", "string"}, {"pattern", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}}}};
+}
+
 std::string values_schema() {
+  const auto* const remote =
+      std::ranges::find(schemas::kEdgeRemoteCluster.fields, "spec", &schemas::Field::name).base();
   const auto* const spec = std::ranges::find(schemas::kEdgeCluster.fields, "spec", &schemas::Field::name).base();
   Json cluster = schemas::object_schema(*spec->object, schemas::Dialect::kEditor);
   // Without a member it asks for none.
@@ -161,12 +194,22 @@ std::string values_schema() {
         {"acme",
          {{"type", "object"},
           {"additionalProperties", false},
+          {"properties", {{"enabled", {{"type", "boolean"}}}, {"namespaces", namespaces_schema()}}}}},
+        {"federation",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties", {{"enabled", {{"type", "boolean"}}}, {"namespaces", namespaces_schema()}}}}},
+        {"state",
+         {{"type", "object"},
+          {"additionalProperties", false},
           {"properties",
-           {{"enabled", {{"type", "boolean"}}},
-            {"namespaces",
-             {{"type", "array"},
-              {"uniqueItems", true},
-              {"items", {{"type", "string"}, {"pattern", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}}}}}}}}},
+           {{"size", {{"type", "string"}}},
+            {"accessMode", {{"enum", {"ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"}}}},
+            {"storageClassName", {{"type", "string"}}}}}}},
+        {"remoteClusters",
+         {{"type", "object"},
+          {"propertyNames", {{"pattern", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}}},
+          {"additionalProperties", schemas::object_schema(*remote->object, schemas::Dialect::kEditor)}}},
         {"cluster", {{"anyOf", Json::array({std::move(cluster), none})}}}}}};
   return indented_json(schema);
 }
@@ -193,6 +236,53 @@ std::string ordering_template() {
          documents({named.at(1)}) + "{{- end }}\n{{- else }}\n" + documents({wide.back()}) + "{{- end }}\n{{- end }}\n";
 }
 
+/// The right of that controller to write what is federated.
+std::string federation_template() {
+  const std::string space = "{{ $.Release.Namespace }}";
+  const std::string cluster = "{{ $.Release.Name }}";
+  const std::vector<Json> wide = federation_objects(space, cluster, {});
+  const std::vector<Json> named = federation_objects(space, cluster, {"{{ . }}"});
+  return std::string(kHead) + "{{- if .Values.federation.enabled }}\n" + documents({wide.front()}) +
+         "{{- range .Values.federation.namespaces }}\n" + documents({named.back()}) + "{{- else }}\n" +
+         documents({wide.back()}) + "{{- end }}\n{{- end }}\n";
+}
+
+constexpr std::string_view kRemoteTemplate = R"({{- range $name, $spec := .Values.remoteClusters }}
+---
+apiVersion: )" EDGE_API_GROUP R"(/v1alpha1
+kind: EdgeRemoteCluster
+metadata:
+  name: {{ $name | quote }}
+  namespace: {{ $.Release.Namespace | quote }}
+spec:
+{{ toYaml $spec | indent 2 }}
+{{- end }}
+)";
+
+/// What all controllers of the cluster share. It stays when the release goes.
+constexpr std::string_view kStateTemplate = R"({{- with .Values.state }}
+{{- if .size }}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: {{ required "cluster.controller.stateClaim names the claim of state" (dig "controller" "stateClaim" "" ($.Values.cluster | default dict)) | quote }}
+  namespace: {{ $.Release.Namespace | quote }}
+  annotations:
+    helm.sh/resource-policy: keep
+spec:
+  accessModes:
+  - {{ .accessMode | quote }}
+  {{- with .storageClassName }}
+  storageClassName: {{ . | quote }}
+  {{- end }}
+  resources:
+    requests:
+      storage: {{ .size | quote }}
+{{- end }}
+{{- end }}
+)";
+
 constexpr std::string_view kNotes = R"(The operator of {{ .Release.Name }} runs in {{ .Release.Namespace }}.
 {{- if .Values.cluster }}
 It installs the edge proxy {{ .Values.cluster.version }}. See it become Running:
@@ -212,23 +302,29 @@ The administrator's file for edgectl, and what edgectl says of the installation:
 
 std::vector<Json> ordering_objects(const std::string& name_space, const std::string& cluster,
                                    const std::vector<std::string>& namespaces) {
-  const controller::OrderingPlace place{
+  const controller::RolePlace place{
       .role = "edge-acme:" + name_space, .service_account = cluster + "-controller", .name_space = name_space};
   std::vector<Json> objects = {controller::ordering_role(place)};
-  for (const std::string& one : namespaces) objects.push_back(controller::ordering_binding_in(place, one));
+  for (const std::string& one : namespaces) objects.push_back(controller::role_binding_in(place, one));
   if (namespaces.empty()) {
-    objects.push_back(controller::ordering_binding(place));
+    objects.push_back(controller::role_binding(place));
   } else if (std::ranges::find(namespaces, name_space) == namespaces.end()) {
     // In the Lease's namespace controllers that do not lead keep a Secret, by which the leader knows them (decision
     // 0431).
-    objects.push_back(controller::ordering_binding_in(place, name_space));
+    objects.push_back(controller::role_binding_in(place, name_space));
   }
-  for (Json& object : objects) {
-    Json& labels = object["metadata"]["labels"];
-    labels["app.kubernetes.io/component"] = kOrderingComponent;
-    labels["app.kubernetes.io/part-of"] = "edge";
-    labels[std::string(kClusterNamespaceLabel)] = name_space;
-  }
+  add_labels(objects, kOrderingComponent, name_space);
+  return objects;
+}
+
+std::vector<Json> federation_objects(const std::string& name_space, const std::string& cluster,
+                                     const std::vector<std::string>& namespaces) {
+  const controller::RolePlace place{
+      .role = "edge-federation:" + name_space, .service_account = cluster + "-controller", .name_space = name_space};
+  std::vector<Json> objects = {controller::federation_role(place)};
+  for (const std::string& one : namespaces) objects.push_back(controller::role_binding_in(place, one));
+  if (namespaces.empty()) objects.push_back(controller::role_binding(place));
+  add_labels(objects, kFederationComponent, name_space);
   return objects;
 }
 
@@ -274,6 +370,9 @@ std::vector<std::pair<std::string, std::string>> deploy_files() {
       {edge + "values.schema.json", values_schema()},
       {edge + "templates/operator.yaml", std::string(kHead) + documents(operator_objects(in_chart))},
       {edge + "templates/acme.yaml", ordering_template()},
+      {edge + "templates/federation.yaml", federation_template()},
+      {edge + "templates/remote-clusters.yaml", std::string(kHead) + std::string(kRemoteTemplate)},
+      {edge + "templates/state.yaml", std::string(kHead) + std::string(kStateTemplate)},
       {edge + "templates/cluster.yaml", std::string(kClusterTemplate)},
       {edge + "templates/NOTES.txt", std::string(kNotes)}};
   for (auto& file : relay_chart::files()) files.push_back(std::move(file));

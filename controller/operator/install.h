@@ -20,8 +20,9 @@ struct OperatorPlace {
   std::string upgrade_definitions = "true";
 };
 
-/// Labels of what gives the right to order certificates.
+/// Labels of what gives the right to order certificates, and to write what is federated.
 inline constexpr std::string_view kOrderingComponent = "acme";
+inline constexpr std::string_view kFederationComponent = "federation";
 inline constexpr std::string_view kClusterNamespaceLabel = EDGE_API_GROUP "/cluster-namespace";
 
 /// The right of an EdgeCluster's controller to order certificates: a ClusterRole, and what binds it, in every namespace
@@ -29,6 +30,10 @@ inline constexpr std::string_view kClusterNamespaceLabel = EDGE_API_GROUP "/clus
 /// neither has that right nor gives it: who installs it does. Decision 0411.
 std::vector<nlohmann::ordered_json> ordering_objects(const std::string& name_space, const std::string& cluster,
                                                      const std::vector<std::string>& namespaces);
+
+/// The right of its controller to write what other clusters share, likewise; `namespaces` empty: in every namespace.
+std::vector<nlohmann::ordered_json> federation_objects(const std::string& name_space, const std::string& cluster,
+                                                       const std::vector<std::string>& namespaces);
 
 /// ServiceAccount, rights and Deployment of the operator, in this order.
 std::vector<nlohmann::ordered_json> operator_objects(const OperatorPlace& place);

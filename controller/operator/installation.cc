@@ -191,6 +191,18 @@ Result<std::chrono::nanoseconds> duration(const json& part, const char* field, c
   return fault(path + "." + field, text, "a duration of at most 24h");
 }
 
+Status check_hub(const json& controller) {
+  const json& hub = member_in(controller, "hub");
+  if (!hub.is_object()) return {};
+  if (text_in(member_in(hub, "joinSecretRef"), "name").empty()) {
+    return Error{ErrorCode::kInvalidArgument, "spec.controller.hub.joinSecretRef is required: it names a Secret"};
+  }
+  if (!text_in(controller, "stateClaim").empty()) return {};
+  return Error{ErrorCode::kInvalidArgument,
+               "spec.controller.stateClaim is required with spec.controller.hub: a pod that begins anew has nothing to "
+               "come back to the hub with"};
+}
+
 /// Of a dashboard that runs. What it could not hold to is refused, as people would rely on it.
 Status check_web(const json& web) {
   const json& enabled = member_in(web, "enabled");
@@ -221,6 +233,7 @@ Status check(const json& spec) {
     if (Status status = check_affinity(member_in(spec, name), path); !status) return status;
     if (Status status = check_variables(member_in(spec, name), path); !status) return status;
   }
+  if (Status status = check_hub(member_in(spec, "controller")); !status) return status;
   if (Status status = check_web(member_in(spec, "web")); !status) return status;
   return check_ports(spec);
 }

@@ -91,6 +91,17 @@ TEST(Installation, RefusesADashboardThatCouldNotHoldToItsLogin) {
   EXPECT_EQ(fault_of("/spec/web", web), "");
 }
 
+TEST(Installation, RefusesAHubThatNoPodCouldComeBackTo) {
+  json controller = json::parse(R"({"stateClaim": "state", "hub": {"joinSecretRef": {"name": "join"}}})");
+  EXPECT_EQ(fault_of("/spec/controller", controller), "");
+  controller.erase("stateClaim");
+  EXPECT_THAT(fault_of("/spec/controller", controller), StartsWith("spec.controller.stateClaim"));
+  controller = json::parse(R"({"stateClaim": "state", "hub": {"reads": "all"}})");
+  EXPECT_THAT(fault_of("/spec/controller", controller), HasSubstr("reads"));
+  controller = json::parse(R"({"stateClaim": "state", "hub": {}})");
+  EXPECT_THAT(fault_of("/spec/controller", controller), StartsWith("spec.controller.hub.joinSecretRef"));
+}
+
 TEST(Installation, TakesNothingOfAnotherTypeForAValue) {
   EXPECT_EQ(fault_of("/spec/agents", json::array({1})), "");
   EXPECT_EQ(fault_of("/spec/controller", "x"), "");

@@ -101,6 +101,45 @@ Json secret_volume(const std::string& name, const std::string& secret, const std
   return {{"name", name}, {"secret", {{"secretName", secret}, {"defaultMode", 0440}, {"items", std::move(items)}}}};
 }
 
+/// What connects the controller with a hub, and what it exchanges with it.
+Json hub_arguments(const Json& hub) {
+  Json arguments = {"--hub-join", "/etc/edge/hub/join", "--hub-reads", hub.value("reads", "config")};
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (value.empty()) return;
+    arguments.push_back(flag);
+    arguments.push_back(value);
+  };
+  const auto words = [](const Json& list) {
+    std::string text;
+    for (const Json& one : list) text += (text.empty() ? "" : ",") + one.get<std::string>();
+    return text;
+  };
+  add("--hub", hub.value("address", ""));
+  const Json federation = hub.value("federation", Json::object());
+  add("--hub-federation", words(federation.value("kinds", Json::array())));
+  add("--hub-federation-namespaces", words(federation.value("namespaces", Json::array())));
+  return arguments;
+}
+
+/// The volume of what belongs to the cluster and not to one pod, and the file of the hub.
+void add_cluster_state(const Json& part, Json& pod) {
+  Json& controller = pod["containers"][0];
+  if (const std::string claim = part.value("stateClaim", ""); !claim.empty()) {
+    // Below the volume's root, which a kubelet opens to the group.
+    for (const char* word : {"--shared-dir", "/var/lib/edge-cluster/state"}) controller["args"].push_back(word);
+    controller["volumeMounts"].push_back({{"name", "cluster-state"}, {"mountPath", "/var/lib/edge-cluster"}});
+    pod["volumes"].push_back({{"name", "cluster-state"}, {"persistentVolumeClaim", {{"claimName", claim}}}});
+    // Not what is in it at each mount: keys and state are the user's alone, and are refused otherwise.
+    pod["securityContext"]["fsGroupChangePolicy"] = "OnRootMismatch";
+  }
+  const Json hub = part.value("hub", Json::object());
+  if (hub.empty()) return;
+  for (const Json& word : hub_arguments(hub)) controller["args"].push_back(word);
+  controller["volumeMounts"].push_back({{"name", "hub"}, {"mountPath", "/etc/edge/hub"}, {"readOnly", true}});
+  pod["volumes"].push_back(
+      secret_volume("hub", hub.value("joinSecretRef", Json::object()).value("name", ""), {"join"}));
+}
+
 std::string log_level(const Installation& installation) { return text_in(parse_json(installation.spec), "logLevel"); }
 
 }  // namespace
@@ -149,6 +188,7 @@ Json controller_pod(const Installation& installation) {
   if (Json constraints = spread_of(part, labels); !constraints.empty()) {
     pod["topologySpreadConstraints"] = std::move(constraints);
   }
+  add_cluster_state(part, pod);
   place(installation, part, pod);
   return pod;
 }

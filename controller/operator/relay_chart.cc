@@ -72,6 +72,8 @@ Json stateful_set() {
                 {"runAsUser", kUser},
                 {"runAsGroup", kUser},
                 {"fsGroup", kUser},
+                // Not what is in it at each mount: keys are the user's alone, and are refused otherwise.
+                {"fsGroupChangePolicy", "OnRootMismatch"},
                 {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
               {"containers", Json::array({container()})},
               {"volumes", Json::array({{{"name", "hub"},

@@ -38,6 +38,12 @@ Json labels(const Installation& installation, const std::string& component) {
   return all;
 }
 
+/// A volume that one node alone mounts is free for the next pod once the last one is gone. Agents serve on meanwhile.
+Json controller_strategy(const Json& part) {
+  if (part.contains("stateClaim") && part["replicas"] == 1) return {{"type", "Recreate"}};
+  return {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", 1}, {"maxUnavailable", 0}}}};
+}
+
 class Renderer {
  public:
   Renderer(const Installation& installation, const Identity& identity)
@@ -161,7 +167,7 @@ class Renderer {
           {{"replicas", part["replicas"]},
            {"revisionHistoryLimit", 3},
            {"selector", {{"matchLabels", selector(installation_, "controller")}}},
-           {"strategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", 1}, {"maxUnavailable", 0}}}}},
+           {"strategy", controller_strategy(part)},
            {"template", std::move(pods)}}}},
         hash);
   }

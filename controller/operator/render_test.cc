@@ -142,6 +142,36 @@ TEST(Render, HasADashboardWhereItIsWanted) {
   EXPECT_FALSE(object_of(cluster, "Service", "production-web").is_null());
 }
 
+TEST(Render, GivesControllersWhatTheyShare) {
+  using testing::HasSubstr;
+  using testing::Not;
+  json cluster = edge_cluster();
+  json deployment = object_of(cluster, "Deployment", "production-controller");
+  EXPECT_THAT(arguments_of(deployment), Not(HasSubstr("--shared-dir")));
+  EXPECT_EQ(deployment["spec"]["strategy"]["type"], "RollingUpdate");
+  cluster["spec"]["controller"]["stateClaim"] = "state";
+  deployment = object_of(cluster, "Deployment", "production-controller");
+  // The volume may be one that a single node mounts.
+  EXPECT_EQ(deployment["spec"]["strategy"], json({{"type", "Recreate"}}));
+  EXPECT_THAT(arguments_of(deployment), HasSubstr("--shared-dir /var/lib/edge-cluster/state "));
+  EXPECT_THAT(arguments_of(deployment), Not(HasSubstr("--hub")));
+  const json pod = deployment["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["securityContext"]["fsGroupChangePolicy"], "OnRootMismatch");
+  EXPECT_THAT(
+      pod["volumes"],
+      testing::Contains(json({{"name", "cluster-state"}, {"persistentVolumeClaim", {{"claimName", "state"}}}})));
+  cluster["spec"]["controller"]["replicas"] = 2;
+  EXPECT_EQ(object_of(cluster, "Deployment", "production-controller")["spec"]["strategy"]["type"], "RollingUpdate");
+  cluster["spec"]["controller"]["hub"] =
+      json::parse(R"({"joinSecretRef": {"name": "join"}, "address": "hub.example:9090",
+    "federation": {"kinds": ["ProxyRoute", "ProxyBackend"], "namespaces": ["shop"]}, "reads": "traces"})");
+  deployment = object_of(cluster, "Deployment", "production-controller");
+  EXPECT_THAT(arguments_of(deployment),
+              HasSubstr("--hub-join /etc/edge/hub/join --hub-reads traces --hub hub.example:9090 "
+                        "--hub-federation ProxyRoute,ProxyBackend --hub-federation-namespaces shop "));
+  EXPECT_THAT(deployment.dump(), HasSubstr("\"secretName\":\"join\""));
+}
+
 TEST(Access, OfADashboardReadsAlone) {
   for (const auto& rule : web_rules()) {
     EXPECT_EQ(rule["verbs"], (nlohmann::ordered_json{"get", "list", "watch"}));

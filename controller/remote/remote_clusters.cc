@@ -34,6 +34,11 @@ std::chrono::milliseconds duration_in(const nlohmann::json& object, const char* 
   return read ? std::chrono::duration_cast<std::chrono::milliseconds>(*read) : std::chrono::milliseconds(0);
 }
 
+/// The epoch: none, or no time.
+WallTime time_in(const nlohmann::json& object, const char* name) {
+  return WallTime(std::chrono::seconds(parse_timestamp(text_in(object, name)).value_or(0)));
+}
+
 std::vector<std::string> groups_in(const nlohmann::json& spec) {
   std::vector<std::string> groups;
   for (const nlohmann::json& group : list_in(spec, "agentGroups")) {
@@ -61,7 +66,8 @@ RemoteSpec read_remote_spec(std::string_view document) {
           .created = text_in(member_in(object, "metadata"), "creationTimestamp"),
           .agent_groups = groups_in(spec),
           .region = text_in(spec, "region"),
-          .export_namespaces = namespaces_in(spec)};
+          .export_namespaces = namespaces_in(spec),
+          .revoked_before = time_in(member_in(spec, "tls"), "revokedBefore")};
 }
 
 RemoteClusters::RemoteClusters(RemoteClustersOptions options) : options_(std::move(options)) {}
@@ -109,6 +115,7 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
       said = Said{entry.connection,
                   {Hello{.cluster_uid = options_.cluster_uid, .version = options_.version, .heartbeat = heartbeat}}};
     }
+    if (synced_) learn_revoked(name, entry);
     changed = refresh(name, entry);
     if (options_.traffic != nullptr) need_thread();
   }
@@ -142,8 +149,18 @@ void RemoteClusters::synced() {
   {
     const std::lock_guard lock(mutex_);
     synced_ = true;
+    for (const auto& [name, entry] : entries_) learn_revoked(name, entry);
   }
   tell_traffic();
+}
+
+/// Of the object that holds the name: whoever may write another one has no say in it. So not before all are known.
+void RemoteClusters::learn_revoked(const std::string& name, const Entry& entry) const {
+  const WallTime until = holder_of(entry).second.revoked_before;
+  if (authority_ == nullptr || until == WallTime()) return;
+  if (Status status = authority_->revoke_remote_until(name, until); !status) {
+    options_.log.error("that a cluster is revoked cannot be kept: " + status.error().text, {{"cluster", name}});
+  }
 }
 
 /// Which clusters may call which, from their objects and what was revoked. Not before all are known: what was kept of
@@ -151,6 +168,11 @@ void RemoteClusters::synced() {
 void RemoteClusters::tell_traffic() {
   if (options_.traffic == nullptr || authority_ == nullptr) return;
   const std::lock_guard turn(traffic_turn_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!synced_ || stopping_) return;
+  }
+  if (options_.shares_traffic && options_.leads && !options_.leads()) return options_.traffic->follow();
   std::map<std::string, TrafficTerms> terms;
   {
     const std::lock_guard lock(mutex_);
@@ -244,7 +266,7 @@ Result<Hello> RemoteClusters::enter(const std::shared_ptr<Connection>& guest, co
     const std::lock_guard lock(mutex_);
     std::erase_if(guests_, [&](const Guest& one) { return one.connection.lock() == guest; });
     const auto found = entries_.find(name);
-    if (stopping_ || (!synced_ && found == entries_.end())) {
+    if (stopping_ || !synced_) {
       return Error{ErrorCode::kUnavailable, "the hub does not know its clusters yet; try again"};
     }
     if (found == entries_.end()) {

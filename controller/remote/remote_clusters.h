@@ -39,6 +39,7 @@ struct RemoteSpec {
   std::string region{};
   /// Namespaces whose exported services are passed on to other clusters; `*`: all.
   std::vector<std::string> export_namespaces{};
+  WallTime revoked_before{};  ///< certificates that were issued until then are refused
   friend bool operator==(const RemoteSpec&, const RemoteSpec&) = default;
 };
 /// `document`: the object as JSON.
@@ -78,6 +79,7 @@ struct RemoteClustersOptions {
   std::function<bool()> leads{};
   /// What is told of services between clusters; null: nothing. Must outlive the clusters.
   Traffic* traffic = nullptr;
+  bool shares_traffic = false;  ///< TrafficOptions::shared
   Logger log{};
   std::function<WallTime()> clock{};    ///< null: the system's
   std::function<net::Time()> steady{};  ///< null: the system's, and a thread that looks at it
@@ -183,6 +185,8 @@ class RemoteClusters {
   Report own_report() const;
   Entry* entry_of(const Connection& connection);
   void refuse(const std::string& name, Entry& entry, const Error& why);
+  /// What another controller of this cluster has revoked.
+  void learn_revoked(const std::string& name, const Entry& entry) const;
   void add_news(const std::string& name, Entry& entry, std::vector<Word>& words) const;
   void tell_traffic();
   void take_exports(const Connection& connection, const Exports& exports);

@@ -82,6 +82,7 @@ struct Spoke::Impl {
   std::string path() const { return options.data_dir + "/" + options.file; }
 
   Status load();
+  void load_again();
   Result<bool> take_join_file();
   Status keep() const;
   bool is_due() const;
@@ -130,6 +131,7 @@ Status Spoke::Impl::load() {
     auto read = read_remote_identity(*kept);
     if (!read) return Error{read.error().code, path() + ": " + read.error().text};
     identity = std::move(*read);
+    is_first = false;
     if (!options.hub.empty()) identity.hub = options.hub;
     facts.was_connected = true;
   } else if (kept.error().code != ErrorCode::kNotFound) {
@@ -143,6 +145,19 @@ Status Spoke::Impl::load() {
     return Error{ErrorCode::kFailedPrecondition, "--hub needs --hub-join FILE, as edgectl cluster add writes it"};
   }
   return {};
+}
+
+/// Another controller that led until now may have renewed the certificate in the same directory. The one before is
+/// refused as soon as the hub has seen the renewed one.
+void Spoke::Impl::load_again() {
+  const std::lock_guard lock(mutex);
+  RemoteIdentity before = identity;
+  const bool was_first = is_first;
+  if (Status status = load(); !status) {
+    options.log.warn(status.error().text);
+    identity = std::move(before);
+    is_first = was_first;
+  }
 }
 
 Status Spoke::Impl::keep() const {
@@ -416,10 +431,15 @@ void Spoke::Impl::note(const Error& why) {
 
 void Spoke::Impl::run() {
   kube::Backoff backoff(kFirstPause, kLongestPause, {});
+  bool led = true;  // as `start` has just read what there is
   for (;;) {
     if (stopped()) return;
     net::Duration pause = kLookForLead;
-    if (!options.leads || options.leads()) {
+    const bool leads = !options.leads || options.leads();
+    if (leads && !led) load_again();
+    if (!leads && options.traffic != nullptr) options.traffic->follow();
+    led = leads;
+    if (leads) {
       show();
       const net::Time began = now();
       const Status status = session();

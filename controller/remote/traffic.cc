@@ -1,5 +1,7 @@
 #include "controller/remote/traffic.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -66,6 +68,13 @@ std::string_view namespace_of(std::string_view service) {
   return service.substr(begin + 1, service.find('/', begin + 1) - begin - 1);
 }
 
+/// Of none: nothing.
+FileStamp stamp_of(const std::string& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) return {};
+  return {static_cast<std::uint64_t>(facts.st_ino), facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
+}
+
 }  // namespace
 
 Exports allowed(const Exports& exports, const std::vector<std::string>& namespaces) {
@@ -78,7 +87,7 @@ Exports allowed(const Exports& exports, const std::vector<std::string>& namespac
   return left;
 }
 
-Traffic::Traffic(TrafficOptions options) : options_(std::move(options)) { load(); }
+Traffic::Traffic(TrafficOptions options) : options_(std::move(options)), follows_(options_.shared) { load(); }
 
 void Traffic::begin() { publish(std::unique_lock(mutex_)); }
 
@@ -141,6 +150,7 @@ void Traffic::make_own(Authority& authority) {
 
 void Traffic::set_clusters(std::map<std::string, TrafficTerms> clusters, Authority& authority) {
   std::unique_lock lock(mutex_);
+  follows_ = false;
   clusters.erase(std::string(program::kHubCluster));
   const bool was_hub = !terms_.empty();
   terms_ = std::move(clusters);
@@ -227,6 +237,7 @@ void Traffic::trust(const std::string& hub, const std::string& authorities) {
 
 void Traffic::begin_news(const std::string& hub) {
   const std::lock_guard lock(mutex_);
+  follows_ = false;
   if (!is_of(hub)) return;
   for (auto& [name, known] : known_) known.told = false;
 }
@@ -292,12 +303,24 @@ std::string Traffic::text() const {
 }
 
 void Traffic::load() {
-  const auto read = read_file(options_.file, kMaxKeptBytes);
-  if (!read) {
-    if (read.error().code != ErrorCode::kNotFound) options_.log.warn(read.error().text);
-    return;
-  }
-  const json root = parse_json(*read);
+  stamp_ = stamp_of(options_.file);
+  auto read = read_file(options_.file, kMaxKeptBytes);
+  if (read) return take_kept(std::move(*read));
+  if (read.error().code != ErrorCode::kNotFound) options_.log.warn(read.error().text);
+}
+
+void Traffic::follow() {
+  if (!options_.shared) return;
+  std::unique_lock lock(mutex_);
+  follows_ = true;
+  if (stamp_of(options_.file) == stamp_) return;
+  load();
+  publish(std::move(lock));
+}
+
+void Traffic::take_kept(std::string text) {
+  if (text == kept_) return;
+  const json root = parse_json(text);
   const json& identity = member_in(root, "identity");
   identity_ = {.cluster = text_in(identity, "cluster"),
                .certificate = text_in(identity, "certificate"),
@@ -307,6 +330,8 @@ void Traffic::load() {
                .joined_with = text_in(identity, "joinedWith"),
                .from = time_of(integer_in(identity, "from")),
                .until = time_of(integer_in(identity, "until"))};
+  known_.clear();
+  said_.clear();
   for (const json& one : list_in(root, "clusters")) {
     ClusterNews news = news_in(one);
     std::string cluster = news.cluster;
@@ -316,17 +341,18 @@ void Traffic::load() {
   if (said.is_object()) {
     for (const auto& [name, exports] : said.items()) said_[name] = exports_in(exports);
   }
-  kept_ = *read;
+  kept_ = std::move(text);
 }
 
 void Traffic::publish(std::unique_lock<std::mutex> lock) {
   const std::unique_lock<std::mutex> held = std::move(lock);
   std::string text = this->text();
-  if (text != kept_) {
+  if (text != kept_ && !follows_) {
     if (Status status = write_file(options_.file, std::string_view(text), FileAccess::kOwnerOnly); !status) {
       options_.log.warn("what is known of other clusters is not kept: " + status.error().text);
     } else {
       kept_ = std::move(text);
+      stamp_ = stamp_of(options_.file);
     }
   }
   std::string next = directory();

@@ -49,10 +49,19 @@ struct TrafficIdentity {
 
 struct TrafficOptions {
   std::string file;
+  /// Several controllers of this cluster have the file: who leads writes it, the others `follow` it.
+  bool shared = false;
   /// Called with the new directory (traffic.cc), under a lock: queue it, do not call back.
   std::function<void(std::string directory)> changed{};
   Logger log{};
   std::function<WallTime()> clock{};  ///< null: the system's
+};
+
+/// Tells whether a file is the one that was read.
+struct FileStamp {
+  std::uint64_t inode = 0;
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
 /// Where a connection to a spoke stands in what it is told.
@@ -71,6 +80,9 @@ class Traffic {
   /// Of this cluster.
   void set_own(Exports exports);
   Exports own() const;
+  /// Of a controller that does not lead: takes what the one that leads has kept, and writes nothing from now on, until
+  /// it talks with other clusters itself. To be called now and then; nothing where the file is not shared.
+  void follow();
 
   // ---- The hub ----
   /// All clusters of this hub, by name. An identity of the hub's own is made by `authority` when there are some.
@@ -109,6 +121,7 @@ class Traffic {
   std::string directory() const;
   std::string text() const;
   void load();
+  void take_kept(std::string text);
 
   const TrafficOptions options_;
   mutable std::mutex mutex_;  ///< guards what follows
@@ -119,6 +132,8 @@ class Traffic {
   std::map<std::string, Known> known_;         ///< every other cluster, and for others' news this one
   std::uint64_t version_ = 0;
   std::string kept_{};       ///< text of the file
+  FileStamp stamp_{};        ///< of the file when it was read
+  bool follows_ = false;     ///< another controller writes the file
   std::string published_{};  ///< the last directory
 };
 

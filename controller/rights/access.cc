@@ -151,16 +151,23 @@ OrderedJson rules_json(const std::vector<AccessRule>& rules) {
   return made;
 }
 
-OrderedJson ordering_role(const OrderingPlace& place) {
+namespace {
+
+OrderedJson role_with(const RolePlace& place, const std::vector<AccessRule>& rules) {
   OrderedJson object;
   object["apiVersion"] = kRbacVersion;
   object["kind"] = "ClusterRole";
   object["metadata"]["name"] = place.role;
-  object["rules"] = rules_json(ordering_access());
+  object["rules"] = rules_json(rules);
   return object;
 }
 
-OrderedJson ordering_binding(const OrderingPlace& place) {
+}  // namespace
+
+OrderedJson ordering_role(const RolePlace& place) { return role_with(place, ordering_access()); }
+OrderedJson federation_role(const RolePlace& place) { return role_with(place, federation_access()); }
+
+OrderedJson role_binding(const RolePlace& place) {
   OrderedJson object;
   object["apiVersion"] = kRbacVersion;
   object["kind"] = "ClusterRoleBinding";
@@ -171,15 +178,15 @@ OrderedJson ordering_binding(const OrderingPlace& place) {
   return object;
 }
 
-OrderedJson ordering_binding_in(const OrderingPlace& place, const std::string& name_space) {
-  OrderedJson object = ordering_binding(place);
+OrderedJson role_binding_in(const RolePlace& place, const std::string& name_space) {
+  OrderedJson object = role_binding(place);
   object["kind"] = "RoleBinding";
   object["metadata"]["namespace"] = name_space;
   return object;
 }
 
 std::string ordering_manifest() {
-  const OrderingPlace place{
+  const RolePlace place{
       .role = std::string(kName) + "-acme", .service_account = kName, .name_space = kube::ElectorOptions{}.name_space};
   return "# For automatic certificates: edge-controller may write Secrets of every namespace. To limit it to some, "
          "bind\n"
@@ -187,7 +194,7 @@ std::string ordering_manifest() {
          place.name_space +
          ", where\n"
          "# controllers that do not lead keep a Secret, by which the leader knows them.\n---\n" +
-         schemas::yaml_text(ordering_role(place)) + "---\n" + schemas::yaml_text(ordering_binding(place));
+         schemas::yaml_text(ordering_role(place)) + "---\n" + schemas::yaml_text(role_binding(place));
 }
 
 std::string access_manifest() {

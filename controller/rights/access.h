@@ -34,16 +34,17 @@ std::vector<AccessRule> lease_access();
 /// Decision 0411.
 std::vector<AccessRule> ordering_access();
 
-/// Whose right it is to order certificates. In a chart each is an expression that Helm fills in.
-struct OrderingPlace {
+/// Whose a right is that is given apart. In a chart each is an expression that Helm fills in.
+struct RolePlace {
   std::string role;  ///< name of the ClusterRole
   std::string service_account;
   std::string name_space;  ///< of the service account
 };
-/// A ClusterRole with ordering_access(), and what binds it: in every namespace, or in `namespaces` alone.
-nlohmann::ordered_json ordering_role(const OrderingPlace& place);
-nlohmann::ordered_json ordering_binding(const OrderingPlace& place);
-nlohmann::ordered_json ordering_binding_in(const OrderingPlace& place, const std::string& name_space);
+/// A ClusterRole with ordering_access() or federation_access(), and what binds it: in every namespace, or in one.
+nlohmann::ordered_json ordering_role(const RolePlace& place);
+nlohmann::ordered_json federation_role(const RolePlace& place);
+nlohmann::ordered_json role_binding(const RolePlace& place);
+nlohmann::ordered_json role_binding_in(const RolePlace& place, const std::string& name_space);
 
 /// For federation, in addition: what it writes of the product's own kinds that it may share. Where
 /// Secrets are shared, it takes ordering_access(), too.

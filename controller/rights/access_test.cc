@@ -53,13 +53,13 @@ TEST(Access, WritesSecretsWhereCertificatesAreOrderedAlone) {
   }
   ASSERT_EQ(ordering_access().size(), 1U);
   EXPECT_EQ(ordering_access().front().resources, std::vector<std::string>{"secrets"});
-  const OrderingPlace place{.role = "edge-acme", .service_account = "main-controller", .name_space = "edge"};
+  const RolePlace place{.role = "edge-acme", .service_account = "main-controller", .name_space = "edge"};
   const auto role = ordering_role(place);
   EXPECT_EQ(role["rules"], rules_json(ordering_access()));
-  const auto wide = ordering_binding(place);
+  const auto wide = role_binding(place);
   EXPECT_EQ(wide["kind"], "ClusterRoleBinding");
   EXPECT_FALSE(wide["metadata"].contains("namespace"));
-  const auto in_shop = ordering_binding_in(place, "shop");
+  const auto in_shop = role_binding_in(place, "shop");
   EXPECT_EQ(in_shop["kind"], "RoleBinding");
   EXPECT_EQ(in_shop["metadata"]["namespace"], "shop");
   for (const auto& binding : {wide, in_shop}) {

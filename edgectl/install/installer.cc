@@ -7,6 +7,7 @@
 
 #include "base/text/json.h"
 #include "cli/terminal.h"
+#include "controller/operator/install.h"
 #include "edgectl/install/examine.h"
 #include "edgectl/install/version.h"
 #include "edgectl/resources/output.h"
@@ -109,14 +110,24 @@ int Installer::apply(const std::vector<Planned>& objects) {
 }
 
 int Installer::remove_other_bindings(const std::vector<Planned>& objects) {
-  kube::ListOptions ordering;
-  ordering.label_selector = ordering_selector(options_.name_space);
+  const std::pair<bool, std::string_view> rights[] = {{options_.acme, cluster_operator::kOrderingComponent},
+                                                      {options_.federation, cluster_operator::kFederationComponent}};
+  for (const auto& [given, component] : rights) {
+    if (!given) continue;
+    if (const int exit = remove_other_bindings(component, objects); exit != cli::kExitOk) return exit;
+  }
+  return cli::kExitOk;
+}
+
+int Installer::remove_other_bindings(std::string_view component, const std::vector<Planned>& objects) {
+  kube::ListOptions given;
+  given.label_selector = rights_selector(component, options_.name_space);
   const std::string group = "rbac.authorization.k8s.io";
   const kube::Resource kinds[] = {
       {.group = group, .version = "v1", .plural = "rolebindings", .kind = "RoleBinding", .namespaced = true},
       {.group = group, .version = "v1", .plural = "clusterrolebindings", .kind = "ClusterRoleBinding"}};
   for (const kube::Resource& kind : kinds) {
-    const auto list = cluster_.api().list_all(kind, ordering);
+    const auto list = cluster_.api().list_all(kind, given);
     if (!list.ok()) return tell(command_, list.failure, kind.plural);
     for (const kube::Object& live : list.list.items) {
       const bool planned = std::ranges::any_of(objects, [&](const Planned& object) {

@@ -30,7 +30,7 @@ class Installer {
 
   /// Applies all of them, in their order; prints a line for each. An EdgeCluster that is there stays as it is.
   int apply(const std::vector<Planned>& objects);
-  /// Deletes what binds the right to order certificates and is not planned, as after other namespaces were named.
+  /// Deletes what binds a right that the options give and is not planned, as after other namespaces were named.
   int remove_other_bindings(const std::vector<Planned>& objects);
   /// Waits until the operator's Deployment runs what was applied.
   int wait_for_operator();
@@ -40,6 +40,7 @@ class Installer {
   int wait_for_clusters();
 
  private:
+  int remove_other_bindings(std::string_view component, const std::vector<Planned>& objects);
   int apply(const Planned& object);
   int refused(const Planned& object, const kube::Failure& failure);
   int wait_for_definitions(const std::vector<Planned>& objects);

@@ -109,8 +109,8 @@ Result<Planned> edge_cluster(const InstallOptions& options) {
 
 }  // namespace
 
-std::string ordering_selector(const std::string& name_space) {
-  return "app.kubernetes.io/component=" + std::string(cluster_operator::kOrderingComponent) + "," +
+std::string rights_selector(std::string_view component, const std::string& name_space) {
+  return "app.kubernetes.io/component=" + std::string(component) + "," +
          std::string(cluster_operator::kClusterNamespaceLabel) + "=" + name_space;
 }
 
@@ -140,6 +140,16 @@ Result<std::vector<Planned>> plan(const InstallOptions& options) {
     const std::string& cluster = options.cluster;
     for (const OrderedJson& object :
          cluster_operator::ordering_objects(options.name_space, cluster, options.acme_namespaces)) {
+      all.push_back(planned(Part::kOperator, object));
+    }
+  }
+  if (options.federation) {
+    for (const std::string& one : options.federation_namespaces) {
+      if (is_namespace(one)) continue;
+      return Error{ErrorCode::kInvalidArgument, "`--federation-namespace` takes no `" + one + "`"};
+    }
+    for (const OrderedJson& object :
+         cluster_operator::federation_objects(options.name_space, options.cluster, options.federation_namespaces)) {
       all.push_back(planned(Part::kOperator, object));
     }
   }

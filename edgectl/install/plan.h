@@ -37,10 +37,13 @@ struct InstallOptions {
   /// and its own.
   bool acme = false;
   std::vector<std::string> acme_namespaces{};
+  /// The same for writing what other clusters share.
+  bool federation = false;
+  std::vector<std::string> federation_namespaces{};
 };
 
-/// Labels of all that gives the right to order certificates to controllers of the namespace.
-std::string ordering_selector(const std::string& name_space);
+/// Labels of all that gives the right of a component to controllers of the namespace (controller/operator/install.h).
+std::string rights_selector(std::string_view component, const std::string& name_space);
 
 /// Returns all objects, in the order in which they are applied. kInvalidArgument names the flag or field at fault.
 Result<std::vector<Planned>> plan(const InstallOptions& options);

@@ -74,6 +74,27 @@ TEST(Plan, GivesTheRightToOrderCertificatesWhereItIsChosen) {
   EXPECT_THAT(fault_of(with), HasSubstr("--acme-namespace"));
 }
 
+/// Nor is the right to write what others share given unless it is asked for.
+TEST(Plan, GivesTheRightToFederateWhereItIsAskedFor) {
+  const auto bound = [](const InstallOptions& with) {
+    std::vector<std::string> made;
+    const auto objects = plan(with);
+    if (!objects) return std::vector<std::string>{objects.error().text};
+    for (const Planned& object : *objects) {
+      if (object.name == "edge-federation:edge") made.push_back(object.kind + " " + object.name_space);
+    }
+    return made;
+  };
+  InstallOptions with = options();
+  EXPECT_THAT(bound(with), testing::IsEmpty());
+  with.federation = true;
+  EXPECT_THAT(bound(with), testing::ElementsAre("ClusterRole ", "ClusterRoleBinding "));
+  with.federation_namespaces = {"shop", "blog"};
+  EXPECT_THAT(bound(with), testing::ElementsAre("ClusterRole ", "RoleBinding shop", "RoleBinding blog"));
+  with.federation_namespaces = {"Shop"};
+  EXPECT_THAT(fault_of(with), HasSubstr("--federation-namespace"));
+}
+
 TEST(Plan, HasDefinitionsThenTheNamespaceThenTheOperatorThenTheCluster) {
   const auto objects = plan(options());
   ASSERT_TRUE(objects) << objects.error().text;

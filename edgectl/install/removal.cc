@@ -144,11 +144,14 @@ int Removal::remove_cluster_wide() {
   for (const char* kind : {"ClusterRoleBinding", "ClusterRole"}) {
     if (const int exit = remove_all(known_resource(kind), own); exit != cli::kExitOk) return exit;
   }
-  // The right to order certificates, which `install` gave; in whatever namespaces.
-  kube::ListOptions ordering;
-  ordering.label_selector = ordering_selector(settings_.name_space);
-  for (const char* kind : {"RoleBinding", "ClusterRoleBinding", "ClusterRole"}) {
-    if (const int exit = remove_all(known_resource(kind), ordering); exit != cli::kExitOk) return exit;
+  // The rights to order certificates and to write what is federated, which `install` gave; in whatever namespaces.
+  for (const std::string_view component :
+       {cluster_operator::kOrderingComponent, cluster_operator::kFederationComponent}) {
+    kube::ListOptions given;
+    given.label_selector = rights_selector(component, settings_.name_space);
+    for (const char* kind : {"RoleBinding", "ClusterRoleBinding", "ClusterRole"}) {
+      if (const int exit = remove_all(known_resource(kind), given); exit != cli::kExitOk) return exit;
+    }
   }
   return cli::kExitOk;
 }

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,31 @@ TEST_F(ExportsOfClusters, AreKeptThoughTheyComeBeforeTheTerms) {
   EXPECT_EQ(told(), std::vector<std::string>{});
   traffic_->set_clusters({{"berlin", terms}}, *authority_);
   EXPECT_EQ(told(), passed);
+}
+
+// Agents of a controller that does not lead call other clusters as those of the leader do.
+TEST_F(ExportsOfClusters, AreThoseOfTheLeaderForItsFollowers) {
+  std::string said;
+  const std::string file = directory_ + "/clusters.json";
+  Traffic leader({.file = file, .shared = true});
+  Traffic follower(
+      {.file = file, .shared = true, .changed = [&](std::string directory) { said = std::move(directory); }});
+  follower.begin();
+  leader.set_clusters({{"berlin", {.namespaces = {"shop"}, .connected = true}}}, *authority_);
+  leader.take_exports("berlin", {.gateways = {"198.51.100.7:15443"}, .services = {{"service/shop/api:80", 100}}});
+  follower.follow();
+  EXPECT_NE(said.find("service/shop/api:80"), std::string::npos) << said;
+  // What it finds itself is not written over what the leader has kept.
+  follower.set_own({.services = {{"service/shop/own:80", 100}}});
+  leader.set_clusters({}, *authority_);
+  follower.follow();
+  EXPECT_EQ(said.find("service/shop/api:80"), std::string::npos) << said;
+  // It leads, and goes on from what the leader before kept.
+  leader.set_clusters({{"berlin", {.namespaces = {"shop"}, .connected = true}}}, *authority_);
+  leader.take_exports("berlin", {.gateways = {"198.51.100.7:15443"}, .services = {{"service/shop/api:80", 100}}});
+  follower.follow();
+  follower.set_clusters({{"berlin", {.namespaces = {"shop"}}}}, *authority_);
+  EXPECT_NE(said.find("service/shop/api:80"), std::string::npos) << said;
 }
 
 }  // namespace

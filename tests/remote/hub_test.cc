@@ -263,6 +263,26 @@ TEST_F(HubTest, RevokingEndsTheConnection) {
   EXPECT_EQ(later.ended()->code, ErrorCode::kUnauthenticated);
 }
 
+/// Another controller of the hub was asked, and the object says so. Of two objects with a name the one that holds it.
+TEST_F(HubTest, WhatAnotherControllerRevokedIsRefused) {
+  const RemoteIdentity identity = invite();
+  Caller caller(identity);
+  caller.greet();
+  ASSERT_TRUE(caller.welcomed());
+  const auto before = authority_->remote_revoked_until("berlin");
+  const auto later = std::chrono::system_clock::now() + std::chrono::hours(1);
+  clusters_.put("stranger", "berlin", {.heartbeat = kHeartbeat, .created = "2027", .revoked_before = later});
+  EXPECT_TRUE(caller.is_open());
+  EXPECT_EQ(authority_->remote_revoked_until("berlin"), before);
+  clusters_.put("default", "berlin", {.heartbeat = kHeartbeat, .created = "2026", .revoked_before = later});
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kUnauthenticated);
+  Caller again(identity);
+  EXPECT_EQ(again.ended()->code, ErrorCode::kUnauthenticated);
+  Caller invited(invite());
+  invited.greet();
+  EXPECT_TRUE(invited.welcomed());
+}
+
 TEST_F(HubTest, SuspendedAndDeletedClustersAreKeptOut) {
   const RemoteIdentity identity = invite();
   Caller caller(identity);

@@ -12,6 +12,7 @@
 #include "base/text/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "controller/kube/time_text.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/agents.h"
@@ -85,12 +86,20 @@ Json client_secret_of(const std::string& name, const std::string& space, const I
             {"ca.crt", to_base64(invitation.authorities)}}}};
 }
 
-Json remote_object_of(const cli::Arguments& arguments, const std::string& name, const std::string& space) {
+/// What every controller of the hub learns of, whichever has revoked it.
+Json revocation_of(std::chrono::system_clock::time_point until) { return {{"revokedBefore", kube::time_text(until)}}; }
+
+Json remote_object_of(const cli::Arguments& arguments, const std::string& name, const std::string& space,
+                      const InspectClient::Invitation& invitation) {
   Json spec = {{"controllerAddress", arguments.one("hub")},
                {"tls",
                 {{"clientSecretRef", {{"name", secret_name(name)}}},
                  {"caSecretRef", {{"name", secret_name(name)}}},
                  {"serverName", "edge-controller"}}}};
+  // An older controller does not say it.
+  if (invitation.revoked_until != std::chrono::system_clock::time_point()) {
+    spec["tls"].update(revocation_of(invitation.revoked_until));
+  }
   for (const char* field : {"region", "zone"}) {
     if (arguments.has(field)) spec[field] = arguments.one(field);
   }
@@ -108,6 +117,17 @@ int write_object(std::string_view command, Cluster& cluster, const Type& type, c
   tell_warnings(result.warnings);
   if (!result.failure.none()) return tell(command, result.failure, type.singular() + "/" + name);
   return print(done_text(type, result.object.name, result.done, DryRun::kNone));
+}
+
+/// \returns the reply; one without a failure where nothing is to be written.
+kube::ObjectReply write_revocation(Cluster& cluster, const std::string& name,
+                                   std::chrono::system_clock::time_point until) {
+  if (until == std::chrono::system_clock::time_point()) return {};
+  kube::WriteOptions options;
+  options.field_manager = kFieldManager;
+  const Json patch = {{"spec", {{"tls", revocation_of(until)}}}};
+  return cluster.api().patch(remote_type().resource, cluster.name_space(), name, kube::PatchType::kMerge,
+                             json_line(patch), options);
 }
 
 int write_join_file(std::string_view command, const std::string& path, const std::string& text) {
@@ -146,7 +166,8 @@ int add_cluster(const cli::Arguments& arguments) {
     exit = write_object(kAdd, *cluster, secret_type(), client_secret_of(name, cluster->name_space(), *invitation));
   }
   if (exit == cli::kExitOk) {
-    exit = write_object(kAdd, *cluster, remote_type(), remote_object_of(arguments, name, cluster->name_space()));
+    exit = write_object(kAdd, *cluster, remote_type(),
+                        remote_object_of(arguments, name, cluster->name_space(), *invitation));
   }
   if (exit != cli::kExitOk) return exit;
   const bool relayed = arguments.has("agent-group");
@@ -171,6 +192,8 @@ int renew_token(const cli::Arguments& arguments) {
   if (controller == nullptr) return exit;
   const auto invitation = controller->invite_remote(name, hub, *lifetime);
   if (!invitation) return tell(kToken, invitation.error());
+  const auto written = write_revocation(*cluster, name, invitation->revoked_until);
+  if (!written.failure.none()) return tell(kToken, written.failure, cluster_title(name));
   exit = write_join_file(kToken, path_of(arguments, name), invitation->text);
   if (exit != cli::kExitOk) return exit;
   return write_object(kToken, *cluster, secret_type(), client_secret_of(name, cluster->name_space(), *invitation));
@@ -211,10 +234,17 @@ int revoke_cluster(const cli::Arguments& arguments) {
   const std::string name = arguments.one("NAME");
   int exit = check_name(kCommand, name);
   if (exit != cli::kExitOk) return exit;
+  const auto cluster = open_cluster(kCommand, arguments, exit);
+  if (cluster == nullptr) return exit;
   const auto controller = open_controller(kCommand, arguments, exit);
   if (controller == nullptr) return exit;
-  const Status status = controller->revoke_remote(name);
-  if (!status) return tell(kCommand, status.error());
+  const auto revoked = controller->revoke_remote(name);
+  if (!revoked) return tell(kCommand, revoked.error());
+  // One without an object is let in by no controller.
+  const auto written = write_revocation(*cluster, name, *revoked);
+  if (!written.failure.none() && written.failure.http != 404) {
+    return tell(kCommand, written.failure, cluster_title(name));
+  }
   return print(
       name + " is revoked: its connection ends, and it comes back by a new join file alone (edgectl cluster token)\n");
 }
@@ -229,7 +259,7 @@ int remove_cluster(const cli::Arguments& arguments) {
   const auto controller = open_controller(kCommand, arguments, exit);
   if (controller == nullptr) return exit;
   // First what it could come back with.
-  if (Status status = controller->revoke_remote(name); !status) return tell(kCommand, status.error());
+  if (const auto revoked = controller->revoke_remote(name); !revoked) return tell(kCommand, revoked.error());
   const std::string& space = cluster->name_space();
   const auto object = cluster->api().remove(remote_type().resource, space, name);
   if (!object.ok()) return tell(kCommand, object.failure, cluster_title(name));

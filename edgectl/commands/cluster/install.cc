@@ -1,4 +1,5 @@
 // edgectl install, upgrade: the definitions of the kinds, the operator and an EdgeCluster, by server-side apply.
+
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
@@ -72,6 +73,12 @@ int install(const cli::Arguments& arguments) {
   options.fields = arguments.all("set");
   options.acme_namespaces = arguments.all("acme-namespace");
   options.acme = arguments.has("acme") || !options.acme_namespaces.empty();
+  options.federation_namespaces = arguments.all("federation-namespace");
+  options.federation = arguments.has("federation") || !options.federation_namespaces.empty();
+  if (options.cluster.empty() && options.federation) {
+    return usage(kInstall,
+                 "--federation is of the EdgeCluster's controller; with --operator-only give it by its manifest");
+  }
   if (options.cluster.empty() && options.acme) {
     return usage(kInstall, "--acme is of the EdgeCluster's controller; with --operator-only give it by its manifest");
   }
@@ -90,7 +97,7 @@ int install(const cli::Arguments& arguments) {
   if (!check_first(kInstall, *cluster, arguments, options, *objects, InstallVerb::kInstall, exit)) return exit;
   Installer installer(kInstall, *cluster, options, settings_of(arguments, *patience));
   exit = installer.apply(*objects);
-  if (exit == cli::kExitOk && options.acme) exit = installer.remove_other_bindings(*objects);
+  if (exit == cli::kExitOk) exit = installer.remove_other_bindings(*objects);
   if (exit != cli::kExitOk || arguments.has("dry-run")) return exit;
   if (arguments.has("wait")) {
     exit = installer.wait_for_operator();
@@ -163,6 +170,11 @@ cli::Command install_command() {
            {.name = "acme-namespace",
             .value = "NAMESPACE",
             .help = "The same in this namespace and that of the controller alone",
+            .repeatable = true},
+           {.name = "federation", .help = "Let the controller write the kinds that clusters share, in every namespace"},
+           {.name = "federation-namespace",
+            .value = "NAMESPACE",
+            .help = "The same in this namespace alone",
             .repeatable = true},
            {.name = "operator-only", .help = "Without an EdgeCluster"}}),
       .examples = {"edgectl install --image-registry registry.example.com/edge --dry-run",
