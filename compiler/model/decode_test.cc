@@ -484,7 +484,7 @@ TEST(Decode, ClustersAndWanWithEveryRule) {
       "");
   EXPECT_EQ(
       faults("EdgeCluster", "{version: 0.1.0, controller: {hub: {joinSecretRef: {name: j}}}}"),
-      "EDGE0102 spec.controller.stateClaim: a cluster with a hub needs a volume for what it comes back to the hub "
+      "EDGE0103 spec.controller.stateClaim: a cluster with a hub needs a volume for what it comes back to the hub "
       "with\n");
   EXPECT_EQ(faults("EdgeCluster", "{version: 0.1.0, controller: {stateClaim: s, hub: {joinSecretRef: {name: j}}}}"),
             "");

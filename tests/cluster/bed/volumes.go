@@ -41,13 +41,17 @@ func (values valueSource) configKey(namespace, name, key string) (string, error)
 	return value, nil
 }
 
-// write makes the volumes of `pod` below `folder` and returns where each is. A hostPath is a folder of the pod's node.
+// write makes the volumes of `pod` below `folder` and returns where each is. A hostPath is a folder of the pod's node, a
+// claim one of all nodes, as a volume with ReadWriteMany.
 func (values valueSource) write(pod *core.Pod, folder string) (map[string]string, error) {
 	paths := map[string]string{}
 	for _, volume := range pod.Spec.Volumes {
 		path := filepath.Join(folder, volume.Name)
 		if volume.HostPath != nil {
 			path = filepath.Join(stateDir, "nodes", pod.Spec.NodeName, filepath.Clean("/"+volume.HostPath.Path))
+		}
+		if volume.PersistentVolumeClaim != nil {
+			path = filepath.Join(stateDir, "claims", pod.Namespace, filepath.Clean("/"+volume.PersistentVolumeClaim.ClaimName))
 		}
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return nil, err
@@ -88,6 +92,10 @@ func (values valueSource) files(pod *core.Pod, volume *core.Volume) (map[string]
 			files[key] = value
 		}
 		return files, volume.ConfigMap.Items, optional, nil
+	case volume.PersistentVolumeClaim != nil:
+		_, err := values.client.CoreV1().PersistentVolumeClaims(pod.Namespace).Get(values.ctx,
+			volume.PersistentVolumeClaim.ClaimName, meta.GetOptions{})
+		return nil, nil, false, err
 	case volume.EmptyDir != nil, volume.HostPath != nil:
 		return nil, nil, false, nil
 	}
