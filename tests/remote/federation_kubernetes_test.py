@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Federation of clusters whose API is a Kubernetes API server: what federation_test.py asserts of the embedded API, and
-what only such a server does. Skipped where nobody has built one (script/cluster-bed --build).
+"""Federation of clusters whose API is a Kubernetes API server: what federation_test.py and federation_commands_test.py
+assert of the embedded API, and what only such a server does. Skipped where nobody has built one (script/cluster-bed --build).
 
     federation_kubernetes_test.py BIN_DIR [TEST...]
 """
@@ -14,13 +14,14 @@ import unittest
 
 sys.dont_write_bytecode = True
 import clusters_test  # noqa: E402
+import federation_commands_test  # noqa: E402
 import federation_test  # noqa: E402
 import kubernetes_site  # noqa: E402
 from federation_test import KINDS, backend  # noqa: E402
 from kubernetes_site import KubernetesSite  # noqa: E402
 
-Federated = federation_test.FederationTest
-del federation_test.FederationTest  # not run again here
+Federated, Commands = federation_commands_test.Federated, federation_commands_test.FederationCommandsTest
+del federation_commands_test.FederationCommandsTest  # not run again here
 
 
 BACKENDS = "/apis/edgeproxy.io/v1alpha1/namespaces/default/proxybackends/"
@@ -55,12 +56,18 @@ class Balancer(federation_test.SlowLink):
         return await super().open()
 
 
-class KubernetesFederationTest(Federated):
+class OnKubernetes:
     def site(self, name, **options):
         made = KubernetesSite(self.folder, name, **options)
         self.sites.append(made)
         return made
 
+
+class KubernetesCommandsTest(OnKubernetes, Commands):
+    """Of these, only what is not of FederationTest is run."""
+
+
+class KubernetesFederationTest(OnKubernetes, Federated):
     def embedded(self, name, **options):
         made = federation_test.Site(self.folder, name, **options)
         self.sites.append(made)
@@ -346,6 +353,7 @@ if __name__ == "__main__":
         print("federation_kubernetes_test: skipped: no API server (script/cluster-bed --build), kubectl or openssl")
         sys.exit(kubernetes_site.SKIPPED)
     clusters_test.BIN = sys.argv[1] if len(sys.argv) > 1 else clusters_test.BIN
-    names = [name for name in dir(KubernetesFederationTest) if name.startswith("test_")]
-    chosen = sys.argv[2:] or ["KubernetesFederationTest." + name for name in names]
+    chosen = sys.argv[2:] or [f"{case.__name__}.{name}" for case, names in
+                              ((KubernetesCommandsTest, vars(Commands)), (KubernetesFederationTest, dir(KubernetesFederationTest)))
+                              for name in names if name.startswith("test_")]
     unittest.main(argv=[sys.argv[0], *chosen], verbosity=2)
