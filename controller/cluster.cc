@@ -139,12 +139,20 @@ class Cluster::Impl {
       if (writer_) writer_->agents(std::move(view));
     });
   }
-  void set_certificates(std::vector<compiler::OrderedCertificate> wanted) {
-    loop_.post([this, wanted = std::move(wanted)]() mutable {
+  void set_certificates(std::shared_ptr<const compiler::OrderedCertificates> ordered) {
+    loop_.post([this, ordered = std::move(ordered)] {
       std::set<std::string> namespaces;
-      for (const auto& one : wanted) namespaces.insert(one.name_space);
+      for (const auto& one : ordered->certificates) namespaces.insert(one.name_space);
+      for (const auto& one : ordered->bundles) {
+        if (one.on_demand) namespaces.insert(one.name_space);
+      }
       if (ordering_rights_) ordering_rights_->set_namespaces(std::move(namespaces));
-      if (certificates_) certificates_->set_wanted(std::move(wanted));
+      if (certificates_) certificates_->set_wanted(*ordered);
+    });
+  }
+  void want_names(std::vector<acme::WantedName> names) {
+    loop_.post([this, names = std::move(names)] {
+      if (certificates_) certificates_->want(names);
     });
   }
   bool answers(std::chrono::nanoseconds patience) {
@@ -575,9 +583,10 @@ void Cluster::set_desired(std::vector<DesiredStatus> desired_statuses) {
   impl_->set_desired(std::move(desired_statuses));
 }
 void Cluster::agents(AgentsView view) { impl_->agents(std::move(view)); }
-void Cluster::set_certificates(std::vector<compiler::OrderedCertificate> wanted) {
-  impl_->set_certificates(std::move(wanted));
+void Cluster::set_certificates(std::shared_ptr<const compiler::OrderedCertificates> ordered) {
+  impl_->set_certificates(std::move(ordered));
 }
+void Cluster::want_names(std::vector<acme::WantedName> names) { impl_->want_names(std::move(names)); }
 bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
   return impl_->await_seen(std::move(writes), patience);
 }

@@ -91,7 +91,9 @@ class Cluster {
   void set_desired(std::vector<DesiredStatus> desired_statuses);
   void agents(AgentsView view);
   /// The certificates that the configuration needs from CAs.
-  void set_certificates(std::vector<compiler::OrderedCertificate> wanted);
+  void set_certificates(std::shared_ptr<const compiler::OrderedCertificates> ordered);
+  /// Names that clients ask agents for.
+  void want_names(std::vector<acme::WantedName> names);
   ClusterCounts counts() const;
   /// Waits until all of `writes` that are followed have come by the watches and were handed on. Versions are compared
   /// as numbers, which only the embedded API's are. \returns false where they did not within `patience`.

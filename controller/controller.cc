@@ -16,6 +16,7 @@
 #include "controller/connected_clusters.h"
 #include "controller/controller_metrics.h"
 #include "controller/distribute/agents/node_groups.h"
+#include "controller/publish/agents_reach.h"
 #include "controller/publish/groups.h"
 #include "controller/publish/own_secrets.h"
 #include "controller/reconcile/reconcile_loop.h"
@@ -207,6 +208,15 @@ class Controller::Impl {
                              return status;
                            },
                        .bytes = [this](const std::string& program) { return groups_->bytes(program); }};
+    // Dropped while there is no cluster yet: who wants a name says so again.
+    options.wanted = [this](std::vector<WantedName> names) {
+      if (!started_.try_wait()) return;
+      std::vector<acme::WantedName> wanted;
+      for (WantedName& one : names) {
+        wanted.push_back({std::move(one.name_space), std::move(one.secret), std::move(one.host), one.served});
+      }
+      cluster_->want_names(std::move(wanted));
+    };
     options.group_label = options_.group_label;
     options.group_came = [this](const std::string& group) { watch_.group_came(group); };
     options.progress = {.object = [this](const ObjectVersion& version) { return served_.progress(version); },
@@ -314,6 +324,7 @@ class Controller::Impl {
       return own_secrets_.set_challenges(std::move(challenges));
     };
     events.certificates.acknowledged = [this](std::uint64_t version) { return distributor_->have_values(version); };
+    events.certificates.reach = [this] { return reach_.look(*distributor_); };
     return events;
   }
 
@@ -345,7 +356,7 @@ class Controller::Impl {
     if (result.wan != nullptr) assignments_.take_wan(result.wan);
     if (result.certificates != nullptr) {
       started_.wait();
-      cluster_->set_certificates(*result.certificates);
+      cluster_->set_certificates(result.certificates);
     }
     // Numbers of programs that agents run may be others now, though no agent says anything.
     if (result.program_changed) watch_.changed();
@@ -410,6 +421,7 @@ class Controller::Impl {
   Assignments assignments_{assignments_options()};
   OwnSecrets own_secrets_{key_, [this](Published published) { return distributor_->publish(std::move(published)); }};
   ServedObjects served_;
+  ReachView reach_;          ///< of the thread of the watches
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
   std::chrono::steady_clock::time_point databases_logged_{};  ///< of the compiler's thread for databases
   std::atomic<std::uint64_t> program_number_ = 0;             ///< of the newest

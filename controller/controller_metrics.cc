@@ -16,6 +16,15 @@ constexpr std::size_t kMaxFollowed = 64;
 
 /// The controller that leads orders; others know nothing of it.
 void write_certificates(Exposition& out, const ClusterCounts& cluster) {
+  // Each controller decides of what its agents are asked for.
+  if (const acme::NameCounts& names = cluster.certificates.names; names.any) {
+    out.begin(Family::kOnDemandNames);
+    out.sample(names.names);
+    out.begin(Family::kOnDemandDecisions);
+    for (std::size_t i = 0; i < names.decided.size(); ++i) {
+      out.sample(names.decided[i], labels({{"result", to_string(static_cast<acme::NameDecision>(i))}}));
+    }
+  }
   if (!cluster.leads) return;
   const acme::CertificateCounts& counts = cluster.certificates;
   const auto by = [&out](const char* label, std::string_view value, std::uint64_t count) {
@@ -34,6 +43,8 @@ void write_certificates(Exposition& out, const ClusterCounts& cluster) {
   for (std::size_t i = 0; i < counts.failed.size(); ++i) {
     by("kind", to_string(static_cast<acme::FailureKind>(i)), counts.failed[i]);
   }
+  out.begin(Family::kCertificatesRevoked);
+  out.sample(counts.revoked);
   const auto times = [&](Family family, std::int64_t acme::CertificateTimes::* time) {
     out.begin(family);
     for (const auto& [name, of] : counts.times) {

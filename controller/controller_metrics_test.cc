@@ -118,11 +118,13 @@ TEST_F(ControllerMetricsTest, TellsOfOrderedCertificatesWhereItLeads) {
   counts.issued = 4;
   counts.renewed = 1;
   counts.failed[static_cast<std::size_t>(acme::FailureKind::kLimited)] = 5;
+  counts.revoked = 2;
   counts.failed[static_cast<std::size_t>(acme::FailureKind::kValidation)] = 1;
   counts.times[{"shop", "a.example"}] = {.until = 1'800'000'000, .renewal = 1'700'000'000};
   counts.times[{"shop", "missing.example"}] = {};
   EXPECT_THAT(text({.cluster = cluster, .agents = {}}), Not(HasSubstr("edge_acme_")));
   cluster.leads = true;
+  counts.names = {.any = true, .names = 7, .decided = {4, 3, 2, 1}};
   const std::string said = text({.cluster = cluster, .agents = {}});
   EXPECT_THAT(said, HasSubstr("edge_acme_certificates{state=\"valid\"} 3\n"));
   EXPECT_THAT(said, HasSubstr("edge_acme_certificates{state=\"renewal-failed\"} 0\n"));
@@ -130,6 +132,9 @@ TEST_F(ControllerMetricsTest, TellsOfOrderedCertificatesWhereItLeads) {
   EXPECT_THAT(said, HasSubstr("edge_acme_orders_total{result=\"issued\"} 4\n"));
   EXPECT_THAT(said, HasSubstr("edge_acme_orders_total{result=\"failed\"} 6\n"));
   EXPECT_THAT(said, HasSubstr("edge_acme_failures_total{kind=\"rate-limited\"} 5\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_revoked_total 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_on_demand_names 7\n"));
+  EXPECT_THAT(said, HasSubstr("edge_acme_on_demand_decisions_total{result=\"unanswered\"} 2\n"));
   const std::string of = "{namespace=\"shop\",host=\"a.example\"} ";
   EXPECT_THAT(said, HasSubstr("edge_acme_certificate_expiry_timestamp_seconds" + of + "1800000000\n"));
   EXPECT_THAT(said, HasSubstr("edge_acme_certificate_renewal_timestamp_seconds" + of + "1700000000\n"));

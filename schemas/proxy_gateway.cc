@@ -29,6 +29,25 @@ constexpr Field kValidationFields[] = {
 };
 constexpr Object kValidation{kValidationFields};
 
+constexpr Field kOnDemandFields[] = {
+    strings("allow", "Names that may have a certificate: a name, or `*.name` for every name below it.")
+        .as(Format::kHostname)
+        .at_most(64),
+    string("askURL",
+           "Asked for names that `allow` does not have, by GET with `domain=NAME` in its query: status 200 allows the "
+           "name, any other refuses it.")
+        .as(Format::kUrl),
+    integer("maxNames", "Names that are kept at once; further ones are refused.").within(1, 2000).defaults_to("1000"),
+    string("keepUnused", "A name that no client has asked for so long is given up: its certificate is not renewed.")
+        .as(Format::kDuration)
+        .defaults_to("720h"),
+};
+constexpr Rule kOnDemandRules[] = {
+    {"has(self.allow) && size(self.allow) > 0 || has(self.askURL)",
+     "without an allow-list or an ask-URL any client could have certificates ordered for any name"},
+};
+constexpr Object kOnDemand{.fields = kOnDemandFields, .rules = kOnDemandRules};
+
 constexpr Field kListenerAcmeFields[] = {
     string("issuer", "Name of a CertificateIssuer in the gateway's namespace. Without it the fields below apply.")
         .as(Format::kName),
@@ -36,6 +55,8 @@ constexpr Field kListenerAcmeFields[] = {
     kIssuerDirectory,
     kIssuerKeyType,
     kIssuerChallenges,
+    object("onDemand", kOnDemand,
+           "Names that are not known before: a certificate is ordered when the first client asks for one."),
 };
 constexpr Rule kListenerAcmeRules[] = {
     {"!has(self.issuer) || !(has(self.email) || has(self.directoryURL) || has(self.keyType) || has(self.challenges))",

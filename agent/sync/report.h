@@ -38,6 +38,7 @@ class ReportWriter {
 
 /// Limit of entries in a message.
 inline constexpr std::size_t kMaxUnbound = 1000;
+inline constexpr std::size_t kMaxWanted = 256;
 void write_vip(const vip::AddressState& from, v1::Vip& into);
 void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into);
 

@@ -62,12 +62,21 @@ bool Reporter::fill(v1::Report& report) {
   add_unbound(unbound, report);
   std::vector<vip::AddressState> vips = source_.vips();
   for (const vip::AddressState& vip : vips) write_vip(vip, *report.add_vips());
+  if (source_.wanted) {
+    for (runtime::WantedName& one : source_.wanted(kMaxWanted)) {
+      v1::WantedName& into = *report.add_wanted();
+      into.set_namespace_(std::move(one.name_space));
+      into.set_secret(std::move(one.secret));
+      into.set_host(std::move(one.host));
+      into.set_served(one.served);
+    }
+  }
   report.set_connections(stats.connections_active);
   report.set_requests(stats.requests);
   const auto now = std::chrono::steady_clock::now();
   took_ = now - began;
-  const bool changed = report.backends_size() > 0 || report.removed_backends_size() > 0 || unbound != said_unbound_ ||
-                       vips != said_vips_;
+  const bool changed = report.backends_size() > 0 || report.removed_backends_size() > 0 || report.wanted_size() > 0 ||
+                       unbound != said_unbound_ || vips != said_vips_;
   said_vips_ = std::move(vips);
   said_unbound_ = std::move(unbound);
   if (!changed && now - last_ < kReportAtLeast) return false;

@@ -39,6 +39,8 @@ struct ReportSource {
   std::function<std::vector<runtime::UnboundListener>()> unbound;
   daemon::AdminHandler answer;
   std::function<std::vector<vip::AddressState>()> vips;
+  /// Takes names that clients ask for (runtime::Server::take_wanted_names).
+  std::function<std::vector<runtime::WantedName>(std::size_t most)> wanted;
   /// Takes a message with virtual addresses; false ends the session.
   std::function<bool(const std::string& message)> addresses;
   /// Takes a message with links of the SD-WAN, a LinksDown; false ends the session.

@@ -166,6 +166,7 @@ Result<std::unique_ptr<SyncSession>> Sync::Impl::open_session() {
                        .unbound = [this] { return service.unbound(); },
                        .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); },
                        .vips = [this] { return holder ? holder->states() : std::vector<vip::AddressState>(); },
+                       .wanted = [this](std::size_t most) { return service.server().take_wanted_names(most); },
                        .addresses = [this](const std::string& message) { return take_addresses(message, true); },
                        .links = [this](const std::string& message) { return take_links(message, true); },
                        .links_report = [this] { return site.report(); },

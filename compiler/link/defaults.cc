@@ -95,6 +95,8 @@ const Defaults kDefaults = {
     .link_probe_window = 1000,
     .failover_after = seconds(3),
     .failover_back_after = seconds(60),
+    .on_demand_names = 1000,
+    .on_demand_keep_unused = std::chrono::hours(720),
 };
 
 }  // namespace edge::compiler::link

@@ -76,6 +76,8 @@ struct Defaults {
   std::uint32_t link_probe_window;
   std::chrono::nanoseconds failover_after;
   std::chrono::nanoseconds failover_back_after;
+  std::uint32_t on_demand_names;
+  std::chrono::seconds on_demand_keep_unused;
 };
 
 extern const Defaults kDefaults;

@@ -109,6 +109,15 @@ struct AcmeSettings {
   friend bool operator==(const AcmeSettings&, const AcmeSettings&) = default;
 };
 
+/// Names that a listener gets certificates for when clients ask for them.
+struct OnDemandSettings {
+  std::vector<std::string> allow{};  ///< canonical names and `*.name`
+  std::string ask_url{};             ///< for all others; empty: they are refused
+  std::uint32_t max_names = 0;
+  std::chrono::seconds keep_unused{0};
+  friend bool operator==(const OnDemandSettings&, const OnDemandSettings&) = default;
+};
+
 struct ListenerTls {
   TlsMode mode = TlsMode::kTerminate;
   TlsVersion min_version = TlsVersion::k12;
@@ -116,6 +125,7 @@ struct ListenerTls {
   std::vector<CertificateName> certificates{};
   /// Replaces them: certificates are ordered for the names of the listener, or of its routes where it has none.
   std::optional<AcmeSettings> acme{};
+  std::optional<OnDemandSettings> on_demand{};  ///< of `acme`
   /// Whether clients must present a certificate of one of these CAs (`ca.crt`); without any no client can.
   bool needs_client_certificate = false;
   /// With the former: clients without a certificate are served too.

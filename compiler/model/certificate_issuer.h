@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/hostname.h"
 #include "compiler/model/metadata.h"
 
 namespace edge::compiler::model {
@@ -44,11 +46,20 @@ struct CertificateIssuer {
   IssuerSpec spec{};
 };
 
+struct OnDemandNames {
+  Span span{};
+  std::vector<Located<HostPattern>> allow{};
+  Maybe<std::string> ask_url{};
+  Maybe<std::int64_t> max_names{};
+  Maybe<std::chrono::nanoseconds> keep_unused{};
+};
+
 /// `tls.acme` of a listener: one of the two.
 struct ListenerAcme {
   Span span{};
   Maybe<std::string> issuer{};  ///< of the gateway's namespace
   IssuerSpec spec{};
+  std::optional<OnDemandNames> on_demand{};
 };
 
 }  // namespace edge::compiler::model

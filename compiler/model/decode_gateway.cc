@@ -59,6 +59,23 @@ void check_acme(const Tls& tls, const Fields& fields, std::size_t listener, Repo
   }
 }
 
+std::optional<OnDemandNames> decode_on_demand(const Fields& fields, const std::string& field, Report& report) {
+  if (!fields) return std::nullopt;
+  OnDemandNames out{.span = fields.span(),
+                    .allow = fields.hostnames("allow"),
+                    .ask_url = fields.text("askURL"),
+                    .max_names = fields.integer("maxNames"),
+                    .keep_unused = fields.duration("keepUnused")};
+  // A list that is at fault is not an empty one.
+  const bool listed = fields.node("allow") && fields.node("allow").size() != 0;
+  if (!listed && !fields.node("askURL")) {
+    report.fault(DiagnosticCode::kMissingField, fields.span(), field,
+                 "without an allow-list or an ask-URL any client could have certificates ordered for any name",
+                 "list the names in `allow`, or name in `askURL` who decides");
+  }
+  return out;
+}
+
 std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& report) {
   if (!tls) return std::nullopt;
   Tls out{.span = tls.span(),
@@ -69,6 +86,8 @@ std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& r
   check_files(out, tls, listener, report);
   if (const Fields acme = tls.object("acme")) {
     out.acme = ListenerAcme{.span = acme.span(), .issuer = acme.text("issuer"), .spec = decode_issuer_spec(acme)};
+    out.acme->on_demand =
+        decode_on_demand(acme.object("onDemand"), listener_field(listener, "tls.acme.onDemand"), report);
     check_acme(out, tls, listener, report);
   }
   tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });

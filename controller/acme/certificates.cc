@@ -33,6 +33,7 @@ Certificates::Certificates(kube::Client& client, CertificatesOptions options, Ce
       options_(std::move(options)),
       events_(std::move(events)),
       http_(client.loop(), resolver_, records_),
+      names_(client, http_, {.log = options_.log, .wall = options_.wall}),
       recorder_(client) {
   for (std::size_t i = 0; i < kWorkers; ++i) workers_.push_back(std::make_unique<Worker>(client.loop()));
   for (const auto& worker : workers_) run(*worker);
@@ -49,9 +50,10 @@ std::int64_t Certificates::now() const {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-void Certificates::set_wanted(std::vector<OrderedCertificate> wanted) {
+void Certificates::set_wanted(const compiler::OrderedCertificates& ordered) {
+  names_.set_listeners(ordered.bundles);
   std::map<Name, Entry> next;
-  for (OrderedCertificate& one : wanted) {
+  for (const OrderedCertificate& one : ordered.certificates) {
     Name name{one.name_space, one.host};
     Entry entry;
     if (const auto known = entries_.find(name); known != entries_.end()) {
@@ -61,9 +63,10 @@ void Certificates::set_wanted(std::vector<OrderedCertificate> wanted) {
         entry.again = entry.busy;
       }
     }
-    entry.wanted = std::move(one);
+    entry.wanted = one;
     next.insert_or_assign(std::move(name), std::move(entry));
   }
+  if (entries_.empty() && !next.empty()) wanted_since_ = client_.loop().now();
   entries_ = std::move(next);
   {
     const std::lock_guard lock(mutex_);
@@ -107,7 +110,9 @@ void Certificates::observe(const std::string& name_space, const std::string& nam
 }
 
 void Certificates::lead(bool leads) {
+  names_.lead(leads);
   if (std::exchange(leads_, leads) == leads) return;
+  wanted_since_ = client_.loop().now();
   // What a leader before this one knew may be old.
   for (auto& [name, entry] : entries_) entry.due = 0;
   wake();
@@ -267,8 +272,11 @@ std::int64_t Certificates::replaced_since(const Name& name, bool replaces) {
 }
 
 CertificateCounts Certificates::counts() const {
+  const NameCounts names = names_.counts();
   const std::lock_guard lock(mutex_);
-  return counts_;
+  CertificateCounts counts = counts_;
+  counts.names = names;
+  return counts;
 }
 
 bool Certificates::is_wanted(const Round& round) const {
@@ -306,7 +314,8 @@ net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
       valid = true;
       note(round, "valid", {});
       // What is there is served until what replaces it is there.
-      if (of_these && of_type) {
+      const bool revoked = round.kept.value(kRevokedKey) != nullptr;
+      if (of_these && of_type && !revoked) {
         replaced_since(name, /*replaces=*/false);
         const Renewal renewal = co_await next_renewal(worker, round, *view);
         note_times(name, view->until, renewal.at);
@@ -320,7 +329,10 @@ net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
       } else {
         // The time since when it is: later looks, after rounds that failed, do not move it.
         note_times(name, view->until, replaced_since(name, /*replaces=*/true));
-        round.why = of_these ? "as the type of its key is another" : "as another CA is named";
+        round.why = !of_these ? "as another CA is named"
+                    : revoked ? "as it is revoked"
+                              : "as the type of its key is another";
+        if (revoked) round.replaces = view->renewal_id;
       }
     }
   }
@@ -369,11 +381,12 @@ void Certificates::stop(std::function<void()> done) {
     follower_->waiter.cancel();
     follower_pause_->cancel();
   }
+  names_.stop([this] { finish_when_idle(); });
   finish_when_idle();
 }
 
 void Certificates::finish_when_idle() {
-  if (!stopping_ || running_ != 0 || !done_) return;
+  if (!stopping_ || running_ != 0 || !names_.stopped() || !done_) return;
   http_.close_idle();
   std::exchange(done_, nullptr)();
 }

@@ -26,6 +26,7 @@
 #include "controller/acme/ca.h"
 #include "controller/acme/certificate_crypto.h"
 #include "controller/acme/dns.h"
+#include "controller/acme/on_demand.h"
 #include "controller/acme/order.h"
 #include "controller/acme/secrets.h"
 #include "controller/kube/client.h"
@@ -46,15 +47,31 @@ struct CertificateCounts {
 
   std::uint64_t valid = 0;
   std::uint64_t missing = 0;
-  std::uint64_t valid_waiting = 0;                                          ///< valid, and waiting after a failure
-  std::uint64_t missing_waiting = 0;                                        ///< likewise
-  std::uint64_t issued = 0;                                                 ///< since the start, likewise below
-  std::uint64_t renewed = 0;                                                ///< others than those issued
+  std::uint64_t valid_waiting = 0;    ///< valid, and waiting after a failure
+  std::uint64_t missing_waiting = 0;  ///< likewise
+  std::uint64_t issued = 0;           ///< since the start, likewise below
+  std::uint64_t renewed = 0;          ///< others than those issued
+  NameCounts names{};
+  std::uint64_t revoked = 0;                                                ///< certificates, by their responders
   std::array<std::uint64_t, kFailureKinds> failed{};                        ///< rounds, by FailureKind
   std::map<std::pair<std::string, std::string>, CertificateTimes> times{};  ///< by namespace and host
 };
 
 inline constexpr std::uint64_t kNotGiven = std::numeric_limits<std::uint64_t>::max();
+
+/// A listener that clients of some agent do not reach, so that a CA may meet another process at its port, or none.
+struct UnreachedListener {
+  std::uint64_t gateway_id = 0;  ///< as in the program
+  std::string listener;
+  std::string reason;  ///< one line, with the agent
+  friend bool operator==(const UnreachedListener&, const UnreachedListener&) = default;
+};
+
+/// What the agents that are connected here can answer.
+struct AgentsReach {
+  bool any = false;  ///< an agent runs a program
+  std::vector<UnreachedListener> unreached{};
+};
 
 /// Called on the client's loop.
 struct CertificateEvents {
@@ -63,6 +80,7 @@ struct CertificateEvents {
   std::function<std::uint64_t(std::shared_ptr<const program::NamedSecret>)> challenges;
   /// Whether all connected agents have reported that they run with values of this version or a later one.
   std::function<bool(std::uint64_t version)> acknowledged;
+  std::function<AgentsReach()> reach;
 };
 
 struct CertificatesOptions {
@@ -83,8 +101,13 @@ class Certificates {
   Certificates& operator=(const Certificates&) = delete;
 
   /// Sets the API resource of Secrets.
-  void serve(const kube::Resource& secrets) { secrets_ = secrets; }
-  void set_wanted(std::vector<compiler::OrderedCertificate> wanted);
+  void serve(const kube::Resource& secrets) {
+    secrets_ = secrets;
+    names_.serve(secrets);
+  }
+  void set_wanted(const compiler::OrderedCertificates& ordered);
+  /// Names that clients ask agents for.
+  void want(const std::vector<WantedName>& names) { names_.want(names); }
   /// A Secret of the cluster has changed; `text` empty: it is gone. What is kept in it is looked at again, and the
   /// answers in another controller's order are given to the agents that are connected here.
   void observe(const std::string& name_space, const std::string& name, std::string_view text);
@@ -125,9 +148,20 @@ class Certificates {
   };
   net::Task<bool> report_account(Worker& worker, const Round& round, const OrderFault& fault);
   net::Task<bool> report_round(Worker& worker, const Round& round, const OrderFault& fault);
+  net::Task<bool> record(Worker& worker, const Round& round, kube::EventLevel level, std::string reason,
+                         std::string message);
   net::Task<bool> write_conditions(Worker& worker, const Round& round, std::string type, Condition condition);
-  net::Task<std::string> fetch_staple(Worker& worker, std::string chain, std::string key, std::string responder,
-                                      std::string& fault);
+  std::string unreached_by(const compiler::OrderedCertificate& wanted, compiler::ChallengeKind kind) const;
+  std::vector<compiler::ChallengeKind> answerable(const compiler::OrderedCertificate& wanted, std::string& why) const;
+  net::Task<std::int64_t> wait_for_listener(Worker& worker, Round& round, std::string why);
+  std::string unreached_lines() const;
+  struct Fetched {
+    std::string staple{};  ///< DER; empty: `fault` says why
+    std::string fault{};
+    bool revoked = false;
+  };
+  net::Task<Fetched> fetch_staple(Worker& worker, std::string chain, std::string key, std::string responder);
+  net::Task<bool> note_revoked(Worker& worker, const Round& round);
   net::Task<std::int64_t> keep_staple(Worker& worker, const Round& round, const CertificateView& view);
   std::int64_t staple_due(const std::string& chain, const std::string& key, const std::string* staple) const;
   static bool keeps_valid(const Round& round, std::int64_t now);
@@ -136,7 +170,7 @@ class Certificates {
   net::Task<bool> sweep(Worker& worker);
   net::Detached follow();
   net::Task<bool> pause_follower(net::Time until);
-  net::Task<bool> write_follower(std::string has);
+  net::Task<bool> write_follower(std::string has, std::string unreached);
   std::string reported_answers(bool& all);
   std::string follower_secret() const;
   void observe_follower(const std::string& name_space, const std::string& name, const SecretView& secret);
@@ -166,6 +200,7 @@ class Certificates {
   net::client::Resolver resolver_;
   net::tls::RecordRoom records_;
   net::client::HttpClient http_;
+  OnDemand names_;
   std::map<Name, Entry> entries_;
   kube::Recorder recorder_;
   struct Issuer {
@@ -185,6 +220,7 @@ class Certificates {
     std::string version{};  ///< resourceVersion
     net::Time changed{};
     std::set<std::string> has{};  ///< digests of answers
+    AgentsReach reach{};
   };
   std::map<std::string, Follower> followers_;  ///< by name of their Secrets
   std::unique_ptr<Worker> follower_;
@@ -194,6 +230,7 @@ class Certificates {
   std::uint64_t beats_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t running_ = 0;
+  net::Time wanted_since_{};     ///< when the first name was ordered, or this controller began to lead
   std::int64_t next_sweep_ = 0;  ///< 0: what is wanted is not known yet
   bool leads_ = false;
   bool stopping_ = false;

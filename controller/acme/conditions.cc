@@ -63,26 +63,31 @@ net::Task<bool> Certificates::report_account(Worker& worker, const Round& round,
   co_return done;
 }
 
-/// The end of a round. Without a fault: the certificate is there.
-net::Task<bool> Certificates::report_round(Worker& worker, const Round& round, const OrderFault& fault) {
-  const bool holds = fault.text.empty();
-  const std::string message = round.wanted.host + ": " + (holds ? "the certificate is there" : fault.text);
-  const std::string reason = holds ? std::string(kIssued) : reason_of(fault.kind);
+/// An event of the gateway that needs the certificate. \returns whether the gateway is there.
+net::Task<bool> Certificates::record(Worker& worker, const Round& round, kube::EventLevel level, std::string reason,
+                                     std::string message) {
   const std::string& gateway = round.wanted.gateway;
   const std::size_t slash = gateway.find('/');
   const kube::ObjectReply reply =
       co_await client_.get(worker.waiter, own_resource("proxygateways", "ProxyGateway"), gateway.substr(0, slash),
                            slash == std::string::npos ? std::string() : gateway.substr(slash + 1));
-  if (reply.ok()) {
-    recorder_.record({.api_version = EDGE_API_GROUP "/v1alpha1",
-                      .kind = "ProxyGateway",
-                      .name_space = reply.object.name_space,
-                      .name = reply.object.name,
-                      .uid = reply.object.uid},
-                     holds ? kube::EventLevel::kNormal : kube::EventLevel::kWarning,
-                     holds ? (round.has_kept ? "CertificateRenewed" : "CertificateIssued") : "CertificateFailed",
-                     message);
-  }
+  if (!reply.ok()) co_return false;
+  recorder_.record({.api_version = EDGE_API_GROUP "/v1alpha1",
+                    .kind = "ProxyGateway",
+                    .name_space = reply.object.name_space,
+                    .name = reply.object.name,
+                    .uid = reply.object.uid},
+                   level, std::move(reason), std::move(message));
+  co_return true;
+}
+
+/// The end of a round. Without a fault: the certificate is there.
+net::Task<bool> Certificates::report_round(Worker& worker, const Round& round, const OrderFault& fault) {
+  const bool holds = fault.text.empty();
+  const std::string message = round.wanted.host + ": " + (holds ? "the certificate is there" : fault.text);
+  const std::string reason = holds ? std::string(kIssued) : reason_of(fault.kind);
+  const std::string event = holds ? (round.has_kept ? "CertificateRenewed" : "CertificateIssued") : "CertificateFailed";
+  (void)co_await record(worker, round, holds ? kube::EventLevel::kNormal : kube::EventLevel::kWarning, event, message);
   const bool done = co_await write_conditions(worker, round, std::string(kIssued),
                                               {.holds = holds, .reason = reason, .message = message});
   co_return done;

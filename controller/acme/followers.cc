@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "controller/acme/reach.h"
 #include "controller/acme/round.h"
 #include "program/sha256.h"
 
@@ -15,6 +16,9 @@ using namespace std::chrono_literals;
 constexpr std::string_view kHasKey = "answers";
 /// Changes with every write: no clocks of others are compared, as with the leader's Lease.
 constexpr std::string_view kBeatKey = "beat";
+/// Listeners that its agents do not reach, and whether it has agents.
+constexpr std::string_view kUnreachedKey = "unreached";
+constexpr std::string_view kAgentsKey = "agents";
 constexpr auto kBeat = 5s;
 /// One that has not renewed its Secret for so long is gone.
 constexpr auto kFollowerTime = 20s;
@@ -54,6 +58,26 @@ void Certificates::observe_follower(const std::string& name_space, const std::st
     follower.changed = client_.loop().now();
   }
   follower.has = lines_of(has != nullptr ? std::string_view(*has) : std::string_view());
+  const std::string* const unreached = secret.value(kUnreachedKey);
+  const std::string* const agents = secret.value(kAgentsKey);
+  // An older controller says nothing of it.
+  follower.reach.any = agents == nullptr || *agents == "true";
+  follower.reach.unreached = read_unreached(unreached != nullptr ? std::string_view(*unreached) : std::string_view());
+}
+
+/// Of its agents what matters to what is ordered, for the leader.
+std::string Certificates::unreached_lines() const {
+  AgentsReach reach = events_.reach();
+  if (reach.unreached.empty()) return {};
+  std::set<std::pair<std::uint64_t, std::string>> answering;
+  for (const auto& [name, entry] : entries_) {
+    for (const auto* const listeners : {&entry.wanted.http_listeners, &entry.wanted.tls_listeners}) {
+      for (const auto& one : *listeners) answering.emplace(one.gateway_id, one.listener);
+    }
+  }
+  std::erase_if(reach.unreached,
+                [&](const UnreachedListener& one) { return !answering.contains({one.gateway_id, one.listener}); });
+  return write_unreached(reach.unreached);
 }
 
 /// Whether the agents of all other controllers have reported the answers of the round.
@@ -89,12 +113,14 @@ std::string Certificates::reported_answers(bool& all) {
   return text;
 }
 
-net::Task<bool> Certificates::write_follower(std::string has) {
-  const SecretText text{
-      .name_space = options_.name_space,
-      .name = follower_secret(),
-      .role = std::string(kControllerRole),
-      .data = {{std::string(kHasKey), std::move(has)}, {std::string(kBeatKey), std::to_string(++beats_)}}};
+net::Task<bool> Certificates::write_follower(std::string has, std::string unreached) {
+  const SecretText text{.name_space = options_.name_space,
+                        .name = follower_secret(),
+                        .role = std::string(kControllerRole),
+                        .data = {{std::string(kHasKey), std::move(has)},
+                                 {std::string(kUnreachedKey), std::move(unreached)},
+                                 {std::string(kAgentsKey), events_.reach().any ? "true" : "false"},
+                                 {std::string(kBeatKey), std::to_string(++beats_)}}};
   const std::string body = write_secret(text);
   kube::ObjectReply reply = co_await client_.update(follower_->waiter, secrets_, text.name_space, text.name, body);
   if (reply.failure.not_found()) {
@@ -130,12 +156,13 @@ net::Detached Certificates::follow() {
     const bool speaks = !leads_ && !secrets_.plural.empty() && (!entries_.empty() || !seen_challenges_.empty());
     if (speaks) {
       const std::string has = reported_answers(all);
+      const std::string unreached = unreached_lines();
       const net::Time now = client_.loop().now();
       const bool due = now - beat >= kBeat;
       // A write that failed is repeated with the next beat, however often reports are looked at.
-      if (due || (kept && has != written)) {
-        kept = co_await write_follower(has);
-        written = has;
+      if (due || (kept && has + unreached != written)) {
+        kept = co_await write_follower(has, unreached);
+        written = has + unreached;
         beat = now;
       }
     } else if (kept) {

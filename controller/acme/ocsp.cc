@@ -71,15 +71,14 @@ std::pair<std::int64_t, std::int64_t> times_of(const std::string& der) {
 
 }  // namespace
 
-/// Asks the responder that the certificate names. \returns a response that holds now, DER; empty: `fault` says why not.
-net::Task<std::string> Certificates::fetch_staple(Worker& worker, std::string chain, std::string key,
-                                                  std::string responder, std::string& fault) {
+/// Asks the responder that the certificate names for a response that holds now.
+net::Task<Certificates::Fetched> Certificates::fetch_staple(Worker& worker, std::string chain, std::string key,
+                                                            std::string responder) {
   const auto certificate = Certificate::read(chain, key);
   const auto url = net::client::parse_url(responder);
   const std::string request = certificate ? request_for(**certificate) : std::string();
   if (request.empty() || !url) {
-    fault = "the certificate names no responder that can be asked";
-    co_return std::string();
+    co_return Fetched{.fault = "the certificate names no responder that can be asked"};
   }
   const net::client::Call call{.url = *url,
                                .method = "POST",
@@ -90,20 +89,16 @@ net::Task<std::string> Certificates::fetch_staple(Worker& worker, std::string ch
                                .repeatable = true};
   const net::client::Answer answer = co_await http_.call(worker.waiter, call);
   if (!answer.ok() || answer.status != 200) {
-    fault =
-        answer.ok() ? "status " + std::to_string(answer.status) : std::string(net::client::fault_word(answer.fault));
-    co_return std::string();
+    co_return Fetched{.fault = answer.ok() ? "status " + std::to_string(answer.status)
+                                           : std::string(net::client::fault_word(answer.fault))};
   }
   const auto staple = Staple::read(answer.body, **certificate);
   if (!staple) {
-    fault = printable(staple.error().text);
-    co_return std::string();
+    co_return Fetched{.fault = printable(staple.error().text),
+                      .revoked = staple.error().code == ErrorCode::kFailedPrecondition};
   }
-  if (!(*staple)->valid_at(now())) {
-    fault = "it is over, or not yet valid";
-    co_return std::string();
-  }
-  co_return answer.body;
+  if (!(*staple)->valid_at(now())) co_return Fetched{.fault = "it is over, or not yet valid"};
+  co_return Fetched{.staple = answer.body};
 }
 
 /// Has the certificate's Secret keep a response that is at most half over. \returns when to look again.
@@ -114,12 +109,14 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
   const std::string* const kept = round.kept.value(program::kStapleKey);
   const std::int64_t kept_due = staple_due(*chain, *key, kept);
   if (kept_due > now()) co_return kept_due;
-  std::string fault;
-  std::string staple = co_await fetch_staple(worker, *chain, *key, view.responder, fault);
-  if (staple.empty()) {
-    note(round, "staple", "the OCSP response of " + printable(view.responder) + ": " + fault);
-    co_return now() + kStapleAgain;
+  const Fetched fetched = co_await fetch_staple(worker, *chain, *key, view.responder);
+  if (fetched.staple.empty()) {
+    note(round, "staple", "the OCSP response of " + printable(view.responder) + ": " + fetched.fault);
+    if (!fetched.revoked) co_return now() + kStapleAgain;
+    const bool noted = co_await note_revoked(worker, round);
+    co_return noted ? now() : now() + kStapleAgain;
   }
+  std::string staple = fetched.staple;
   const std::int64_t due = staple_due(*chain, *key, &staple);
   // A responder that has nothing younger is not asked, nor the Secret written, again and again.
   if (kept_due != 0 && due <= now()) co_return now() + kStapleAgain;
@@ -135,6 +132,37 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
   options_.log.info("an OCSP response for " + round.wanted.host + " is there",
                     {{"gateway", round.wanted.gateway}, {"secret", space + "/" + name}});
   co_return std::max(due, now() + kStapleAgain);
+}
+
+/// Has the certificate's Secret say that it is revoked, so that whoever leads replaces it; what is stapled says
+/// otherwise, and goes. A CA that takes back whatever it issues is not asked for more than one a day. \returns whether
+/// it is to be replaced now.
+net::Task<bool> Certificates::note_revoked(Worker& worker, const Round& round) {
+  const auto entry = entries_.find({round.wanted.name_space, round.wanted.host});
+  if (entry == entries_.end() || entry->second.revoked_at > now() - kDaySeconds) co_return false;
+  const std::string* const chain = round.kept.value(program::kCertificateKey);
+  const std::string* const key = round.kept.value(program::kPrivateKeyKey);
+  SecretText text = certificate_text(round, round.kept.directory, *chain, *key);
+  text.data[std::string(kRevokedKey)] = std::to_string(now());
+  const std::string space = text.name_space, name = text.name;
+  const kube::ObjectReply reply =
+      co_await client_.update(worker.waiter, secrets_, space, name, write_secret(text, round.kept.resource_version));
+  if (!reply.ok()) {
+    if (!reply.failure.conflict()) note(round, "refused", "its Secret cannot be written: " + reply.failure.text());
+    co_return false;
+  }
+  if (const auto known = entries_.find({round.wanted.name_space, round.wanted.host}); known != entries_.end()) {
+    known->second.revoked_at = now();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.revoked;
+  }
+  options_.log.warn("the certificate for " + round.wanted.host + " is revoked, and is replaced",
+                    {{"gateway", round.wanted.gateway}, {"secret", space + "/" + name}});
+  (void)co_await record(worker, round, kube::EventLevel::kWarning, "CertificateRevoked",
+                        round.wanted.host + ": its CA has revoked the certificate, which is replaced");
+  co_return true;
 }
 
 /// When half of what the response holds for is over, seconds since 1970; 0: there is none that holds.

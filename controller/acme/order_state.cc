@@ -28,7 +28,8 @@ std::string write_order_state(const OrderState& state) {
                  {"owner", state.owner},       {"created", state.created},
                  {"failures", state.failures}, {"authority", state.authority},
                  {"staging", state.staging},   {"notBefore", state.not_before},
-                 {"fault", state.fault},       {"failed", json::array()}};
+                 {"fault", state.fault},       {"waitsFor", state.waits_for},
+                 {"failed", json::array()}};
   for (const ChallengeKind kind : state.failed) object["failed"].push_back(static_cast<int>(kind));
   return json_line(object);
 }
@@ -47,6 +48,7 @@ std::optional<OrderState> read_order_state(std::string_view text) {
   state.staging = member_in(object, "staging") == json(true);
   state.not_before = integer_in(object, "notBefore");
   state.fault = text_in(object, "fault");
+  state.waits_for = text_in(object, "waitsFor");
   for (const json& kind : list_in(object, "failed")) {
     if (kind.is_number_integer() && kind >= 0 && kind <= 2) {
       state.failed.insert(static_cast<ChallengeKind>(kind.get<int>()));

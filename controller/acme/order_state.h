@@ -27,6 +27,7 @@ struct OrderState {
   bool staging = false;         ///< the round is a trial
   std::int64_t not_before = 0;  ///< of the next round
   std::string fault{};          ///< of the last round
+  std::string waits_for{};      ///< before the round can go on; empty: nothing
   friend bool operator==(const OrderState&, const OrderState&) = default;
 };
 

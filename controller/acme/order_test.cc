@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/acme/certificate_crypto.h"
+#include "controller/acme/reach.h"
 #include "controller/acme/rounds.h"
 #include "controller/acme/test_ca.h"
 
@@ -139,9 +140,20 @@ TEST(OrderState, IsReadAsItWasWritten) {
   state.staging = true;
   state.not_before = kStart + 5;
   state.fault = "no \"way\"";
+  state.waits_for = "a listener";
   EXPECT_EQ(read_order_state(write_order_state(state)), state);
   EXPECT_FALSE(read_order_state("{}"));
   EXPECT_FALSE(read_order_state("[" + std::string(100'000, ' ') + "]"));
+}
+
+TEST(Reach, IsReadAsItWasWritten) {
+  const std::vector<UnreachedListener> listeners = {{7, "http", "*:80, agent one: in use"}, {8, "a/set/https", "x"}};
+  EXPECT_EQ(read_unreached(write_unreached(listeners)), listeners);
+  // Of another version, or somebody else's.
+  EXPECT_TRUE(read_unreached("x http y\n7\n7 \n7 http\n\n99999999999999999999999 http x\n").empty());
+  const std::vector<UnreachedListener> many(1000, {1, "http", std::string(5000, 'x')});
+  EXPECT_EQ(read_unreached(write_unreached(many)).size(), 64U);
+  EXPECT_EQ(read_unreached(write_unreached({{1, "http", "two\nlines"}})).front().reason, "two?lines");
 }
 
 // ---- Rounds -------------------------------------------------------------------------------------------------------

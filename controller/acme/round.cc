@@ -68,6 +68,16 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
   const bool claimed = round.state.url.empty() && !round.state.owner.empty() &&
                        round.state.owner != options_.identity && round.state.created > now() - kClaim;
   if (claimed) co_return now() + kSoon;
+  std::string why;
+  const std::vector<ChallengeKind> kinds = answerable(round.wanted, why);
+  if (kinds.empty()) {
+    const std::int64_t due = co_await wait_for_listener(worker, round, why);
+    co_return due;
+  }
+  if (!std::exchange(round.state.waits_for, {}).empty()) {
+    const bool saved = co_await save(worker, round);
+    if (!saved) co_return now() + kSoon;
+  }
   if (round.state.key.empty() || round.state.url.empty()) {
     auto key = make_key(settings.key_type);
     if (!key) co_return now() + kSoon;
@@ -99,7 +109,7 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
       options_.log.info("the order of a certificate for " + round.wanted.host + " is continued",
                         {{"gateway", round.wanted.gateway}, {"order", round.state.url}});
     }
-    Order order(round.state, {.challenges = settings.challenges,
+    Order order(round.state, {.challenges = kinds,
                               .new_order = ca->new_order(),
                               .preferred_chain = round.preferred_chain(),
                               .replaces = ca->renews() ? round.replaces : std::string()});
@@ -164,6 +174,12 @@ net::Task<bool> Certificates::perform(Worker& worker, Round& round, Order& order
         const Challenge challenge = order.challenge();
         const std::string fault = co_await present(worker, round, challenge);
         if (!fault.empty()) note(round, "challenge", fault);
+        // A CA that is told now would validate against whoever has the port.
+        const std::string unreached = unreached_by(round.wanted, challenge.kind);
+        if (!unreached.empty()) {
+          (void)co_await wait_for_listener(worker, round, unreached);
+          co_return false;
+        }
         order.presented();
         break;
       }
@@ -295,14 +311,14 @@ net::Task<std::int64_t> Certificates::finish(Worker& worker, Round& round, const
   const auto view = view_certificate(chain, round.state.key);
   if (view && view->asks_for_staple && !view->responder.empty()) {
     // Clients refuse it without one. Where nothing else is there it is put to use all the same, and one comes later.
-    std::string fault;
-    const std::string staple = co_await fetch_staple(worker, chain, round.state.key, view->responder, fault);
-    if (!staple.empty()) {
-      text.data[std::string(program::kStapleKey)] = staple;
+    const Fetched fetched = co_await fetch_staple(worker, chain, round.state.key, view->responder);
+    if (!fetched.staple.empty()) {
+      text.data[std::string(program::kStapleKey)] = fetched.staple;
     } else if (keeps_valid(round, now())) {
       // The order stays, and is fetched from again: what is there works meanwhile.
-      note(round, "staple",
-           "its renewal waits for the OCSP response of " + printable(view->responder) + ": " + printable(fault));
+      note(
+          round, "staple",
+          "its renewal waits for the OCSP response of " + printable(view->responder) + ": " + printable(fetched.fault));
       co_return now() + kStapleSoon;
     }
   }

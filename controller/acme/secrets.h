@@ -42,6 +42,9 @@ struct SecretText {
 /// A whole object; with `resource_version` for an update that fails where another came first.
 std::string write_secret(const SecretText& secret, std::string_view resource_version = {});
 
+/// Of a certificate's Secret: that it was found to be revoked, seconds since 1970.
+inline constexpr std::string_view kRevokedKey = "revoked";
+
 /// Of an order's Secret: the answers to its challenge, as a JSON object by the keys of program::kChallengeName.
 inline constexpr std::string_view kAnswersKey = "answers.json";
 std::string write_answers(const std::map<std::string, std::string>& answers);

@@ -23,6 +23,7 @@
 #include "controller/distribute/questions.h"
 #include "controller/distribute/site_links.h"
 #include "controller/distribute/virtual_addresses.h"
+#include "controller/distribute/wanted_name.h"
 #include "program/values/value_set.h"
 
 namespace edge::net {
@@ -75,6 +76,8 @@ struct DistributorOptions {
   /// Called when the first agent of a group connects, including `default`. On a server thread that all agents wait for:
   /// must not block. May be null.
   std::function<void(const std::string& group)> group_came{};
+  /// Called with names that clients ask agents for, on server threads; must not block. May be null.
+  std::function<void(std::vector<WantedName>)> wanted{};
   /// Limit of memory for outdated programs that are still being sent to slow agents. Beyond it the agents that receive
   /// the oldest are disconnected; they reconnect and get the newest.
   std::size_t most_pinned = std::size_t{256} << 20;

@@ -23,6 +23,7 @@ Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority
     : authority_(std::move(authority)),
       own_pages_(options.own_pages),
       history_(options.history),
+      wanted_(options.wanted),
       progress_(options.progress),
       group_label_(options.group_label),
       group_came_(options.group_came),
@@ -453,6 +454,10 @@ void Hub::changed() {
     changed_ = true;
   }
   work_.notify_one();
+}
+
+void Hub::want(std::vector<WantedName> names) const {
+  if (wanted_ && !names.empty()) wanted_(std::move(names));
 }
 
 void Hub::on_change(std::function<void()> callback) {

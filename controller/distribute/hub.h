@@ -125,6 +125,9 @@ class Hub {
   void changed();
   void on_change(std::function<void()> callback);
 
+  /// Hands on names that clients ask an agent for.
+  void want(std::vector<WantedName> names) const;
+
   /// Makes all streams end because the controller shuts down.
   void end_soon() { ending_ = true; }
   bool ending() const { return ending_; }
@@ -181,6 +184,7 @@ class Hub {
   LimitExchange limits_;
   const std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages_;
   const HistorySource history_;
+  const std::function<void(std::vector<WantedName>)> wanted_;
   const ProgressSource progress_;
   const std::string group_label_;
   const std::function<void(const std::string&)> group_came_;

@@ -122,7 +122,9 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
   void report(const std::string& message) {
     agent::v1::Report report;
     if (!report.ParseFromString(message)) return;
-    if (hub_.registry().reported(name(), instance_, read_report(report), hub_.now())) hub_.changed();
+    AgentRegistry::Report read = read_report(report);
+    hub_.want(std::move(read.wanted));
+    if (hub_.registry().reported(name(), instance_, std::move(read), hub_.now())) hub_.changed();
   }
 
   void report_links(const std::string& message) {

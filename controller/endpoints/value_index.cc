@@ -240,27 +240,12 @@ const model::Secret* ValueIndex::held_secret(const SecretName& name) const {
   return nullptr;
 }
 
-std::shared_ptr<const program::NamedSecret> ValueIndex::find_bundle(const SecretName& name) const {
-  const auto bundle = bundles_.find(name);
-  if (bundle == bundles_.end()) return nullptr;
-  program::NamedSecret named{name.first, name.second, {}};
-  for (const std::string& host : bundle->second) {
-    const model::Secret* const secret = held_secret({name.first, program::certificate_secret_of(host)});
-    if (secret == nullptr) continue;
-    for (const model::SecretEntry& entry : secret->entries) {
-      const bool used = entry.key == program::kCertificateKey || entry.key == program::kPrivateKeyKey ||
-                        entry.key == program::kStapleKey;
-      if (used && entry.value != nullptr) {
-        named.values.push_back({program::ordered_value_key(host, entry.key), entry.value});
-      }
-    }
-  }
-  if (named.values.empty()) return nullptr;
-  std::ranges::sort(named.values, {}, &program::SecretValue::key);
-  return std::make_shared<const program::NamedSecret>(std::move(named));
-}
-
 void ValueIndex::refresh_secret(const SecretName& name) {
+  if (on_demand_.contains(name)) {
+    compose_ordered();
+    ordered_changed_ = true;
+    for (const auto& [bundle, hosts] : bundles_) refresh_secret_alone(bundle);
+  }
   refresh_secret_alone(name);
   const auto bundles = bundles_of_secret_.find(name);
   if (bundles == bundles_of_secret_.end()) return;
@@ -344,20 +329,6 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
   }
   for (const auto& [name, keys] : before) {
     if (!named_.contains(name)) refresh_secret(name);
-  }
-}
-
-void ValueIndex::follow_ordered(const compiler::LinkedConfig& config) {
-  compiler::OrderedCertificates ordered = compiler::ordered_certificates(config);
-  ordered_ = std::move(ordered.certificates);
-  bundles_.clear();
-  bundles_of_secret_.clear();
-  for (compiler::OrderedBundle& bundle : ordered.bundles) {
-    SecretName name{std::move(bundle.name_space), std::move(bundle.name)};
-    for (const std::string& host : bundle.hosts) {
-      bundles_of_secret_[{name.first, program::certificate_secret_of(host)}].insert(name);
-    }
-    bundles_.insert_or_assign(std::move(name), std::move(bundle.hosts));
   }
 }
 

@@ -57,7 +57,9 @@ class ValueIndex {
   void follow(const compiler::LinkedConfig& config);
 
   /// Returns the certificates that the configuration needs from CAs. Their values are those of Secrets, as for others.
-  const std::vector<compiler::OrderedCertificate>& ordered() const { return ordered_; }
+  const std::shared_ptr<const compiler::OrderedCertificates>& ordered() const { return ordered_; }
+  /// Returns whether what is ordered has changed since the last call, by a name that a client has asked for.
+  bool take_ordered_changed() { return std::exchange(ordered_changed_, false); }
   /// Returns whether the program refers to certificate files.
   bool follows_files() const { return files_.follows_any(); }
   /// Reads the files that changed. \returns whether values have changed.
@@ -106,6 +108,8 @@ class ValueIndex {
   void refresh_secret(const SecretName& name);
   void refresh_secret_alone(const SecretName& name);
   void follow_ordered(const compiler::LinkedConfig& config);
+  void compose_ordered();
+  std::vector<std::string> names_on_demand(const compiler::OrderedBundle& bundle) const;
   /// Of the certificates that are ordered for one listener those that are there.
   std::shared_ptr<const program::NamedSecret> find_bundle(const SecretName& name) const;
   const compiler::model::Secret* held_secret(const SecretName& name) const;
@@ -127,8 +131,15 @@ class ValueIndex {
   std::map<std::string, std::uint64_t> exported_;
   OwnExports own_exports_;
   bool exports_changed_ = false;
-  std::vector<compiler::OrderedCertificate> ordered_;
-  std::map<SecretName, std::vector<std::string>> bundles_;  ///< hosts, by the name that the program has
+  compiler::OrderedCertificates ordered_base_;   ///< without names on demand
+  std::map<SecretName, std::size_t> on_demand_;  ///< positions in its bundles, by the Secret with their names
+  bool ordered_changed_ = false;
+  std::shared_ptr<const compiler::OrderedCertificates> ordered_;
+  struct Bundle {
+    std::vector<std::string> hosts{};
+    std::shared_ptr<const std::string> patterns{};  ///< of names on demand; null: there are none
+  };
+  std::map<SecretName, Bundle> bundles_;  ///< by the name that the program has
   std::map<SecretName, std::set<SecretName>> bundles_of_secret_;
   program::ValueSet values_;
   std::set<BackendName> changed_backends_;

@@ -484,7 +484,8 @@ void ProgramBuilder::note_unserved() {
 /// What came makes no difference to the program.
 std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult result) {
   give_values(result);
-  if (!result.values_changed && !result.exports) return std::nullopt;
+  if (values_.take_ordered_changed() && program_ != nullptr) result.certificates = values_.ordered();
+  if (!result.values_changed && !result.exports && result.certificates == nullptr) return std::nullopt;
   result.program = program_;
   result.group_programs = group_programs_;
   result.hash = hash_;
@@ -514,7 +515,8 @@ void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tri
   }
   result.wan = wan_;
   values_.follow(workspace_.config());
-  result.certificates = std::make_shared<const std::vector<compiler::OrderedCertificate>>(values_.ordered());
+  (void)values_.take_ordered_changed();
+  result.certificates = values_.ordered();
   give_values(result);
   std::map<std::string, program::Hash> group_hashes;
   for (const auto& [group, program] : result.group_programs) group_hashes[group] = program.hash;

@@ -51,8 +51,8 @@ struct ReconcileResult {
   bool values_changed = false;
   /// What other clusters are told; nullopt: the same as before.
   std::optional<OwnExports> exports{};
-  /// To be ordered from CAs; null where there is no program.
-  std::shared_ptr<const std::vector<compiler::OrderedCertificate>> certificates{};
+  /// To be ordered from CAs; null where there is no program, or nothing else than before.
+  std::shared_ptr<const compiler::OrderedCertificates> certificates{};
   std::uint64_t number = 0;  ///< of the program, from 1
   Cause cause;
   std::string fault;

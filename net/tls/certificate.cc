@@ -216,6 +216,9 @@ Result<std::shared_ptr<const Staple>> Staple::read(std::string_view der, const C
   if (OCSP_resp_find_status(basic.get(), id.get(), &status, &reason, &revoked, &from, &until) != 1) {
     return invalid("it is of another certificate");
   }
+  if (status == V_OCSP_CERTSTATUS_REVOKED) {
+    return Error{ErrorCode::kFailedPrecondition, "it says that the certificate is revoked"};
+  }
   if (status != V_OCSP_CERTSTATUS_GOOD) return invalid("it says that the certificate is not good");
   std::shared_ptr<Staple> made(new Staple);
   made->der_ = der;

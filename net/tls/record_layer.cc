@@ -166,6 +166,7 @@ RecordLayer::Handshake RecordLayer::handshake(Channel& channel) {
   idle_reads_ = 0;
   const int done = SSL_do_handshake(ssl_.get());
   const int error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), done);
+  if (error == SSL_ERROR_WANT_CLIENT_HELLO_CB) return Handshake::kAwaits;
   if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ) fail("handshake failed");
   // What the peer is told of a failure goes out all the same.
   const bool connected = flush(channel);
@@ -179,6 +180,15 @@ RecordLayer::Handshake RecordLayer::handshake(Channel& channel) {
   sites_.reset();
   site_ = nullptr;
   return Handshake::kDone;
+}
+
+void RecordLayer::go_on(std::shared_ptr<const Sites> sites) {
+  wanted_by_ = nullptr;
+  if (sites == nullptr) {
+    awaits_ = false;
+  } else {
+    sites_ = std::move(sites);
+  }
 }
 
 bool RecordLayer::flush(Channel& channel) {

@@ -69,9 +69,14 @@ class RecordLayer final : public Layer {
     kRead,   ///< call again when the channel is readable
     kWrite,  ///< or writable
     kFailed,
+    kAwaits,  ///< of the server side: there is no certificate for server_name() yet; call go_on(), then again
   };
   /// Continues the handshake; until it returns kDone no other function may be called.
   Handshake handshake(Channel& channel);
+  /// After kAwaits: who gets certificates on demand. Valid until the next call.
+  const OnDemand* wanted_by() const { return wanted_by_; }
+  /// After kAwaits: goes on with these sites; null: with those that are there, and without waiting any more.
+  void go_on(std::shared_ptr<const Sites> sites);
   /// Returns the reason of a failure, as OpenSSL's text.
   const std::string& fault() const { return fault_; }
   /// Returns whether it failed because the client sent a plain-text HTTP request. Nothing was sent to the client yet.
@@ -145,6 +150,8 @@ class RecordLayer final : public Layer {
   // Until the handshake is done.
   std::shared_ptr<const Sites> sites_;
   const Site* site_ = nullptr;
+  const OnDemand* wanted_by_ = nullptr;
+  bool awaits_ = true;
 
   std::shared_ptr<const ClientContext> client_;
   std::shared_ptr<Resumption> resumption_;

@@ -12,6 +12,7 @@
 #include <openssl/tls1.h>
 
 #include "base/hostname.h"
+#include "base/ip.h"
 #include "net/tls/openssl.h"
 #include "net/tls/record_layer.h"
 
@@ -76,7 +77,12 @@ struct ServerCallbacks {
       return SSL_CLIENT_HELLO_ERROR;
     }
     if (site->find(layer.server_name_).empty()) {
-      *alert = SSL_AD_HANDSHAKE_FAILURE;
+      const OnDemand* const on_demand = layer.server_name_.empty() ? nullptr : site->on_demand();
+      if (layer.awaits_ && on_demand != nullptr && on_demand->allows(layer.server_name_)) {
+        layer.wanted_by_ = on_demand;
+        return SSL_CLIENT_HELLO_RETRY;
+      }
+      *alert = on_demand != nullptr ? SSL_AD_UNRECOGNIZED_NAME : SSL_AD_HANDSHAKE_FAILURE;
       return SSL_CLIENT_HELLO_ERROR;
     }
     layer.site_ = site;
@@ -253,11 +259,24 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::make(ServerSettings 
   return std::shared_ptr<const ServerContext>(std::move(made));
 }
 
+bool OnDemand::allows(std::string_view name) const {
+  // What is certified is a name of at least two labels; an address is no host name (RFC 6066 §3).
+  if (name.find('.') == std::string_view::npos || parse_ip(name)) return false;
+  return std::ranges::any_of(patterns, [name](std::string_view pattern) {
+    if (pattern == "*" || pattern == name) return true;
+    return pattern.starts_with("*.") && name.size() > pattern.size() - 1 && name.ends_with(pattern.substr(1));
+  });
+}
+
 // ---- Site ---------------------------------------------------------------------------------------------------------
 
 Site::Site(std::shared_ptr<const ServerContext> context, std::vector<ServerCertificate> certificates,
-           const std::array<std::uint8_t, 16>& identity, CertificateSet set)
-    : context_(std::move(context)), certificates_(std::move(certificates)), identity_(identity), set_(set) {
+           const std::array<std::uint8_t, 16>& identity, CertificateSet set, std::shared_ptr<const OnDemand> on_demand)
+    : context_(std::move(context)),
+      certificates_(std::move(certificates)),
+      identity_(identity),
+      set_(set),
+      on_demand_(std::move(on_demand)) {
   for (std::uint32_t i = 0; i < certificates_.size(); ++i) {
     for (const std::string& name : certificates_[i].certificate->names()) {
       Indices& indices = by_name_[name];

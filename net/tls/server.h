@@ -54,6 +54,16 @@ struct ServerCertificate {
   std::shared_ptr<const Staple> staple;  ///< null: none
 };
 
+/// Names that a listener gets a certificate for when a client asks for it (docs/certificates.md).
+struct OnDemand {
+  std::string name_space;  ///< of the listener's secret
+  std::string secret;
+  /// Canonical: a name, `*.name` for all names below it, `*` for every one.
+  std::vector<std::string> patterns;
+
+  bool allows(std::string_view name) const;
+};
+
 /// Whether all certificates of a site are usable. The host names of an unusable one are unknown.
 enum class CertificateSet : std::uint8_t { kWhole, kIncomplete };
 
@@ -62,10 +72,13 @@ class Site {
   /// One listener. Sessions are resumed only within the same `identity`: sites with different requirements for clients
   /// differ in it.
   Site(std::shared_ptr<const ServerContext> context, std::vector<ServerCertificate> certificates,
-       const std::array<std::uint8_t, 16>& identity, CertificateSet set = CertificateSet::kWhole);
+       const std::array<std::uint8_t, 16>& identity, CertificateSet set = CertificateSet::kWhole,
+       std::shared_ptr<const OnDemand> on_demand = nullptr);
 
   const ServerContext& context() const { return *context_; }
   const std::array<std::uint8_t, 16>& identity() const { return identity_; }
+  /// Null: it gets no certificates on demand.
+  const OnDemand* on_demand() const { return on_demand_.get(); }
   /// Returns the certificates for a name, at most one per type of key: for the name itself, else for a wildcard, else
   /// the site's first. An incomplete site returns no certificate of another host for a host name. `name` is canonical.
   std::vector<const ServerCertificate*> find(std::string_view name) const;
@@ -79,6 +92,7 @@ class Site {
   std::unordered_map<std::string, Indices> by_name_;
   std::array<std::uint8_t, 16> identity_;
   CertificateSet set_;
+  std::shared_ptr<const OnDemand> on_demand_;
 };
 
 /// What is shown to CAs that validate a name by tls-alpn-01 (RFC 8737), by canonical host name.

@@ -37,6 +37,12 @@ std::string certificate_secret_of(std::string_view host) {
   return "acme-hash." + to_hex(hash);
 }
 
+std::string on_demand_secret_of(std::string_view secret) {
+  constexpr std::size_t kDigits = 16;
+  const Hash hash = sha256({reinterpret_cast<const std::byte*>(secret.data()), secret.size()});
+  return "acme-names-" + to_hex(hash).substr(0, kDigits);
+}
+
 std::string http_challenge_key(std::string_view host, std::string_view token) {
   return std::string(kHttpChallenge) + std::string(host) + "/" + std::string(token);
 }

@@ -18,6 +18,14 @@ std::string_view host_of_ordered_value(std::string_view value_key, std::string_v
 /// The name of the Secret of type kubernetes.io/tls in which the certificate for a host is kept.
 std::string certificate_secret_of(std::string_view host);
 
+/// Of a listener's secret: patterns of the names that it gets certificates for when clients ask for them, one a line;
+/// `*`: every name. Not there: none.
+inline constexpr std::string_view kOnDemandKey = "on-demand";
+/// The name of the Secret in which a listener's names are kept that clients have asked for, and its key: a JSON object
+/// with the time when each was last used, in seconds since 1970.
+std::string on_demand_secret_of(std::string_view secret);
+inline constexpr std::string_view kOnDemandNamesKey = "names.json";
+
 /// The secret with the answers to challenges; not there without any.
 inline constexpr std::string_view kChallengeSpace = "edge-system";
 inline constexpr std::string_view kChallengeName = "acme:challenges";

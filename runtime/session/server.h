@@ -30,6 +30,7 @@
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/tls/expiry.h"
+#include "runtime/tls/wanted_names.h"
 #include "runtime/upstream/endpoint_names.h"
 #include "runtime/upstream/health/backend_status.h"
 #include "runtime/upstream/route_marks.h"
@@ -229,6 +230,8 @@ class Server {
   /// Charges the limits with what has passed on other agents.
   void apply_shared_news(const SharedNews& news);
   SharedLimitFacts shared_limits() const;
+  /// Takes names that clients have asked for at listeners that get certificates on demand, at most `most`.
+  std::vector<WantedName> take_wanted_names(std::size_t most);
   /// Likewise of concurrency limits.
   std::vector<RateLimitCount> concurrency_limits() const;
   /// Returns the state of each backend of the program and of its endpoints.

@@ -63,6 +63,8 @@ struct SharedState {
   LimitCounts limit_counts;
   /// Used by requests to routes with a rate limit of scope Cluster: the lock of one shard.
   SharedLimits shared_limits;
+  /// Used by handshakes at listeners that get certificates on demand.
+  WantedNames wanted_names;
   /// Used by requests to gateways with a cache: the lock of one shard during a lookup.
   cache::Caches caches{Random().next()};
   /// Used by requests whose bodies are buffered.
@@ -134,6 +136,7 @@ class Worker {
   SpoolSpace& spool_space() { return *shared_.spools; }
   const ServerOptions& options() const { return shared_.options; }
   LogLimit& handshake_lines() { return shared_.handshake_lines; }
+  WantedNames& wanted_names() { return shared_.wanted_names; }
   const bool& draining() const { return draining_; }
   /// Returns the IMF-fixdate of this second (RFC 9110 §5.6.7); below, the time in milliseconds.
   std::string_view date();

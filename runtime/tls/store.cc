@@ -281,10 +281,12 @@ class TlsStoreBuilder {
       context = store_->server_contexts_.emplace(key, *made).first->second;
     }
     std::vector<ServerCertificate> certificates;
+    std::shared_ptr<const net::tls::OnDemand> on_demand;
     bool whole = true;
     for (const SecretRecord& record : section.array(tls->certificates)) {
       if (program::is_ordered_secret(section.string(record.name))) {
         add_ordered(section, record, user, certificates);
+        on_demand = on_demand_of(section, record);
         // The names of others may be ordered still: they are not shown a certificate of these.
         whole = false;
         continue;
@@ -293,10 +295,29 @@ class TlsStoreBuilder {
       if (one != nullptr) certificates.push_back(*one);
       whole = whole && one != nullptr;
     }
-    store_->shows_nothing_[index] = certificates.empty();
-    if (certificates.empty()) fault(user, "no certificate can be shown; every handshake is refused");
+    // Until the first client asks, a listener on demand has none, and nothing is amiss.
+    const bool nothing = certificates.empty() && on_demand == nullptr;
+    store_->shows_nothing_[index] = nothing;
+    if (nothing) fault(user, "no certificate can be shown; every handshake is refused");
     return std::make_shared<const Site>(std::move(context), std::move(certificates), identity(user + "\n" + key),
-                                        whole ? CertificateSet::kWhole : CertificateSet::kIncomplete);
+                                        whole ? CertificateSet::kWhole : CertificateSet::kIncomplete,
+                                        std::move(on_demand));
+  }
+
+  /// Null: the listener gets no certificates on demand.
+  std::shared_ptr<const net::tls::OnDemand> on_demand_of(const SectionView& section, const SecretRecord& record) const {
+    const std::string_view space = section.string(record.name_space);
+    const std::string_view name = section.string(record.name);
+    const std::string* const patterns = secrets_.find(space, name, program::kOnDemandKey);
+    if (patterns == nullptr) return nullptr;
+    auto made = std::make_shared<net::tls::OnDemand>(std::string(space), std::string(name), std::vector<std::string>());
+    std::string_view rest = *patterns;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      if (!line.empty()) made->patterns.emplace_back(line);
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    }
+    return made;
   }
 
   /// Those of one listener that are there.

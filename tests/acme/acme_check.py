@@ -139,6 +139,20 @@ spec: {{directoryURL: "{ca.directory}", challenges: [DNS01], dns: {{provider: Ho
         assert certificate["subjectAltName"] == (("DNS", "*.example.test"),), certificate
 
 
+def on_demand(binaries, programs):
+    """A name of which nothing is known before: validated within TLS, and served to the client that asked for it first."""
+    with world(binaries, programs) as (processes, ca, http_port, tls_port):
+        acme = (f'{{directoryURL: "{ca.directory}", challenges: [TLSALPN01], onDemand: {{allow: ["*.example.test"]}}}}')
+        standalone(processes, binaries, "edge", gateway(http_port, tls_port, [], acme), {"SSL_CERT_FILE": str(ca.certificate)})
+        found = wait_for("a certificate", lambda: shown(ca.trusting(), tls_port, "any.example.test"))
+        assert found["subjectAltName"] == (("DNS", "any.example.test"),), found
+        try:
+            shown(ca.trusting(), tls_port, "stranger.test")
+            raise SystemExit("FAILED: a name was served that is not allowed")
+        except ssl.SSLError:
+            pass
+
+
 def secret(name, **values):
     data = "".join(f"  {key}: {base64.b64encode(value.encode()).decode()}\n" for key, value in values.items())
     return f"---\napiVersion: v1\nkind: Secret\nmetadata: {{name: {name}, namespace: shop}}\ndata:\n{data}"
@@ -252,7 +266,7 @@ def second_ca(binaries, programs):
 
 
 CASES = {"by-http": by_http, "by-tls": by_tls, "of-two-namespaces": of_two_namespaces, "by-dns": by_dns, "by-dynamic-updates": by_dynamic_updates,
-         "external-account": external_account, "advised": advised, "preferred-chain": preferred_chain, "second-ca": second_ca}
+         "external-account": external_account, "advised": advised, "preferred-chain": preferred_chain, "on-demand": on_demand, "second-ca": second_ca}
 
 
 def main():

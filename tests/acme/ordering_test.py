@@ -3,6 +3,7 @@
 with clients that verify. `ordering_test.py BIN_DIR [CASE...]`"""
 import collections
 import http.client
+import http.server
 import json
 import pathlib
 import re
@@ -66,9 +67,9 @@ spec:
     def orders(self):
         return self.ca.orders()
 
-    def start(self, *flags):
+    def start(self, *flags, environment=None):
         self.edge = self.processes.start("edge", self.binaries / "edge-standalone", "--config", self.work / "edge.yaml",
-                                         "--data-dir", self.work / "data", "--api-listen", "127.0.0.1:0", *QUIET, *flags)
+                                         "--data-dir", self.work / "data", "--api-listen", "127.0.0.1:0", *QUIET, *flags, environment=environment)
 
     def edge_log(self):
         return self.processes.log("edge") if (self.work / "edge.log").exists() else ""
@@ -83,8 +84,8 @@ spec:
     def certificate(self, host):
         return wait_for(f"a certificate for {host}", lambda: shown(self.trusting(), self.tls_port, host))
 
-    def edgectl(self, *words):
-        done = subprocess.run([self.binaries / "edgectl", "--kubeconfig", self.work / "data/kubeconfig", *words],
+    def edgectl(self, *words, text=None):
+        done = subprocess.run([self.binaries / "edgectl", "--kubeconfig", self.work / "data/kubeconfig", *words], input=text,
                               capture_output=True, text=True)
         return done.stdout
 
@@ -297,25 +298,16 @@ def stapled(binaries):
     """A certificate with must-staple (RFC 7633) is shown with an OCSP response of its responder from the first handshake on; it
     is kept where the responder is away."""
     with World(binaries, ["a.example.test"]) as world:
-        port = free_port()
-        responder = world.processes.start(
-            "responder", "openssl", "ocsp", "-index", world.work / "ca/index.txt", "-port", str(port), "-rsigner",
-            world.work / "ca/ca.pem", "-rkey", world.work / "ca/ca.key", "-CA", world.work / "ca/ca.pem", "-ndays", "2")
-        world.control(ocsp=f"http://127.0.0.1:{port}/")
+        responder = Responder(world)
+        responder.start()
         world.start()
         world.certificate("a.example.test")
-
-        def status():
-            asked = ["openssl", "s_client", "-connect", f"127.0.0.1:{world.tls_port}", "-servername", "a.example.test", "-status",
-                     "-CAfile", world.work / "ca/ca.pem"]
-            return subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
-
-        assert "Cert Status: good" in status(), status()
-        responder.kill()
+        assert "Cert Status: good" in responder.status(), responder.status()
+        responder.stop()
         world.kill()
         world.start()
         world.certificate("a.example.test")
-        assert "Cert Status: good" in status(), status()
+        assert "Cert Status: good" in responder.status(), responder.status()
         assert len(world.orders()) == 1, world.orders()
 
 
@@ -363,10 +355,268 @@ spec: {email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], 
         assert handshakes > 0 and len(world.orders()) == 2, (handshakes, world.orders())
 
 
+def conditions_of(world, issuer="ours"):
+    text = world.edgectl("get", "issuer", issuer, "-n", "shop", "-o", "json")
+    listed = json.loads(text).get("status", {}).get("conditions", []) if text else []
+    return {one["type"]: (one["status"], one["reason"], one["message"]) for one in listed}
+
+
+ISSUER = """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: CertificateIssuer
+metadata: {name: ours, namespace: shop}
+spec: {email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01]}
+"""
+
+
+def port_of_another(binaries):
+    """While another process has the port at which the CA looks, nothing is ordered and the CA is told of no challenge: the name
+    waits, which its row, the issuer's condition and an event of the gateway say. Once the port is free there is one order."""
+    with World(binaries, ["a.example.test"], acme="{issuer: ours}", more=ISSUER) as world, socket.socket() as stranger:
+        stranger.bind(("0.0.0.0", world.http_port))
+        stranger.listen()
+        world.start()
+        row = wait_for("the wait", lambda: (row := world.rows().get("a.example.test")) and row["state"] == "Waiting" and row)
+        assert f"listener shop/web http: *:{world.http_port}" in row["fault"] and "in use" in row["fault"], row
+        issued = wait_for("the condition", lambda: conditions_of(world).get("Issued"))
+        assert issued[:2] == ("False", "ListenerNotReady") and "in use" in issued[2], issued
+        wait_for("an event", lambda: "CertificateWaits" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
+        # A round later it is as it was, and was said once.
+        looked = time.monotonic()
+        wait_for("another look", lambda: time.monotonic() > looked + 6)
+        assert not world.orders() and not any("/challenge/" in line for line in world.ca_log()), world.ca_log()
+        lines = [line for line in world.edge_log().split("\n") if "certificate for a.example.test: " in line]
+        assert len(lines) == 1, lines
+        stranger.close()
+        world.certificate("a.example.test")
+        assert world.orders() == ["order a.example.test"], world.orders()
+        wait_for("the condition", lambda: conditions_of(world)["Issued"][0] == "True")
+
+
+class Responder:
+    """openssl's OCSP responder of the scripted CA, as often as it is wanted."""
+
+    def __init__(self, world):
+        self.world, self.port, self.process, self.starts = world, free_port(), None, 0
+        world.control(ocsp=f"http://127.0.0.1:{self.port}/")
+
+    def start(self):
+        ca = self.world.work / "ca"
+        self.process = self.world.processes.start(
+            "responder", "openssl", "ocsp", "-index", ca / "index.txt", "-port", str(self.port), "-rsigner", ca / "ca.pem",
+            "-rkey", ca / "ca.key", "-CA", ca / "ca.pem", "-ndays", "2")
+        self.starts += 1
+        # It serves one connection at a time: one that only looks whether it is there would be in the way.
+        wait_for("the responder", lambda: self.world.processes.log("responder").count("waiting for OCSP") == self.starts)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+    def status(self):
+        asked = ["openssl", "s_client", "-connect", f"127.0.0.1:{self.world.tls_port}", "-servername", "a.example.test", "-status",
+                 "-CAfile", self.world.work / "ca/ca.pem"]
+        return subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+
+
+def shifted(world, seconds):
+    """The environment of a process whose clock is ahead."""
+    (world.work / "shift").write_text(str(seconds))
+    return {"LD_PRELOAD": str(world.binaries / "libshifted_clock.so"), "EDGE_SHIFTED_CLOCK": str(world.work / "shift")}
+
+
+def revoked(binaries):
+    """A certificate that its CA has revoked is replaced at once, by one more order, with an event and in the metrics; the old OCSP
+    response is not stapled any more. One that is revoked again is not replaced a second time that day."""
+    with World(binaries, ["a.example.test"]) as world:
+        responder = Responder(world)
+        responder.start()
+        world.start()
+        first = world.certificate("a.example.test")
+        wait_for("a staple", lambda: "Cert Status: good" in responder.status())
+
+        def revoke():
+            index = world.work / "ca/index.txt"
+            index.write_text("".join(
+                line if line.startswith("R") else "R\t400101000000Z\t251101000000Z\t" + line.split("\t", 3)[3]
+                for line in index.read_text().splitlines(keepends=True)))
+            responder.stop()
+            responder.start()
+
+        revoke()
+        world.kill()
+        # The responder is asked anew when half of its response's time is over.
+        world.start(environment=shifted(world, 25 * 3600))
+        second = wait_for("another certificate", lambda: (
+            found := world.certificate("a.example.test"))["serialNumber"] != first["serialNumber"] and found)
+        assert len(world.orders()) == 2, world.orders()
+        assert "as it is revoked" in world.edge_log()
+        assert world.metric("edge_acme_revoked_total") == 1
+        wait_for("an event", lambda: "CertificateRevoked" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
+        wait_for("a staple", lambda: "Cert Status: good" in responder.status())
+        revoke()
+        # A response that cannot be read is fetched anew.
+        world.edgectl("patch", "secret", "acme.a.example.test", "-n", "shop", "--type", "merge", "-p",
+                      '{"data": {"tls.ocsp-staple": "AAAA"}}')
+        wait_for("the answer", lambda: world.edge_log().count("says that the certificate is revoked") >= 2)
+        assert world.certificate("a.example.test")["serialNumber"] == second["serialNumber"]
+        assert len(world.orders()) == 2, world.orders()
+
+
+def responder_away(binaries):
+    """Where the responder of a certificate with must-staple is away, the first one is put to use all the same, and one that renews
+    another waits for its response: the other is served until the responder is back."""
+    acme = '{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], keyType: EC256}'
+    with World(binaries, ["a.example.test"], acme=acme) as world:
+        responder = Responder(world)
+        world.start()
+        first = world.certificate("a.example.test")
+        assert "OCSP response: no response sent" in responder.status(), responder.status()
+        text = (world.work / "edge.yaml").read_text()
+        (world.work / "edge.yaml").write_text(text.replace("keyType: EC256", "keyType: EC384"))
+        wait_for("the wait", lambda: "its renewal waits for the OCSP response" in world.edge_log())
+        assert world.certificate("a.example.test")["serialNumber"] == first["serialNumber"]
+        responder.start()
+        # Whoever begins to lead looks at once.
+        world.kill()
+        world.start()
+        wait_for("the renewal", lambda: world.certificate("a.example.test")["serialNumber"] != first["serialNumber"])
+        assert "Cert Status: good" in responder.status(), responder.status()
+        assert len(world.orders()) == 2, world.orders()
+
+
+def advised(binaries):
+    """A renewal that the CA advises (RFC 9773) names the certificate that it replaces; one that cannot be made is due since it was
+    first, however often it is looked at."""
+    acme = '{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], keyType: EC256}'
+    with World(binaries, ["a.example.test"], acme=acme) as world:
+        world.control(renew=[1577836800, 1577923200])
+        world.start()
+        first = world.certificate("a.example.test")
+        assert world.orders() == ["order a.example.test"], world.orders()
+        world.kill()
+        # Advice counts from a day of the lifetime on.
+        world.start(environment=shifted(world, 26 * 3600))
+        wait_for("the order", lambda: len(world.orders()) == 2)
+        # By that clock the next one is a day old, too.
+        world.control(renew=[4102444800, 4102531200])
+        wait_for("the renewal", lambda: world.certificate("a.example.test")["serialNumber"] != first["serialNumber"])
+        assert world.orders() == ["order a.example.test", "order a.example.test replaces"], world.orders()
+        assert "as the CA advises" in world.edge_log()
+        series = 'edge_acme_certificate_renewal_timestamp_seconds{namespace="shop",host="a.example.test"}'
+        wait_for("no renewal is due", lambda: (world.metric(series) or 0) > time.time() + 26 * 3600)
+        world.control(fault="rate-limit", times=-1, renew=None)
+
+        def set_key(key):
+            text = (world.work / "edge.yaml").read_text()
+            (world.work / "edge.yaml").write_text(re.sub("keyType: EC[0-9]*|keyType: RSA[0-9]*", f"keyType: {key}", text))
+
+        set_key("EC384")
+        since = wait_for("the failure", lambda: world.metric('edge_acme_failures_total{kind="rate-limited"}') and world.metric(series))
+        assert since <= time.time() + 26 * 3600, since
+        wait_for("time to pass", lambda: time.time() + 25 * 3600 + 3600 > since + 2)
+        asked = len(world.ca_log())
+        set_key("RSA2048")
+        wait_for("another look", lambda: len(world.ca_log()) > asked or "RSA2048" in (world.work / "edge.yaml").read_text())
+        wait_for("the same time", lambda: world.metric(series) == since)
+
+
+class Asked(http.server.BaseHTTPRequestHandler):
+    """An ask-URL: says yes to names that begin with `yes`, nothing to those that begin with `slow`, until it is let."""
+    log, slow = [], threading.Event()
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_GET(self):
+        self.log.append(self.path)
+        name = self.path.rsplit("domain=", 1)[-1]
+        if name.startswith("slow"):
+            self.slow.wait(60)
+        self.send_response(200 if name.startswith("yes") else 403)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def refused(world, host):
+    """Whether a handshake for the host is refused by the alert."""
+    try:
+        shown(world.trusting(), world.tls_port, host)
+    except ssl.SSLError as error:
+        assert "unrecognized name" in str(error), error
+        return True
+    return False
+
+
+def on_demand(binaries):
+    """A name of the allow-list gets its certificate when the first client asks for it, whose handshake waits meanwhile; others cost
+    no order. The names outlive a restart, at most as many as may be."""
+    acme = ('{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01],'
+            ' onDemand: {allow: ["*.example.test", other.test], maxNames: 2}}')
+    with World(binaries, [], acme=acme) as world:
+        world.start()
+        wait_for("the port", lambda: socket.create_connection(("127.0.0.1", world.tls_port), timeout=5))
+        assert refused(world, "stranger.test") and not world.orders(), world.orders()
+        world.certificate("a.example.test")
+        world.certificate("b.example.test")
+        # A third one, and a stranger's, are refused without an order.
+        assert refused(world, "c.example.test") and refused(world, "stranger.test")
+        wait_for("the limit", lambda: world.metric('edge_acme_on_demand_decisions_total{result="limited"}') == 1)
+        assert world.metric("edge_acme_on_demand_names") == 2
+        assert world.metric('edge_acme_on_demand_decisions_total{result="added"}') == 2
+        assert sorted(world.orders()) == ["order a.example.test", "order b.example.test"], world.orders()
+        world.kill()
+        world.start()
+        for host in ("a.example.test", "b.example.test"):
+            world.certificate(host)
+        assert len(world.orders()) == 2, world.orders()
+        # A name that is not allowed any more is not served any more: as by a start from nothing.
+        text = (world.work / "edge.yaml").read_text()
+        (world.work / "edge.yaml").write_text(text.replace('"*.example.test"', "b.example.test"))
+        wait_for("the name to go", lambda: refused(world, "a.example.test"))
+        world.certificate("b.example.test")
+        # Names that nobody uses are given up by whoever finds them, long before they would be renewed.
+        world.kill()
+        world.start(environment=shifted(world, 31 * 86400))
+        wait_for("no names", lambda: world.metric("edge_acme_on_demand_names") == 0)
+
+
+def asked_for(binaries):
+    """Names that the allow-list does not have are asked for at the ask-URL, once each: yes gives an order, no and no answer give
+    none; while it does not answer, handshakes of others go on."""
+    Asked.log, Asked.slow = [], threading.Event()
+    decider = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked)
+    decider.daemon_threads = True
+    threading.Thread(target=decider.serve_forever, daemon=True).start()
+    acme = ('{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01],'
+            f' onDemand: {{allow: [listed.test], askURL: "http://127.0.0.1:{decider.server_port}/may?of=shop"}}}}')
+    with World(binaries, [], acme=acme) as world:
+        world.start()
+        world.certificate("listed.test")
+        world.certificate("yes.example.test")
+        assert refused(world, "no.example.test") and refused(world, "no.example.test")
+        assert Asked.log == ["/may?of=shop&domain=yes.example.test", "/may?of=shop&domain=no.example.test"], Asked.log
+        slow = [threading.Thread(target=refused, args=(world, f"slow{i}.example.test")) for i in range(6)]
+        for thread in slow:
+            thread.start()
+        wait_for("four questions", lambda: len(Asked.log) >= 6)
+        for _ in range(20):
+            shown(world.trusting(), world.tls_port, "yes.example.test")
+        for thread in slow:
+            thread.join()
+        Asked.slow.set()
+        assert world.metric('edge_acme_on_demand_decisions_total{result="refused"}') == 1
+        wait_for("no answer", lambda: world.metric('edge_acme_on_demand_decisions_total{result="unanswered"}') >= 4)
+        assert sorted(world.orders()) == ["order listed.test", "order yes.example.test"], world.orders()
+    decider.shutdown()
+
+
 CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_order, "faults-that-pass": faults_that_pass,
          "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
          "issuer-and-renewal": issuer_and_renewal, "seen-by-operators": seen_by_operators, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
-         "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load}
+         "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load,
+         "port-of-another": port_of_another, "revoked": revoked, "responder-away": responder_away, "advised": advised,
+         "on-demand": on_demand, "asked-for": asked_for}
 
 
 def main():

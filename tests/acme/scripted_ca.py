@@ -289,6 +289,7 @@ def main():
                     "30", "-subj", "/CN=Scripted CA", "-keyout", work / "ca.key", "-out", work / "ca.pem"], check=True,
                    stderr=subprocess.DEVNULL)
     (work / "index.txt").touch()
+    (work / "index.txt.attr").write_text("unique_subject = no\n")
     Handler.state = State(work)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

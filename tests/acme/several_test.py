@@ -7,9 +7,11 @@ import json
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 from authorities import Processes, ScriptedCa, free_port, shown, wait_for
@@ -52,10 +54,10 @@ class World:
             "--traces-listen", "off", *flags)
         wait_for(f"{name} takes agents", lambda: "agents on port " in self.processes.log(name))
 
-    def agent(self, name, of):
+    def agent(self, name, of, ports="--ephemeral-ports"):
         self.agents[name] = self.processes.start(
             name, self.binaries / "edge-agent", "--controller", f"127.0.0.1:{self.ports[of]}", "--name", name, "--token-file",
-            self.work / of / "agents/join", "--data-dir", self.work / f"{name}-data", "--ephemeral-ports", "--threads", "1",
+            self.work / of / "agents/join", "--data-dir", self.work / f"{name}-data", *([ports] if ports else []), "--threads", "1",
             "--metrics-listen", "127.0.0.1:0", "--health-listen", "off")
 
     def port(self, agent, listener):
@@ -73,16 +75,16 @@ class World:
                  if process.poll() is None and self.metric(name, "edge_controller_leader") == 1]
         return leads[0] if len(leads) == 1 else None
 
-    def gateway(self, hosts):
+    def gateway(self, hosts, ports=(8080, 8443), more=""):
         names = json.dumps(hosts)
         applied = self.edgectl("apply", "-f", "-", text=f"""apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyGateway
 metadata: {{name: web, namespace: default}}
 spec:
   listeners:
-    - {{name: http, port: 8080, protocol: HTTP}}
-    - {{name: https, port: 8443, protocol: HTTPS, hostnames: {names},
-       tls: {{acme: {{email: ops@example.com, directoryURL: "{self.ca.directory}", challenges: [HTTP01]}}}}}}
+    - {{name: http, port: {ports[0]}, protocol: HTTP}}
+    - {{name: https, port: {ports[1]}, protocol: HTTPS, hostnames: {names},
+       tls: {{acme: {{email: ops@example.com, directoryURL: "{self.ca.directory}", challenges: [HTTP01]{more}}}}}}}
 """)
         assert applied.returncode == 0, applied.stderr
 
@@ -202,8 +204,92 @@ def two_leaders(binaries):
         assert sorted(world.ca.orders()) == sorted(f"order {host}" for host in hosts), world.ca.orders()
 
 
+def port_of_another(binaries):
+    """Nothing is ordered while another process has the port of an agent, whichever controller that is connected to: one that does not
+    lead tells the leader."""
+    with World(binaries) as world, socket.socket() as stranger:
+        world.controller("first", *ELECT)
+        world.controller("second", *ELECT)
+        leader = wait_for("a leader", world.leader)
+        other = "second" if leader == "first" else "first"
+        ports = (free_port(), free_port())
+        stranger.bind(("0.0.0.0", ports[0]))
+        stranger.listen()
+        world.agent("one", leader)
+        world.agent("two", other, ports=None)
+        world.gateway([], ports)
+        world.port("one", "http")
+        wait_for("the fault", lambda: "in use by another process" in world.processes.log("two"))
+        world.ca.control(any_port=True, http_ports=[world.port("one", "http")])
+        world.gateway(["a.example.test"], ports)
+        row = wait_for("the wait", lambda: next(
+            (row for row in json.loads(world.edgectl("get", "certificates", "-o", "json").stdout or "[]")
+             if row["state"] == "Waiting"), None))
+        assert "agent two" in row["fault"] and "in use" in row["fault"], row
+        assert not any("/challenge/" in line for line in world.ca.log()), world.ca.log()
+        stranger.close()
+        world.certificate("one", "a.example.test")
+        assert world.ca.orders() == ["order a.example.test"], world.ca.orders()
+
+
+def pace_of_followers(binaries):
+    """A controller that does not lead writes its Secret every five seconds, and at once when its agents have an answer: no more
+    often, while an order waits for an agent that has none."""
+    with World(binaries) as world:
+        world.controller("first", *ELECT)
+        world.controller("second", *ELECT)
+        leader = wait_for("a leader", world.leader)
+        world.agent("one", leader)
+        world.agent("two", "second" if leader == "first" else "first")
+        world.gateway([])
+        world.looks_at("one", "two")
+        world.agents["one"].send_signal(signal.SIGSTOP)
+        world.gateway(["a.example.test"])
+
+        def secrets():
+            listed = json.loads(world.edgectl("get", "secrets", "-l", "edgeproxy.io/acme=controller", "-o", "json").stdout)
+            return [item["data"] for item in listed["items"]]
+
+        wait_for("the answer at the follower's agent", lambda: any(data.get("answers") for data in secrets()))
+        began, first = time.monotonic(), int(base64.b64decode(secrets()[0]["beat"]))
+        wait_for("four writes", lambda: int(base64.b64decode(secrets()[0]["beat"])) >= first + 4)
+        # The last look at the first beat may have been just before the second one.
+        assert time.monotonic() - began >= 3 * 5 - 1, time.monotonic() - began
+        world.agents["one"].send_signal(signal.SIGCONT)
+        world.certificate("two", "a.example.test")
+
+
+def names_on_demand(binaries):
+    """A name that a client asks an agent of any controller for is ordered once, by the one that leads, and served by all agents; it
+    outlives the leader."""
+    allow = ', onDemand: {allow: ["*.example.test"]}'
+    with World(binaries) as world:
+        world.controller("first", *ELECT)
+        world.controller("second", *ELECT)
+        leader = wait_for("a leader", world.leader)
+        other = "second" if leader == "first" else "first"
+        world.agent("one", leader)
+        world.agent("two", other)
+        world.gateway([], more=allow)
+        world.looks_at("one", "two")
+        for agent, host in (("one", "a.example.test"), ("two", "b.example.test")):
+            world.certificate(agent, host)
+        for agent in ("one", "two"):
+            for host in ("a.example.test", "b.example.test"):
+                world.certificate(agent, host)
+        assert sorted(world.ca.orders()) == ["order a.example.test", "order b.example.test"], world.ca.orders()
+        world.controllers[leader].kill()
+        world.controllers[leader].wait()
+        wait_for("another leader", lambda: world.leader() == other)
+        world.ca.control(http_ports=[world.port("two", "http")])
+        world.certificate("two", "c.example.test")
+        world.certificate("two", "a.example.test")
+        assert sorted(world.ca.orders()) == [f"order {name}.example.test" for name in "abc"], world.ca.orders()
+
+
 CASES = {"agents-of-all": agents_of_all, "agents-of-followers": agents_of_followers,
-         "leader-killed-in-mid-order": leader_killed_in_mid_order, "two-leaders": two_leaders}
+         "leader-killed-in-mid-order": leader_killed_in_mid_order, "two-leaders": two_leaders,
+         "port-of-another": port_of_another, "pace-of-followers": pace_of_followers, "names-on-demand": names_on_demand}
 
 
 def main():

@@ -132,7 +132,8 @@ constexpr std::string_view kLeftOut[] = {"ProxyGateway spec.clusters", "ProxyPol
                                          "ProxyPolicy spec.jwt.secretRef"};
 
 /// Where one of several fields is required: the one that the least resource has.
-constexpr const char* kOneOfSeveral[] = {"ProxyPolicy spec.ipAccess.allow",
+constexpr const char* kOneOfSeveral[] = {"ProxyGateway spec.listeners.tls.acme.onDemand.allow",
+                                         "ProxyPolicy spec.ipAccess.allow",
                                          "ProxyPolicy spec.targetRef",
                                          "ProxyPolicy spec.jwt.issuer",
                                          "ProxyPolicy spec.jwt.jwksUri",

@@ -277,6 +277,13 @@ Lines settings_lines(const LinkedListener& listener) {
       }
       lines.push_back(std::move(from));
     }
+    if (tls->on_demand) {
+      std::string names = "on demand up to " + std::to_string(tls->on_demand->max_names) + " names, unused ones kept " +
+                          std::to_string(tls->on_demand->keep_unused.count()) + "s";
+      for (const std::string& pattern : tls->on_demand->allow) names += " " + pattern;
+      if (!tls->on_demand->ask_url.empty()) names += " asked at " + tls->on_demand->ask_url;
+      lines.push_back(std::move(names));
+    }
     if (tls->needs_client_certificate) {
       lines.emplace_back(tls->client_certificate_unverified ? "client certificate requested, need not verify"
                          : tls->client_certificate_optional ? "client certificate optional"

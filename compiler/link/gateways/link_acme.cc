@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/link/defaults.h"
 #include "compiler/link/gateways/listener_claims.h"
 
 namespace edge::compiler::link {
@@ -63,6 +64,19 @@ AcmeSettings acme_settings(const model::IssuerSpec& spec) {
   return settings;
 }
 
+OnDemandSettings on_demand_settings(const model::OnDemandNames& written) {
+  OnDemandSettings settings{.ask_url = text_of(written.ask_url),
+                            .max_names = kDefaults.on_demand_names,
+                            .keep_unused = kDefaults.on_demand_keep_unused};
+  for (const auto& pattern : written.allow) settings.allow.push_back(pattern->text());
+  std::ranges::sort(settings.allow);
+  if (written.max_names) settings.max_names = static_cast<std::uint32_t>(written.max_names->value);
+  if (written.keep_unused) {
+    settings.keep_unused = std::chrono::duration_cast<std::chrono::seconds>(written.keep_unused->value);
+  }
+  return settings;
+}
+
 std::optional<AcmeSettings> link_acme(const model::Metadata& owner, const model::ListenerAcme& written,
                                       const std::string& field, const GatewayTargets& targets, Findings& findings) {
   if (!written.issuer) return acme_settings(written.spec);
@@ -88,7 +102,8 @@ void check_challenges(const model::Metadata& owner, const model::Listener& liste
          diagnostics);
   };
   for (const Located<HostPattern>& host : listener.hostnames) {
-    if (!host->wildcard() || by_dns) continue;
+    // Of a name below it each has a certificate of its own, once a client asks for it.
+    if (!host->wildcard() || by_dns || listener.tls->acme->on_demand) continue;
     warn_of(host.span, "hostnames",
             "no certificate is ordered for `" + host->text() + "`: a name with a wildcard is validated by DNS01 alone",
             "name a CertificateIssuer with DNS01 among its challenges, or list the names");

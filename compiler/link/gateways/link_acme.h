@@ -14,6 +14,7 @@ namespace edge::compiler::link {
 inline constexpr std::string_view kLetsEncrypt = "https://acme-v02.api.letsencrypt.org/directory";
 inline constexpr std::string_view kLetsEncryptStaging = "https://acme-staging-v02.api.letsencrypt.org/directory";
 
+OnDemandSettings on_demand_settings(const model::OnDemandNames& written);
 AcmeSettings acme_settings(const model::IssuerSpec& spec);
 /// nullopt: the CertificateIssuer is not there, which is reported. `owner`: the gateway or ListenerSet.
 std::optional<AcmeSettings> link_acme(const model::Metadata& owner, const model::ListenerAcme& written,

@@ -441,6 +441,7 @@ class GatewayLinker {
       return fail(status.conditions, condition::kResolvedRefs, reason::kInvalidCertificateRef,
                   "the CertificateIssuer `" + listener.tls->acme->issuer->value + "` is not there");
     }
+    if (listener.tls->acme->on_demand) linked.on_demand = on_demand_settings(*listener.tls->acme->on_demand);
     check_challenges(owner, listener, *linked.acme, gateways_, diagnostics_);
     linked.certificates.push_back(
         {owner.name_space, program::ordered_secret_name(gateway.metadata.name, listener_name(gateway, listener))});

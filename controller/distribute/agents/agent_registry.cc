@@ -271,10 +271,15 @@ void AgentRegistry::published_program(const std::string& group, const std::strin
 
 bool AgentRegistry::have_values(std::uint64_t version) const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::all_of(entries_, [version](const auto& named) {
+  return std::ranges::all_of(entries_, [this, version](const auto& named) {
     const Entry& entry = named.second;
-    const bool serves = entry.state.connected && !(entry.state.program.empty() && !entry.state.refused.program.empty());
-    return !serves || entry.values >= version;
+    const AgentState& state = entry.state;
+    const bool serves = state.connected && !(state.program.empty() && !state.refused.program.empty());
+    if (!serves) return true;
+    const auto given = given_.find(state.group);
+    const bool runs = given == given_.end() || state.program == given->second.program ||
+                      state.refused.program == given->second.program;
+    return runs && entry.values >= version;
   });
 }
 

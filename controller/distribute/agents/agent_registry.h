@@ -16,6 +16,7 @@
 
 #include "controller/distribute/agents/agent_state.h"
 #include "controller/distribute/site_links.h"
+#include "controller/distribute/wanted_name.h"
 
 namespace edge::controller {
 
@@ -42,6 +43,7 @@ class AgentRegistry {
     std::vector<BackendName> removed;
     std::vector<VipState> vips;
     std::vector<UnboundListener> unbound;
+    std::vector<WantedName> wanted;  ///< for Hub::wanted, not kept
   };
 
   /// Registers an agent. `state`: name, node, version, cpu, group, labels, program, unbound, certificate_until.
@@ -72,8 +74,9 @@ class AgentRegistry {
   void published_values(const std::string& group, std::uint64_t version);
   void published_program(const std::string& group, const std::string& program);
 
-  /// Whether every connected agent has said that it runs with values of this version or a later one. An agent that runs
-  /// nothing and has refused what it was sent serves nobody, and does not count.
+  /// Whether every connected agent has said that it runs the program that is published to its group, or refuses it,
+  /// with values of this version or a later one. An agent that runs nothing and has refused what it was sent serves
+  /// nobody, and does not count.
   bool have_values(std::uint64_t version) const;
   /// Ascending by name, without backends and VIPs.
   std::vector<AgentState> agents() const;

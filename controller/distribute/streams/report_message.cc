@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hostname.h"
+#include "base/ip.h"
 #include "controller/distribute/protocol.h"
 #include "schemas/agent.pb.h"
 
@@ -9,6 +11,7 @@ namespace edge::controller {
 namespace {
 
 constexpr int kMaxVips = 1000;
+constexpr int kMaxWanted = 256;
 
 }  // namespace
 
@@ -22,6 +25,13 @@ AgentRegistry::Report read_report(const agent::v1::Report& from) {
   }
   for (int i = 0; i < std::min(from.vips_size(), kMaxVips); ++i) report.vips.push_back(read_vip(from.vips(i)));
   report.unbound = read_unbound_list(from.unbound());
+  for (int i = 0; i < std::min(from.wanted_size(), kMaxWanted); ++i) {
+    const auto& one = from.wanted(i);
+    // A name, not an address and not a wildcard, in the form that names are compared in.
+    const auto pattern = HostPattern::parse(one.host());
+    if (!pattern || pattern->wildcard() || pattern->text() != one.host() || parse_ip(one.host())) continue;
+    report.wanted.push_back({one.namespace_(), one.secret(), one.host(), one.served()});
+  }
   return report;
 }
 

@@ -121,7 +121,9 @@ class ReportStream final : public Stream, public ReportReactor {
       if (!greeting) return greeting.error();
       instance_ = greeting->instance;
     }
-    if (hub_.registry().reported(name(), instance_, read_report(report_), hub_.now())) hub_.changed();
+    AgentRegistry::Report report = read_report(report_);
+    hub_.want(std::move(report.wanted));
+    if (hub_.registry().reported(name(), instance_, std::move(report), hub_.now())) hub_.changed();
     return {};
   }
 

@@ -39,6 +39,7 @@ struct Row {
   std::int64_t until = 0;  ///< 0: there is no certificate
   std::string fault{};
   bool ordered = false;  ///< an order is under way, or waits
+  bool waits = false;    ///< for what `fault` says, not for a time
   std::int64_t not_before = 0;
 };
 using Rows = std::map<std::pair<std::string, std::string>, Row>;
@@ -62,12 +63,14 @@ void take_order(const Json& secret, Row& row) {
   const Json order = parse_json(text.value_or(std::string()));
   row.ordered = true;
   row.not_before = integer_in(order, "notBefore");
-  row.fault = text_in(order, "fault");
+  const std::string& waits_for = text_in(order, "waitsFor");
+  row.waits = !waits_for.empty();
+  row.fault = row.waits ? waits_for : text_in(order, "fault");
   if (row.directory.empty()) row.directory = text_in(order, "directory");
 }
 
 std::string state_of(const Row& row, std::int64_t now) {
-  if (row.until == 0) return row.not_before > now ? "Waiting" : row.ordered ? "Ordering" : "Unreadable";
+  if (row.until == 0) return row.not_before > now || row.waits ? "Waiting" : row.ordered ? "Ordering" : "Unreadable";
   if (row.until <= now) return "Expired";
   return row.ordered ? "Renewing" : "Valid";
 }

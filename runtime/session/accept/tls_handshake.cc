@@ -83,7 +83,13 @@ net::Task<std::string_view> TlsHandshake::shake_hands() {
   // Nothing is there as a rule when a connection has just been accepted.
   client_.exhausted();
   Step step = Step::kRead;
-  while (step == Step::kRead || step == Step::kWrite) {
+  while (step == Step::kRead || step == Step::kWrite || step == Step::kAwaits) {
+    if (step == Step::kAwaits) {
+      const bool goes_on = co_await await_certificate();
+      if (!goes_on) co_return "cancelled";
+      step = layer_.handshake(client_);
+      continue;
+    }
     const std::uint8_t interest = step == Step::kRead ? net::kRead : net::kRead | net::kWrite;
     const Wake wake = co_await waiter_.wait(until_, client_, interest);
     if (wake == Wake::kCancelled) co_return "cancelled";
@@ -93,6 +99,39 @@ net::Task<std::string_view> TlsHandshake::shake_hands() {
   }
   if (step == Step::kDone) co_return std::string_view();
   co_return layer_.spoke_http() ? kPlainHttp : kHandshakeFailed;
+}
+
+/// The thread goes on with others meanwhile. Without a certificate in the end the client is refused by an alert.
+/// \returns false when the connection ends.
+net::Task<bool> TlsHandshake::await_certificate() {
+  constexpr net::Duration kLookAgain = std::chrono::milliseconds(100);
+  const net::tls::OnDemand by = *layer_.wanted_by();
+  WantedNames& names = worker_.wanted_names();
+  const net::Time until = std::min(until_, began_ + net::Duration(WantedNames::kWait));
+  bool there = false;
+  if (names.want(by, layer_.server_name(), connection_.peer, worker_.loop().now())) {
+    while (!there && worker_.loop().now() < std::min(until, until_)) {
+      const Wake wake = co_await waiter_.wait(worker_.loop().now() + kLookAgain);
+      if (wake == Wake::kCancelled) {
+        names.leave(connection_.peer);
+        co_return false;
+      }
+      const ProgramPin pin = worker_.pin();
+      const auto& now_sites = pin->tls->sites(pin->entrances[connection_.slot].bind);
+      const net::tls::Site* const site = now_sites != nullptr ? now_sites->find(layer_.server_name()) : nullptr;
+      there = site != nullptr && !site->find(layer_.server_name()).empty();
+      if (there) sites_ = now_sites;
+    }
+    names.leave(connection_.peer);
+  }
+  layer_.go_on(there ? sites_ : nullptr);
+  co_return true;
+}
+
+void TlsHandshake::note_use(const net::tls::Site* site) {
+  if (site == nullptr || site->on_demand() == nullptr) return;
+  if (!site->on_demand()->allows(layer_.server_name())) return;
+  worker_.wanted_names().use(*site->on_demand(), layer_.server_name(), worker_.loop().now());
 }
 
 void TlsHandshake::tell_failure(std::string_view reason) {
@@ -127,6 +166,7 @@ void TlsHandshake::hand_on() {
     const auto& authorities = site->context().settings().client_authorities;
     if (authorities != nullptr && authorities->is_limited()) facts->cluster_certificate = layer_.peer_certificate();
   }
+  note_use(site);
   const bool raw = site == nullptr || !site->context().settings().offers_http1;
   const bool http2 = layer_.protocol() == kHttp2;
   connection_.tls = facts;

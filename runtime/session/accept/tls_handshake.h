@@ -29,6 +29,9 @@ class TlsHandshake final : public ClientSession {
   net::Detached run();
   /// \returns why the handshake failed, as the access log's reason; empty: it succeeded.
   net::Task<std::string_view> shake_hands();
+  /// Waits until there is a certificate for the name that the client asks for, within a bound.
+  net::Task<bool> await_certificate();
+  void note_use(const net::tls::Site* site);
   void hand_on();
   void tell_failure(std::string_view reason);
 

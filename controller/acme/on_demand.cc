@@ -1,0 +1,343 @@
+#include "controller/acme/on_demand.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/json.h"
+#include "controller/acme/order.h"
+#include "controller/acme/secrets.h"
+#include "net/client/url.h"
+#include "program/values/ordered_certificates.h"
+
+namespace edge::controller::acme {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+constexpr auto kAskTime = 5s;
+constexpr std::size_t kMostAnswer = std::size_t{4} << 10;
+/// Between two writes of one listener's Secret, so that many new names are one.
+constexpr auto kGather = 200ms;
+constexpr auto kIdle = 60s;
+constexpr int kTries = 5;
+/// A use is written when the one that is known is older than this part of the time that unused names are kept.
+constexpr std::int64_t kUsePart = 10;
+
+std::map<std::string, std::int64_t> names_in(const SecretView& secret) {
+  std::map<std::string, std::int64_t> names;
+  const std::string* const text = secret.value(program::kOnDemandNamesKey);
+  const json object = text != nullptr ? parse_json(*text) : json();
+  if (!object.is_object()) return names;
+  for (const auto& [host, used] : object.items()) {
+    if (used.is_number_integer()) names.emplace(host, used.get<std::int64_t>());
+  }
+  return names;
+}
+
+std::string text_of(const std::map<std::string, std::int64_t>& names) {
+  json object = json::object();
+  for (const auto& [host, used] : names) object[host] = used;
+  return json_line(object);
+}
+
+}  // namespace
+
+std::string_view to_string(NameDecision decision) {
+  switch (decision) {
+    case NameDecision::kAdded:
+      return "added";
+    case NameDecision::kRefused:
+      return "refused";
+    case NameDecision::kUnanswered:
+      return "unanswered";
+    case NameDecision::kLimited:
+      break;
+  }
+  return "limited";
+}
+
+OnDemand::OnDemand(kube::Client& client, net::client::HttpClient& http, OnDemandOptions options)
+    : client_(client), http_(http), options_(std::move(options)), writer_(client.loop()) {
+  for (std::size_t i = 0; i < kAsking; ++i) askers_.push_back(std::make_unique<Worker>(client.loop()));
+  for (const auto& asker : askers_) ask_all(*asker);
+  write_all();
+}
+
+OnDemand::~OnDemand() = default;
+
+std::int64_t OnDemand::now() const {
+  if (options_.wall) return options_.wall();
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void OnDemand::set_listeners(const std::vector<compiler::OrderedBundle>& bundles) {
+  std::map<Name, Listener> next;
+  for (const compiler::OrderedBundle& bundle : bundles) {
+    if (!bundle.on_demand) continue;
+    const Name name{bundle.name_space, bundle.name};
+    Listener listener;
+    if (const auto known = listeners_.find(name); known != listeners_.end()) listener = std::move(known->second);
+    // Who may have a certificate is another question now.
+    if (!listener.bundle.on_demand || *listener.bundle.on_demand != *bundle.on_demand) refused_.clear();
+    listener.bundle = bundle;
+    listener.next_look = 0;
+    next.emplace(name, std::move(listener));
+  }
+  listeners_ = std::move(next);
+  count();
+  wake(writer_);
+}
+
+bool OnDemand::is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const {
+  return std::ranges::any_of(bundle.on_demand->allow, [&host](const std::string& text) {
+    const auto pattern = HostPattern::parse(text);
+    return pattern && pattern->matches(host);
+  });
+}
+
+void OnDemand::want(const std::vector<WantedName>& names) {
+  for (const WantedName& one : names) {
+    const auto found = listeners_.find({one.name_space, one.secret});
+    if (found == listeners_.end() || !found->second.bundle.may_have(one.host)) continue;
+    Listener& listener = found->second;
+    if (const auto known = listener.names.find(one.host); known != listener.names.end()) {
+      const std::int64_t since = listener.bundle.on_demand->keep_unused.count() / kUsePart;
+      // A clock that was set back makes a use look as if it were to come.
+      if (known->second + since <= now() || known->second > now()) add(listener, one.host);
+      continue;
+    }
+    // What is served and not known is the listener's own.
+    if (one.served || listener.changes.contains(one.host)) continue;
+    if (is_listed(listener.bundle, one.host)) {
+      add(listener, one.host);
+      continue;
+    }
+    const std::string& url = listener.bundle.on_demand->ask_url;
+    const auto refused = refused_.find({url, one.host});
+    if (refused != refused_.end() && refused->second.until > now()) continue;
+    if (questions_.size() >= kMostWaiting) {
+      decided(NameDecision::kLimited, one.host);
+      continue;
+    }
+    const bool waits = std::ranges::any_of(
+        questions_, [&](const WantedName& other) { return other.host == one.host && other.secret == one.secret; });
+    if (!waits) questions_.push_back(one);
+  }
+  for (const auto& asker : askers_) {
+    if (!questions_.empty()) wake(*asker);
+  }
+}
+
+/// Or uses it once more. Written soon.
+void OnDemand::add(Listener& listener, const std::string& host) {
+  const bool is_new = !listener.names.contains(host);
+  std::size_t more = 0;
+  for (const auto& [name, used] : listener.changes) more += listener.names.contains(name) ? 0 : 1;
+  if (is_new && listener.names.size() + more >= listener.bundle.on_demand->max_names) {
+    return decided(NameDecision::kLimited, host);
+  }
+  listener.changes[host] = now();
+  if (is_new) decided(NameDecision::kAdded, host);
+  wake(writer_);
+}
+
+void OnDemand::decided(NameDecision decision, const std::string& host) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.decided[static_cast<std::size_t>(decision)];
+  }
+  if (decision == NameDecision::kAdded) {
+    return options_.log.info("a client asks for " + host + ", which gets a certificate", {});
+  }
+  // Strangers choose the names: a few lines a minute.
+  if (const auto held_back = lines_.admit()) {
+    options_.log.info("a client asks for " + host + ", which gets no certificate",
+                      {{"decision", std::string(to_string(decision))}, {"not_told", std::to_string(*held_back)}});
+  }
+}
+
+bool OnDemand::may_ask() {
+  constexpr std::int64_t kMinute = 60;
+  if (now() >= minute_ + kMinute || now() < minute_) {
+    minute_ = now();
+    asked_ = 0;
+  }
+  return asked_++ < kMostQuestions;
+}
+
+net::Task<NameDecision> OnDemand::ask(Worker& worker, std::string url, std::string host) {
+  // A host name needs no escapes.
+  url += (url.find('?') == std::string::npos ? "?domain=" : "&domain=") + host;
+  const auto parsed = net::client::parse_url(url);
+  if (!parsed) co_return NameDecision::kUnanswered;
+  if (parsed->secure && system_ == nullptr) {
+    auto made = std::make_shared<net::tls::Authorities>();
+    if (!made->add_system()) co_return NameDecision::kUnanswered;
+    system_ = std::move(made);
+  }
+  const net::client::Call call{.url = *parsed,
+                               .until = client_.loop().now() + kAskTime,
+                               .max_body = kMostAnswer,
+                               .repeatable = true,
+                               .authorities = system_};
+  const net::client::Answer answer = co_await http_.call(worker.waiter, call);
+  constexpr int kOk = 200, kServerError = 500;
+  if (!answer.ok() || answer.status >= kServerError) co_return NameDecision::kUnanswered;
+  co_return answer.status == kOk ? NameDecision::kAdded : NameDecision::kRefused;
+}
+
+net::Detached OnDemand::ask_all(Worker& worker) {
+  ++running_;
+  while (!stopping_) {
+    if (questions_.empty()) {
+      (void)co_await worker.pause.wait(net::kNever);
+      continue;
+    }
+    const WantedName wanted = std::move(questions_.front());
+    questions_.pop_front();
+    const Name name{wanted.name_space, wanted.secret};
+    const auto found = listeners_.find(name);
+    if (found == listeners_.end() || !found->second.bundle.may_have(wanted.host)) continue;
+    const std::string url = found->second.bundle.on_demand->ask_url;
+    const auto refused = refused_.find({url, wanted.host});
+    if (refused != refused_.end() && refused->second.until > now()) continue;
+    NameDecision decision = NameDecision::kLimited;
+    if (may_ask()) decision = co_await ask(worker, url, wanted.host);
+    if (stopping_) break;
+    const auto again = listeners_.find(name);
+    if (again == listeners_.end() || again->second.bundle.on_demand->ask_url != url) continue;
+    if (decision == NameDecision::kAdded) {
+      add(again->second, wanted.host);
+      continue;
+    }
+    decided(decision, wanted.host);
+    if (refused_.size() >= kMostRemembered) {
+      std::erase_if(refused_, [this](const auto& one) { return one.second.until <= now(); });
+      if (refused_.size() >= kMostRemembered) refused_.erase(refused_.begin());
+    }
+    refused_[{url, wanted.host}] = {now() + (decision == NameDecision::kRefused ? kRefusedTime : kUnansweredTime)};
+  }
+  ended();
+}
+
+/// Reads a listener's Secret, and writes it where there is something to be changed. \returns false: to be tried again.
+net::Task<bool> OnDemand::write(Name name) {
+  const std::string secret_name = program::on_demand_secret_of(name.second);
+  for (int tried = 0; tried < kTries && !stopping_; ++tried) {
+    const kube::ObjectReply found = co_await client_.get(writer_.waiter, secrets_, name.first, secret_name);
+    const auto at = listeners_.find(name);
+    if (at == listeners_.end()) co_return true;
+    Listener& listener = at->second;
+    if (!found.ok() && !found.failure.not_found()) co_return false;
+    const SecretView secret = found.ok() ? read_secret(found.object.text) : SecretView{};
+    if (found.ok() && secret.role != "names") {
+      listener.fault = "the Secret " + secret_name + " was made by somebody else";
+      co_return false;
+    }
+    std::map<std::string, std::int64_t> names = names_in(secret);
+    const std::map<std::string, std::int64_t> before = names;
+    for (const auto& [host, used] : listener.changes) {
+      if (names.contains(host) || names.size() < listener.bundle.on_demand->max_names) names[host] = used;
+    }
+    const std::int64_t oldest = now() - listener.bundle.on_demand->keep_unused.count();
+    if (leads_) std::erase_if(names, [oldest](const auto& one) { return one.second < oldest; });
+    const std::map<std::string, std::int64_t> written = listener.changes;
+    bool ok = true;
+    if (names != before) {
+      const SecretText text{.name_space = name.first,
+                            .name = secret_name,
+                            .role = "names",
+                            .data = {{std::string(program::kOnDemandNamesKey), text_of(names)}}};
+      kube::ObjectReply reply;
+      if (found.ok()) {
+        reply = co_await client_.update(writer_.waiter, secrets_, name.first, secret_name,
+                                        write_secret(text, secret.resource_version));
+      } else {
+        reply = co_await client_.create(writer_.waiter, secrets_, name.first, write_secret(text));
+      }
+      ok = reply.ok();
+      if (!ok && (reply.failure.conflict() || reply.failure.already_exists())) continue;
+      const auto still = listeners_.find(name);
+      if (still == listeners_.end()) co_return true;
+      std::string fault = ok ? std::string() : "the Secret " + secret_name + ": " + reply.failure.text();
+      if (std::exchange(still->second.fault, fault) != fault && !ok)
+        options_.log.warn(fault, {{"namespace", name.first}});
+    }
+    const auto still = listeners_.find(name);
+    if (still == listeners_.end() || !ok) co_return ok;
+    still->second.names = std::move(names);
+    std::erase_if(still->second.changes, [&](const auto& one) {
+      const auto was = written.find(one.first);
+      return was != written.end() && was->second == one.second;
+    });
+    count();
+    co_return true;
+  }
+  co_return false;
+}
+
+net::Detached OnDemand::write_all() {
+  ++running_;
+  bool failed = false;
+  while (!stopping_) {
+    std::vector<Name> due;
+    for (const auto& [name, listener] : listeners_) {
+      if (!listener.changes.empty() || listener.next_look <= now()) due.push_back(name);
+    }
+    if (due.empty() || failed || secrets_.plural.empty()) {
+      const auto pause = failed ? net::Duration(5s) : net::Duration(listeners_.empty() ? 3600s : kIdle);
+      (void)co_await writer_.pause.wait(client_.loop().now() + pause);
+      if (!stopping_ && !failed) (void)co_await writer_.waiter.wait(client_.loop().now() + kGather);
+      failed = false;
+      continue;
+    }
+    for (const Name& name : due) {
+      if (stopping_) break;
+      const bool written = co_await write(name);
+      failed = failed || !written;
+      if (const auto found = listeners_.find(name); found != listeners_.end() && written) {
+        // Names of other controllers come with it, and what is not used any more is looked for.
+        const std::int64_t keep = found->second.bundle.on_demand->keep_unused.count();
+        found->second.next_look = now() + std::clamp<std::int64_t>(keep / kUsePart, 1, 60);
+      }
+    }
+  }
+  ended();
+}
+
+void OnDemand::wake(Worker& worker) {
+  if (worker.pause.waiting()) worker.pause.wake_later();
+}
+
+void OnDemand::count() {
+  const std::lock_guard lock(mutex_);
+  counts_.any = !listeners_.empty();
+  counts_.names = 0;
+  for (const auto& [name, listener] : listeners_) counts_.names += listener.names.size();
+}
+
+NameCounts OnDemand::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+void OnDemand::stop(std::function<void()> done) {
+  stopping_ = true;
+  done_ = std::move(done);
+  for (const auto& asker : askers_) {
+    asker->waiter.cancel();
+    asker->pause.cancel();
+  }
+  writer_.waiter.cancel();
+  writer_.pause.cancel();
+}
+
+void OnDemand::ended() {
+  --running_;
+  if (stopped() && done_) std::exchange(done_, nullptr)();
+}
+
+}  // namespace edge::controller::acme

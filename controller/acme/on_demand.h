@@ -1,0 +1,134 @@
+// Names that clients ask for at listeners that get certificates on demand: which of them may have one is decided here,
+// by the listener's allow-list or its ask-URL, and kept in a Secret of each listener, which all controllers follow.
+//
+//   WantedName -> [allow-list | ask-URL] -> Secret acme-names-... -> OrderedCertificate (controller/endpoints)
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "compiler/link/ordered_certificates.h"
+#include "controller/kube/client.h"
+#include "net/client/http_client.h"
+#include "net/tls/certificate.h"
+
+namespace edge::controller::acme {
+
+/// As an agent reports it.
+struct WantedName {
+  std::string name_space;
+  std::string secret;   ///< OrderedBundle::name
+  std::string host;     ///< canonical, no wildcard
+  bool served = false;  ///< a client was shown its certificate
+};
+
+enum class NameDecision : std::uint8_t {
+  kAdded,
+  kRefused,     ///< neither listed nor allowed by the ask-URL
+  kUnanswered,  ///< the ask-URL gave no answer
+  kLimited,     ///< more names, or questions, than may be
+};
+inline constexpr std::size_t kNameDecisions = 4;
+std::string_view to_string(NameDecision decision);
+
+struct NameCounts {
+  bool any = false;                                     ///< a listener gets certificates on demand
+  std::uint64_t names = 0;                              ///< kept now
+  std::array<std::uint64_t, kNameDecisions> decided{};  ///< since the start
+};
+
+struct OnDemandOptions {
+  Logger log;
+  std::function<std::int64_t()> wall{};  ///< seconds since 1970; null: the system's clock
+};
+
+/// Runs on the client's loop.
+class OnDemand {
+ public:
+  /// Names that wait for a decision; further ones are dropped, and told again by agents that are asked for them.
+  static constexpr std::size_t kMostWaiting = 1024;
+  static constexpr std::size_t kAsking = 4;             ///< questions at once
+  static constexpr std::uint32_t kMostQuestions = 120;  ///< in a minute
+  /// Answers are remembered for so long: no, and none.
+  static constexpr std::int64_t kRefusedTime = 300;
+  static constexpr std::int64_t kUnansweredTime = 30;
+  static constexpr std::size_t kMostRemembered = 4096;
+
+  OnDemand(kube::Client& client, net::client::HttpClient& http, OnDemandOptions options);
+  ~OnDemand();
+  OnDemand(const OnDemand&) = delete;
+  OnDemand& operator=(const OnDemand&) = delete;
+
+  void serve(const kube::Resource& secrets) { secrets_ = secrets; }
+  void set_listeners(const std::vector<compiler::OrderedBundle>& bundles);
+  void want(const std::vector<WantedName>& names);
+  /// The leader gives up names that are not used any more.
+  void lead(bool leads) { leads_ = leads; }
+  void stop(std::function<void()> done);
+  bool stopped() const { return stopping_ && running_ == 0; }
+  /// Any thread.
+  NameCounts counts() const;
+
+ private:
+  using Name = std::pair<std::string, std::string>;  ///< namespace and name of a listener's secret
+  struct Listener {
+    compiler::OrderedBundle bundle;
+    std::map<std::string, std::int64_t> names{};    ///< with the last use, as last read or written
+    std::map<std::string, std::int64_t> changes{};  ///< to be written
+    std::int64_t next_look = 0;                     ///< for names that are not used any more
+    std::string fault{};
+  };
+  struct Worker {
+    explicit Worker(net::Loop& loop) : waiter(loop), pause(loop) {}
+    net::Waiter waiter;  ///< of calls
+    net::Waiter pause;   ///< between them
+  };
+
+  net::Detached ask_all(Worker& worker);
+  net::Detached write_all();
+  net::Task<bool> write(Name name);
+  net::Task<NameDecision> ask(Worker& worker, std::string url, std::string host);
+  bool is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const;
+  bool may_ask();
+  void add(Listener& listener, const std::string& host);
+  void decided(NameDecision decision, const std::string& host);
+  void wake(Worker& worker);
+  void count();
+  void ended();
+  std::int64_t now() const;
+
+  kube::Client& client_;
+  net::client::HttpClient& http_;
+  OnDemandOptions options_;
+  kube::Resource secrets_;
+  std::map<Name, Listener> listeners_;
+  std::deque<WantedName> questions_;
+  struct Remembered {
+    std::int64_t until = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Remembered> refused_;  ///< by ask-URL and host
+  std::shared_ptr<const net::tls::Authorities> system_;                ///< for https; null: not read yet
+  std::vector<std::unique_ptr<Worker>> askers_;
+  Worker writer_;
+  std::size_t running_ = 0;
+  std::int64_t minute_ = 0;
+  std::uint32_t asked_ = 0;  ///< in this minute
+  LogLimit lines_{10, std::chrono::seconds(60)};
+  bool leads_ = false;
+  bool stopping_ = false;
+  std::function<void()> done_;
+  mutable std::mutex mutex_;
+  NameCounts counts_;  ///< guarded by mutex_
+};
+
+}  // namespace edge::controller::acme

@@ -1,0 +1,92 @@
+#include "runtime/tls/wanted_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace edge::runtime {
+namespace {
+
+std::string key_of(const net::tls::OnDemand& by, std::string_view host, bool served) {
+  std::string key = by.name_space + "\n" + by.secret + "\n";
+  key.append(host).append(served ? "+" : "-");
+  return key;
+}
+
+/// A client with IPv6 has a /64 to choose addresses from.
+std::string client_key(const IpAddress& client) {
+  constexpr std::size_t kPrefix = 8;
+  if (client.is_v4()) return to_string(client);
+  return std::string(reinterpret_cast<const char*>(client.bytes.data()), kPrefix);
+}
+
+}  // namespace
+
+/// Under the lock, as the next.
+bool WantedNames::tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now) {
+  const net::Duration lasts = served ? net::Duration(kUsedAgain) : net::Duration(kToldAgain);
+  if (known_.size() >= kMostKnown) {
+    std::erase_if(known_, [now](const auto& named) {
+      return now - named.second.told >= (named.second.served ? net::Duration(kUsedAgain) : net::Duration(kToldAgain));
+    });
+  }
+  const auto found = known_.find(key_of(by, host, served));
+  if (found != known_.end() && now - found->second.told < lasts) return false;
+  if (found == known_.end() && known_.size() >= kMostKnown) return false;
+  known_[key_of(by, host, served)] = {now, served};
+  pending_.push_back({by.name_space, by.secret, std::string(host), served});
+  return true;
+}
+
+bool WantedNames::is_within_rate(Client& client, net::Time now) {
+  if (now - minute_ >= std::chrono::minutes(1)) {
+    minute_ = now;
+    asked_ = 0;
+    std::erase_if(clients_, [&client](auto& named) { return named.second.waiting == 0 && &named.second != &client; });
+    for (auto& [name, one] : clients_) one.asked = 0;
+  }
+  if (asked_ >= kMostInMinute || client.asked >= kMostOfClient) return false;
+  ++asked_;
+  ++client.asked;
+  return true;
+}
+
+bool WantedNames::want(const net::tls::OnDemand& by, std::string_view host, const IpAddress& address, net::Time now) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = client_key(address);
+  if (clients_.size() >= kMostClients && !clients_.contains(key)) {
+    if (now - minute_ < std::chrono::minutes(1)) return false;
+    std::erase_if(clients_, [](const auto& named) { return named.second.waiting == 0; });
+  }
+  Client& client = clients_[key];
+  const auto found = known_.find(key_of(by, host, /*served=*/false));
+  const bool told = found != known_.end() && now - found->second.told < kToldAgain;
+  if (told && now - found->second.told >= kWait) return false;
+  if (!told && (!is_within_rate(client, now) || !tell(by, host, /*served=*/false, now))) return false;
+  if (waiting_ >= kMostWaiting || client.waiting >= kMostWaitingOfClient) return false;
+  ++waiting_;
+  ++client.waiting;
+  return true;
+}
+
+void WantedNames::leave(const IpAddress& address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = clients_.find(client_key(address));
+  if (found == clients_.end() || found->second.waiting == 0) return;
+  --found->second.waiting;
+  --waiting_;
+}
+
+void WantedNames::use(const net::tls::OnDemand& by, std::string_view host, net::Time now) {
+  const std::lock_guard lock(mutex_);
+  tell(by, host, /*served=*/true, now);
+}
+
+std::vector<WantedName> WantedNames::take(std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(std::min(most, pending_.size()));
+  std::vector<WantedName> taken(std::make_move_iterator(pending_.begin()), std::make_move_iterator(end));
+  pending_.erase(pending_.begin(), end);
+  return taken;
+}
+
+}  // namespace edge::runtime

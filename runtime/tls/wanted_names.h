@@ -1,0 +1,73 @@
+// Names that clients ask for at listeners that get certificates on demand: to be told to the controller, once each, and
+// within bounds whatever clients ask for. docs/certificates.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ip.h"
+#include "net/clock.h"
+#include "net/tls/server.h"
+
+namespace edge::runtime {
+
+struct WantedName {
+  std::string name_space;
+  std::string secret;
+  std::string host;
+  bool served = false;  ///< there is a certificate, and a client has been shown it
+  friend bool operator==(const WantedName&, const WantedName&) = default;
+};
+
+/// Threads: any.
+class WantedNames {
+ public:
+  static constexpr std::size_t kMostKnown = 4096;
+  static constexpr std::size_t kMostClients = 4096;
+  /// New names that one client (an IPv4 address, a /64 of IPv6), and all together, may ask for in a minute.
+  static constexpr std::uint32_t kMostOfClient = 10;
+  static constexpr std::uint32_t kMostInMinute = 240;
+  /// Handshakes that wait for a certificate, of one client and of all.
+  static constexpr std::uint32_t kMostWaitingOfClient = 16;
+  static constexpr std::uint32_t kMostWaiting = 256;
+  /// Handshakes for a name wait for so long after it was told first; later ones are refused until it is told again.
+  static constexpr auto kWait = std::chrono::seconds(8);
+  static constexpr auto kToldAgain = std::chrono::seconds(60);
+  static constexpr auto kUsedAgain = std::chrono::minutes(10);
+
+  /// A client asks for a name without a certificate. \returns whether its handshake may wait, until now + kWait at
+  /// most; then leave() is to be called.
+  bool want(const net::tls::OnDemand& by, std::string_view host, const IpAddress& client, net::Time now);
+  void leave(const IpAddress& client);
+  /// A client was shown the certificate of a name.
+  void use(const net::tls::OnDemand& by, std::string_view host, net::Time now);
+  /// Takes what is to be told.
+  std::vector<WantedName> take(std::size_t most);
+
+ private:
+  struct Known {
+    net::Time told{};
+    bool served = false;
+  };
+  struct Client {
+    std::uint32_t asked = 0;
+    std::uint32_t waiting = 0;
+  };
+  bool tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now);
+  bool is_within_rate(Client& client, net::Time now);
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, Known> known_;  ///< by namespace, secret, host and whether it is served
+  std::unordered_map<std::string, Client> clients_;
+  std::vector<WantedName> pending_;
+  net::Time minute_{};
+  std::uint32_t asked_ = 0;  ///< in this minute
+  std::uint32_t waiting_ = 0;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,102 @@
+#include "runtime/tls/wanted_names.h"
+
+#include <gtest/gtest.h>
+
+namespace edge::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+class WantedNamesTest : public ::testing::Test {
+ protected:
+  bool want(const std::string& host, const std::string& client = "198.51.100.1") {
+    return names_.want(by_, host, *parse_ip(client), now_);
+  }
+  std::size_t told() { return names_.take(100'000).size(); }
+
+  const net::tls::OnDemand by_{"shop", "acme:web:https", {"*.example.com"}};
+  net::Time now_ = net::Time(1h);
+  WantedNames names_;
+};
+
+TEST_F(WantedNamesTest, AreToldOnceAMinuteAndAwaitedForSeconds) {
+  EXPECT_TRUE(want("a.example.com"));
+  EXPECT_TRUE(want("a.example.com"));
+  EXPECT_EQ(names_.take(10), (std::vector<WantedName>{{"shop", "acme:web:https", "a.example.com", false}}));
+  now_ += WantedNames::kWait - 1ms;
+  EXPECT_TRUE(want("a.example.com"));
+  now_ += 1ms;
+  EXPECT_FALSE(want("a.example.com"));
+  EXPECT_EQ(told(), 0U);
+  now_ += WantedNames::kToldAgain;
+  EXPECT_TRUE(want("a.example.com"));
+  EXPECT_EQ(told(), 1U);
+}
+
+TEST_F(WantedNamesTest, OneClientTakesNoOthersPlace) {
+  for (int i = 0; i < 100; ++i) {
+    const bool waits = want("n" + std::to_string(i) + ".example.com");
+    EXPECT_EQ(waits, i < static_cast<int>(WantedNames::kMostOfClient)) << i;
+  }
+  // Addresses of one /64 are one client's.
+  for (int i = 0; i < 100; ++i) want("m" + std::to_string(i) + ".example.com", "2001:db8::" + std::to_string(i));
+  EXPECT_EQ(told(), 2 * WantedNames::kMostOfClient);
+  EXPECT_TRUE(want("other.example.com", "198.51.100.2"));
+  now_ += 1min;
+  EXPECT_TRUE(want("later.example.com"));
+}
+
+TEST_F(WantedNamesTest, AllClientsTogetherAreBounded) {
+  for (int i = 0; i < 10'000; ++i) {
+    want("n" + std::to_string(i) + ".example.com", "10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250));
+  }
+  EXPECT_EQ(told(), WantedNames::kMostInMinute);
+  for (int minute = 0; minute < 100; ++minute) {
+    now_ += 1s;
+    for (int i = 0; i < 300; ++i) {
+      want(std::to_string(minute) + "-" + std::to_string(i) + ".example.com", "10.1." + std::to_string(i / 4) + ".1");
+    }
+  }
+  // A minute and two thirds of another.
+  EXPECT_LE(told(), 2 * WantedNames::kMostInMinute);
+}
+
+TEST_F(WantedNamesTest, HandshakesThatWaitAreBounded) {
+  std::uint32_t waiting = 0;
+  for (int i = 0; i < 100; ++i) waiting += want("a.example.com") ? 1 : 0;
+  EXPECT_EQ(waiting, WantedNames::kMostWaitingOfClient);
+  for (int i = 0; i < 100; ++i) {
+    for (int j = 0; j < 10; ++j) waiting += want("a.example.com", "10.0.0." + std::to_string(i)) ? 1 : 0;
+  }
+  EXPECT_EQ(waiting, WantedNames::kMostWaiting);
+  EXPECT_FALSE(want("a.example.com", "10.0.1.1"));
+  names_.leave(*parse_ip("198.51.100.1"));
+  EXPECT_TRUE(want("a.example.com", "10.0.1.1"));
+  // Who did not wait has nothing to leave.
+  names_.leave(*parse_ip("10.0.1.2"));
+  EXPECT_FALSE(want("a.example.com", "10.0.1.3"));
+}
+
+TEST_F(WantedNamesTest, UsesAreToldSeldom) {
+  for (int i = 0; i < 10; ++i) names_.use(by_, "a.example.com", now_);
+  EXPECT_EQ(names_.take(10), (std::vector<WantedName>{{"shop", "acme:web:https", "a.example.com", true}}));
+  now_ += WantedNames::kUsedAgain;
+  names_.use(by_, "a.example.com", now_);
+  EXPECT_EQ(told(), 1U);
+}
+
+TEST(OnDemand, AllowsNamesAlone) {
+  const net::tls::OnDemand some{"shop", "x", {"*.example.com", "a.example.net"}};
+  EXPECT_TRUE(some.allows("a.example.com"));
+  EXPECT_TRUE(some.allows("a.b.example.com"));
+  EXPECT_TRUE(some.allows("a.example.net"));
+  for (const char* const no : {"example.com", "example.net", "xexample.com", "b.example.net", ".example.com", ""}) {
+    EXPECT_FALSE(some.allows(no)) << no;
+  }
+  const net::tls::OnDemand all{"shop", "x", {"*"}};
+  EXPECT_TRUE(all.allows("a.test"));
+  for (const char* const no : {"localhost", "192.0.2.1", "2001:db8::1", ""}) EXPECT_FALSE(all.allows(no)) << no;
+}
+
+}  // namespace
+}  // namespace edge::runtime
