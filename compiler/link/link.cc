@@ -84,6 +84,7 @@ void link_policies(const std::vector<model::ProxyPolicy>& policies, const Policy
     keep_status(policy.metadata, findings, config);
   }
   assign_policies(policies, std::move(linked), config, diagnostics);
+  warn_of_unanswered(config, diagnostics);
 }
 
 NameIndex index_of_routes(const LinkedConfig& config) {

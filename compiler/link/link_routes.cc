@@ -363,17 +363,6 @@ class RouteLinker {
       }
       if (!answered) name_host(linked.filters, linked.backends.back());
     }
-    // A policy that a filter names may answer (translate/routes.cc).
-    const bool extended =
-        std::ranges::any_of(rule.filters, [](const auto& one) { return one.type == model::FilterType::kExtension; });
-    if (linked.backends.empty() && !answered && !extended) {
-      warn(route_.metadata,
-           {.code = DiagnosticCode::kMissingField,
-            .field = rule_field(index, "backendRefs"),
-            .span = rule.span,
-            .message = "the rule has no backend and no redirect: its requests are answered 500"},
-           findings_.diagnostics);
-    }
   }
 
   /// Requests to a site (`spec.url`) name it, where no filter says another host.

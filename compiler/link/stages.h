@@ -146,6 +146,10 @@ PolicySettings policy_settings(const model::ProxyPolicy& policy);
 void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vector<std::optional<PolicyLink>> linked,
                      LinkedConfig& config, Diagnostics& diagnostics);
 
+/// Warns of rules that have neither a backend nor an answer of the proxy's own: a redirect, or a FixedResponse policy
+/// on every listener. Before rules for login paths are added.
+void warn_of_unanswered(const LinkedConfig& config, Diagnostics& diagnostics);
+
 /// Adds the statuses of BackendTLSPolicies: of two for one port of a Service the older applies, and their CAs must
 /// exist.
 void backend_tls_statuses(const model::ResourceSet& resources, std::vector<ResourceStatus>& statuses);

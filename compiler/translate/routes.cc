@@ -231,9 +231,6 @@ class RouteTranslator {
     policy.target_field = rule_field(rule, "filters");
     policy.target_rule = number;
     policy.named_by_filter = true;
-    if (policy.type.value == model::PolicyType::kFixedResponse) {
-      made.filters.push_back({.span = filter.span, .type = model::FilterType::kExtension});
-    }
     return true;
   }
 
