@@ -134,10 +134,11 @@ class Maker {
     const std::string n = number(3);
     switch (below(9)) {
       case 8:
-        return maybe("map nets", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nets}\ndata: {" +
-                                     one_of({"networks: '10.0." + n + ".0/24'", "networks: ''",
-                                             "networks: 'no" + n + "'", "other: x"}) +
-                                     "}\n");
+        return maybe("map nets",
+                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nets}\ndata: {" +
+                         one_of({"networks: '10.0." + n + ".0/24'", "networks: ''", "networks: 'no" + n + "'",
+                                 "other: x", "page: p" + n, "networks: 10.0.0.0/8, page: q" + n}) +
+                         "}\n" + one_of({"", "", "binaryData: {page: AAEC}\n", "binaryData: {page: '?'}\n"}));
       case 7:
         return maybe("secret keys", secret("keys", one_of({"secret: s" + n + ", jwks: '{}', api-keys: 'a:k" + n + "'",
                                                            "secret: s" + n, "api-keys: ''"})));
@@ -233,28 +234,33 @@ class Maker {
   }
 
   std::string some_settings() {
-    return one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
-                   "type: ConcurrencyLimit, concurrencyLimit: {limits: [{requests: " + number(3) + "1}]}",
-                   "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
-                   "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
-                   "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
-                   "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
-                   "type: SecurityHeaders, securityHeaders: {}",
-                   "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
-                   "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
-                   "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
-                   "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
-                   "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
-                   "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",
-                   oidc("a.com"),
-                   oidc("b.com"),
-                   "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
-                   "allowedAlgorithms: [RS256]}",
-                   "type: CORS, cors: {allowOrigins: ['https://a.com']}",
-                   "type: FixedResponse, fixedResponse: {statusCode: 410}",
-                   "type: Maintenance, maintenance: {}",
-                   "type: ErrorPages, errorPages: {pages: [{statuses: [4xx], body: x}]}",
-                   "type: Nothing"});
+    return one_of(
+        {"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
+         "type: ConcurrencyLimit, concurrencyLimit: {limits: [{requests: " + number(3) + "1}]}",
+         "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+         "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
+         "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
+         "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
+         "type: SecurityHeaders, securityHeaders: {}",
+         "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+         "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
+         "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
+         "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
+         "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
+         "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",
+         oidc("a.com"),
+         oidc("b.com"),
+         "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
+         "allowedAlgorithms: [RS256]}",
+         "type: CORS, cors: {allowOrigins: ['https://a.com']}",
+         "type: FixedResponse, fixedResponse: {statusCode: 410}",
+         "type: FixedResponse, fixedResponse: {statusCode: 410, configMapRef: {name: nets, key: page}}",
+         "type: ErrorPages, errorPages: {pages: [{statuses: [5xx], body: x, backendErrors: " +
+             one_of({"true", "false"}) + "}]}",
+         "type: ErrorPages, errorPages: {pages: [{statuses: ['404'], configMapRef: {name: nets, key: page}}]}",
+         "type: Maintenance, maintenance: {}",
+         "type: ErrorPages, errorPages: {pages: [{statuses: [4xx], body: x}]}",
+         "type: Nothing"});
   }
 
   static std::string oidc(const std::string& host) {

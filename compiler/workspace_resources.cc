@@ -114,7 +114,7 @@ void touch(const model::ResourceSet& set, Touched& touched) {
     touched.routes.insert(ingress.metadata.text());
     touched.others |= translate::concerns_others(ingress);
   }
-  touched.secrets |= !set.secrets.empty();
+  touched.secrets |= !set.secrets.empty() || !set.config_maps.empty();
   touched.policies |= !set.policies.empty();
   touched.unclear |= std::ranges::any_of(set.policies, is_unclear);
   touched.grants |= !set.grants.empty();

@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text/base64.h"
 #include "base/text/json.h"
 #include "compiler/link/defaults.h"
+#include "compiler/link/policies/policy_pages.h"
 #include "program/values/address_list.h"
 #include "schemas/schema.h"
 
@@ -41,17 +43,26 @@ Json metadata_for_compiler(const Json& metadata) {
   return kept;
 }
 
-/// Of a ConfigMap authorities and networks are read, and which keys there are.
-void drop_values(Json& object) {
-  const auto data = object.find("data");
-  if (data != object.end() && data->is_object()) {
-    for (auto& [key, value] : data->items()) {
-      if (key != "ca.crt" && key != program::kNetworksKey) value = "";
+/// Of a ConfigMap authorities and networks are read, and bodies that policies name, which are bounded: of a value that
+/// is too large to be one, one stays that is too large by a byte.
+void cut_values(Json& object) {
+  constexpr std::size_t kTooLarge = compiler::link::kMostBody + 1;
+  const auto cut = [&](const char* list, std::size_t most, const std::string& in_place) {
+    const auto values = object.find(list);
+    if (values == object.end() || !values->is_object()) return;
+    for (auto& [key, value] : values->items()) {
+      if (std::string(list) == "data" && (key == "ca.crt" || key == program::kNetworksKey)) continue;
+      if (!value.is_string()) {
+        value = "";
+      } else if (value.get_ref<const std::string&>().size() > most) {
+        value = in_place;
+      }
     }
-  }
-  const auto binary = object.find("binaryData");
-  if (binary == object.end() || !binary->is_object()) return;
-  for (auto& [key, value] : binary->items()) value = "";
+  };
+  cut("data", compiler::link::kMostBody, std::string(kTooLarge, 'x'));
+  const std::string encoded = to_base64(std::string(kTooLarge, 'x'));
+  // Kubernetes writes no line ends into it.
+  cut("binaryData", encoded.size(), encoded);
 }
 
 /// Of a Service ports are read, and whether zones count. What else is in it comes from its cluster, and changes with
@@ -195,7 +206,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
     read.class_name = text_in(member_in(object["metadata"], "annotations"), "kubernetes.io/ingress.class");
   }
   if (spec != object.end() && !kind->own) read.services = services_of(*spec, read);
-  if (read.key.kind == "ConfigMap") drop_values(object);
+  if (read.key.kind == "ConfigMap") cut_values(object);
   if (read.key.kind == "Service") keep_ports(object);
   if (read.key.kind == "ProxyGateway" && spec != object.end()) swap_class(*spec, "loadBalancerClass", controller_class);
   if (read.key.kind == "GatewayClass" && spec != object.end()) swap_class(*spec, "controllerName", controller_class);

@@ -16,15 +16,22 @@ using Json = nlohmann::json;
 
 constexpr const char* kOurClass = "edgeproxy.io/proxy";
 
-TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthoritiesAndNetworks) {
+TEST(ClusterObject, KeepsOfAConfigMapNoValueThatIsTooLargeForABody) {
   Json map = {{"apiVersion", "v1"},
               {"kind", "ConfigMap"},
               {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}}},
-              {"data", {{"ca.crt", "PEM"}, {"networks", "192.0.2.0/24"}, {"large", "unread"}}}};
+              {"data",
+               {{"ca.crt", std::string(70'000, 'P')},
+                {"networks", "192.0.2.0/24"},
+                {"page", "read"},
+                {"large", "unread" + std::string(65'531, '.')},
+                {"odd", 7}}},
+              {"binaryData", {{"logo", "AAEC"}, {"video", std::string(100'000, 'A')}}}};
   const auto read = read_cluster_object(map.dump(), kOurClass);
   ASSERT_TRUE(read.ok() && *read);
-  EXPECT_THAT((*read)->document,
-              AllOf(HasSubstr("PEM"), HasSubstr("192.0.2.0/24"), HasSubstr("large"), Not(HasSubstr("unread"))));
+  EXPECT_THAT((*read)->document, AllOf(HasSubstr(std::string(70'000, 'P')), HasSubstr("192.0.2.0/24"),
+                                       HasSubstr("\"read\""), HasSubstr("AAEC"), HasSubstr("large"),
+                                       Not(HasSubstr("unread")), Not(HasSubstr(std::string(100'000, 'A')))));
 }
 
 // Which node holds an address may change at any time, and is nothing to compile for.

@@ -248,6 +248,21 @@ constexpr Field kExceptFields[] = {
 constexpr Object kExcept{kExceptFields};
 
 constexpr Field kBodyField = string("body", "The body.").as(Format::kPage);
+constexpr Field kBodyRefFields[] = {
+    string("name", "Name of the ConfigMap.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the ConfigMap; the own without it.").as(Format::kNamespace),
+    string("key", "Its key, of data or binaryData, that has the body; at most 64 KiB.")
+        .as(Format::kHeaderValue)
+        .needed(),
+};
+constexpr Object kBodyRef{kBodyRefFields};
+constexpr Field kBodyRefField = object("configMapRef", kBodyRef, "The body, from a ConfigMap in place of body.");
+constexpr Rule kOneBodyAtMost[] = {
+    {"!(has(self.body) && has(self.configMapRef))", "body and configMapRef exclude each other"},
+};
+constexpr Rule kOneBody[] = {
+    {"has(self.body) != has(self.configMapRef)", "one of body and configMapRef is required"},
+};
 constexpr Field kPageType =
     string("contentType", "Content-Type of the body.").as(Format::kHeaderValue).defaults_to("text/html; charset=utf-8");
 
@@ -257,9 +272,10 @@ constexpr Field kMaintenanceFields[] = {
     string("retryAfter", "Retry-After, in whole seconds; not sent without it.").as(Format::kDuration),
     kPageType,
     string("body", "Body of the answer; the proxy's usual text without it.").as(Format::kPage),
+    kBodyRefField,
     object("except", kExcept, "Requests that pass: of one of the addresses, or with one of the headers."),
 };
-constexpr Object kMaintenance{kMaintenanceFields};
+constexpr Object kMaintenance{.fields = kMaintenanceFields, .rules = kOneBodyAtMost};
 
 constexpr Field kFixedFields[] = {
     integer("statusCode", "Status.").within(200, 599).needed(),
@@ -268,8 +284,9 @@ constexpr Field kFixedFields[] = {
         .as(Format::kHeaderValue)
         .defaults_to("text/plain; charset=utf-8"),
     kBodyField,
+    kBodyRefField,
 };
-constexpr Object kFixed{kFixedFields};
+constexpr Object kFixed{.fields = kFixedFields, .rules = kOneBodyAtMost};
 
 constexpr Field kErrorPageFields[] = {
     strings("statuses", "Statuses that the page is sent with; a single one goes before its class.")
@@ -277,9 +294,12 @@ constexpr Field kErrorPageFields[] = {
         .at_most(64)
         .needed(),
     kPageType,
-    string("body", "The page.").as(Format::kPage).needed(),
+    string("body", "The page.").as(Format::kPage),
+    kBodyRefField,
+    boolean("backendErrors", "Whether the page also replaces the bodies of backends' answers with these statuses.")
+        .defaults_to("false"),
 };
-constexpr Object kErrorPage{kErrorPageFields};
+constexpr Object kErrorPage{.fields = kErrorPageFields, .rules = kOneBody};
 constexpr Field kErrorPagesFields[] = {
     objects("pages", kErrorPage, "The pages.").at_most(64).needed(),
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/base64.h"
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/decode_rule.h"
 #include "compiler/model/validate.h"
@@ -447,17 +448,19 @@ Namespace decode_namespace(const Fields& root, Metadata metadata) {
 
 ConfigMap decode_config_map(const Fields& root, Metadata metadata) {
   ConfigMap out{.metadata = std::move(metadata)};
-  for (const std::string_view list : {"data", "binaryData"}) {
-    if (const yaml::Node map = root.node(list)) {
-      for (const yaml::Node entry : map) {
-        out.keys.emplace_back(entry.key());
-        if (list == "data" && entry.key() == "ca.crt") {
-          out.authorities = std::make_shared<const std::string>(entry.text());
-        }
-        if (list == "data" && entry.key() == program::kNetworksKey) {
-          out.networks = std::make_shared<const std::string>(entry.text());
-        }
-      }
+  if (const yaml::Node map = root.node("data")) {
+    for (const yaml::Node entry : map) {
+      ConfigMapValue& made = out.values.emplace_back(std::string(entry.key()));
+      made.value = std::make_shared<const std::string>(entry.text());
+      if (made.key == "ca.crt") out.authorities = made.value;
+      if (made.key == program::kNetworksKey) out.networks = made.value;
+    }
+  }
+  if (const yaml::Node map = root.node("binaryData")) {
+    for (const yaml::Node entry : map) {
+      ConfigMapValue& made = out.values.emplace_back(std::string(entry.key()));
+      made.binary = true;
+      if (auto bytes = from_base64(entry.text())) made.value = std::make_shared<const std::string>(*std::move(bytes));
     }
   }
   return out;

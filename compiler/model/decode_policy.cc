@@ -115,7 +115,15 @@ std::vector<AddressList> address_lists(const Fields& own, std::string_view key) 
   return lists;
 }
 
-Page page_of(const Fields& holder) { return {.body = holder.text("body"), .content_type = holder.text("contentType")}; }
+Page page_of(const Fields& holder, const std::string& field) {
+  Page page{.body = holder.text("body"), .content_type = holder.text("contentType")};
+  if (const Fields map = holder.object("configMapRef")) {
+    page.map = map.reference();
+    page.map_key = map.needed_text("key");
+    page.field = field + ".configMapRef";
+  }
+  return page;
+}
 
 std::vector<HeaderValue> headers_of(const Fields& holder, std::string_view key) {
   std::vector<HeaderValue> headers;
@@ -128,7 +136,7 @@ Maintenance decode_maintenance(const Fields& own) {
   const Fields except = own.object("except");
   return {.enabled = own.boolean("enabled"),
           .retry_after = own.duration("retryAfter"),
-          .page = page_of(own),
+          .page = page_of(own, "spec.maintenance"),
           .except_addresses = except.cidrs("addresses"),
           .except_headers = headers_of(except, "headers")};
 }
@@ -136,7 +144,10 @@ Maintenance decode_maintenance(const Fields& own) {
 ErrorPages decode_error_pages(const Fields& own) {
   ErrorPages pages;
   own.entries("pages", [&](const Fields& entry) {
-    pages.pages.push_back({.statuses = entry.strings("statuses"), .page = page_of(entry)});
+    const std::string field = "spec.errorPages.pages[" + std::to_string(pages.pages.size()) + "]";
+    pages.pages.push_back({.statuses = entry.strings("statuses"),
+                           .page = page_of(entry, field),
+                           .backend_errors = entry.boolean("backendErrors")});
   });
   return pages;
 }
@@ -218,8 +229,9 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
       policy.settings = decode_maintenance(own);
       return;
     case PolicyType::kFixedResponse:
-      policy.settings = FixedResponse{
-          .status = own.needed_integer("statusCode"), .headers = headers_of(own, "headers"), .page = page_of(own)};
+      policy.settings = FixedResponse{.status = own.needed_integer("statusCode"),
+                                      .headers = headers_of(own, "headers"),
+                                      .page = page_of(own, "spec.fixedResponse")};
       return;
     case PolicyType::kErrorPages:
       policy.settings = decode_error_pages(own);
@@ -448,14 +460,33 @@ void check_rate_limit(const Fields& own, Span span, Report& report) {
   });
 }
 
+void check_body(const Fields& holder, const std::string& field, Report& report) {
+  if (!holder.node("body") || !holder.node("configMapRef")) return;
+  report.fault(DiagnosticCode::kExclusiveFields, holder.node("configMapRef").key_span(), field + ".configMapRef",
+               "`body` and `configMapRef` exclude each other");
+}
+
 /// These have no body (RFC 9110 §15.3.5, §15.3.6, §15.4.5).
 void check_fixed(const Fields& own, Report& report) {
+  check_body(own, "spec.fixedResponse", report);
   const auto status = own.integer("statusCode");
   const auto body = own.text("body");
-  if (!status || !body || body->value.empty()) return;
+  const std::string_view written = own.node("configMapRef") ? "configMapRef" : "body";
+  if (!status || (written == "body" && (!body || body->value.empty()))) return;
   if (status->value != 204 && status->value != 205 && status->value != 304) return;
-  report.fault(DiagnosticCode::kExclusiveFields, body->span, "spec.fixedResponse.body",
-               "a response with status " + std::to_string(status->value) + " has no body", "leave out `body`");
+  report.fault(DiagnosticCode::kExclusiveFields, own.node(written).span(), "spec.fixedResponse." + std::string(written),
+               "a response with status " + std::to_string(status->value) + " has no body",
+               "leave out `" + std::string(written) + "`");
+}
+
+void check_error_pages(const Fields& own, Report& report) {
+  std::size_t index = 0;
+  own.entries("pages", [&](const Fields& entry) {
+    const std::string field = "spec.errorPages.pages[" + std::to_string(index++) + "]";
+    check_body(entry, field, report);
+    if (entry.node("body") || entry.node("configMapRef")) return;
+    report.fault(DiagnosticCode::kMissingField, entry.span(), field, "one of `body` and `configMapRef` is required");
+  });
 }
 
 void check_concurrency(const Fields& own, Report& report) {
@@ -490,6 +521,8 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
         if (row.value == PolicyType::kApiKey) check_api_key(own, type.span, report);
         if (row.value == PolicyType::kForwardAuth) check_forward(own, type.span, report);
         if (row.value == PolicyType::kFixedResponse) check_fixed(own, report);
+        if (row.value == PolicyType::kMaintenance) check_body(own, "spec.maintenance", report);
+        if (row.value == PolicyType::kErrorPages) check_error_pages(own, report);
         check_written(own, row.value, report);
         decode_settings(own, policy);
       } else {

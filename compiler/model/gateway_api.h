@@ -164,10 +164,16 @@ struct Namespace {
 /// The prefix of references to a ConfigMap among those to Secrets: no Secret has such a name.
 inline constexpr std::string_view kConfigMapPrefix = "configmap/";
 
-/// Names of keys, and the values of those that are used.
+/// One value of a ConfigMap.
+struct ConfigMapValue {
+  std::string key;
+  std::shared_ptr<const std::string> value{};  ///< null: of `binaryData`, and no base64
+  bool binary = false;                         ///< of `binaryData`
+};
+
 struct ConfigMap {
   Metadata metadata;
-  std::vector<std::string> keys{};
+  std::vector<ConfigMapValue> values{};
   std::shared_ptr<const std::string> authorities{};  ///< of `ca.crt`; null: none
   std::shared_ptr<const std::string> networks{};     ///< of `networks` (program/values/address_list.h); null: none
 };

@@ -179,6 +179,9 @@ struct IpAccess {
 struct Page {
   Maybe<std::string> body{};
   Maybe<std::string> content_type{};
+  std::optional<Reference> map{};  ///< a ConfigMap that has the body
+  Located<std::string> map_key{};  ///< with `map`: its key
+  std::string field{};             ///< with `map`: where it is written
 };
 
 struct HeaderValue {
@@ -203,6 +206,7 @@ struct FixedResponse {
 struct ErrorPage {
   Strings statuses{};  ///< `404`, or `5xx` for a class
   Page page{};
+  Maybe<bool> backend_errors{};
 };
 struct ErrorPages {
   std::vector<ErrorPage> pages{};

@@ -326,7 +326,8 @@ bool ServiceBackends::authority_known(const model::BackendTlsPolicy& policy, con
   };
   const bool map = authority.group.empty() && authority.kind == "ConfigMap" &&
                    std::any_of(resources_.config_maps.begin(), resources_.config_maps.end(), [&](const auto& m) {
-                     return names(m.metadata) && std::find(m.keys.begin(), m.keys.end(), kAuthorityKey) != m.keys.end();
+                     const auto key = std::ranges::find(m.values, kAuthorityKey, &model::ConfigMapValue::key);
+                     return names(m.metadata) && key != m.values.end();
                    });
   const bool secret = authority.group.empty() && authority.kind == "Secret" &&
                       std::any_of(resources_.secrets.begin(), resources_.secrets.end(), [&](const auto& s) {

@@ -7,6 +7,7 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/text/base64.h"
 #include "base/text/json.h"
 #include "compiler/link/secrets.h"
 #include "compiler/model/decode.h"
@@ -38,7 +39,14 @@ std::string blotted(const model::Secret& secret) {
 std::string blotted(const model::ConfigMap& map) {
   Json document = document_of(map.metadata);
   Json& values = document["data"] = Json::object();
-  for (const std::string& key : map.keys) values[key] = "";
+  // The rest is compiled as it is: of it programs have bodies.
+  for (const model::ConfigMapValue& each : map.values) {
+    if (!each.binary) {
+      values[each.key] = *each.value;
+    } else {
+      document["binaryData"][each.key] = each.value == nullptr ? "?" : to_base64(*each.value);
+    }
+  }
   if (map.authorities != nullptr) {
     values[std::string(compiler::link::kAuthorityKey)] =
         compiler::link::blotted({.key = {}, .size = map.authorities->size(), .value = map.authorities});

@@ -86,6 +86,7 @@ std::optional<ReconcileResult> ProgramBuilder::apply(std::vector<ObjectEdit> edi
   Tried tried;
   ReconcileResult result;
   for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result);
+  add_named_bodies(documents, tried);
   if (documents.empty() && started_) return values_alone(std::move(result));
   add_given_addresses(tried, documents);
   const auto artifact = compile(documents, tried, result);
@@ -120,16 +121,6 @@ std::optional<ReconcileResult> ProgramBuilder::add_databases() {
   return result;
 }
 
-/// With what is compiled for another reason: alone they would change nothing.
-void ProgramBuilder::add_given_addresses(const Tried& tried, std::vector<DocumentEdit>& documents) {
-  for (auto& [name, text] : pools_.take_changed()) {
-    const auto known = objects_.find(name);
-    if (known == objects_.end() || known->second.held || tried.contains(name)) continue;
-    known->second.document = hash_of(text);
-    documents.push_back({name, std::move(text)});
-  }
-}
-
 void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried,
                           ReconcileResult& result) {
   const std::string name = edit.key.text();
@@ -142,6 +133,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     tried.erase(name);
     tls_policies_.erase(name);
     if (edit.key.kind == "ProxyVIP") pools_.remove(name);
+    bodies_.remove(name);
     ingresses_.erase(name);
     unsettled_.erase(name);
     // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
@@ -157,6 +149,8 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   const bool another = was_there && known.object.uid != edit.object->uid;
   std::string text = std::exchange(edit.object->document, {});
   if (edit.key.kind == "ProxyVIP") text = pools_.put(name, std::move(text));
+  if (edit.key.kind == "ProxyPolicy") bodies_.name_bodies(name, text);
+  if (edit.key.kind == "ConfigMap") text = bodies_.put(name, std::move(text));
   if (ValueIndex::holds(edit.key.kind)) {
     auto left = values_.put(edit.key.kind, name, text);
     text = left ? *std::move(left) : std::string();
@@ -178,6 +172,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   const auto kept = sound_.find(name);
   if (kept != sound_.end() && known.sound.empty() && kept->second.uid == known.object.uid) {
     known.sound = kept->second.document;
+    if (edit.key.kind == "ProxyPolicy") bodies_.name_bodies(name, known.sound);
     known.sound_generation = kept->second.generation;
   }
   known.document = document;
@@ -479,28 +474,6 @@ void ProgramBuilder::note_unserved() {
     }
   }
   unserved_ = std::move(unserved);
-}
-
-/// What came makes no difference to the program.
-std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult result) {
-  give_values(result);
-  if (values_.take_ordered_changed() && program_ != nullptr) result.certificates = values_.ordered();
-  if (!result.values_changed && !result.exports && result.certificates == nullptr) return std::nullopt;
-  result.program = program_;
-  result.group_programs = group_programs_;
-  result.hash = hash_;
-  result.lacks_databases = lacks_databases_;
-  result.number = number_;
-  return result;
-}
-
-void ProgramBuilder::give_values(ReconcileResult& result) {
-  result.values = values_.values();
-  result.values_changed = values_.take_changed();
-  if (values_.take_exports_changed()) result.exports = values_.own_exports();
-  for (const auto& [name_space, name] : values_.take_changed_backends()) {
-    stale_statuses_.insert(resource_text("ProxyBackend", name_space, name));
-  }
 }
 
 void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tried, ReconcileResult& result) {

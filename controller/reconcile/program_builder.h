@@ -24,6 +24,7 @@
 #include "controller/cluster_object.h"
 #include "controller/endpoints/value_index.h"
 #include "controller/publish/cause.h"
+#include "controller/reconcile/body_memory.h"
 #include "controller/reconcile/pool_memory.h"
 #include "controller/reconcile/sound_versions.h"
 #include "controller/status/desired_status.h"
@@ -120,6 +121,7 @@ class ProgramBuilder {
   };
 
   void add_given_addresses(const Tried& tried, std::vector<compiler::DocumentEdit>& documents);
+  void add_named_bodies(std::vector<compiler::DocumentEdit>& documents, Tried& tried);
   void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
                                             ReconcileResult& result);
@@ -157,6 +159,7 @@ class ProgramBuilder {
   bool lacks_databases_ = false;                  ///< for the last compilation
   bool compiler_failed_ = false;                  ///< likewise: an error that no resource causes
   PoolMemory pools_;
+  BodyMemory bodies_;
   std::set<std::string> tls_policies_;  ///< of objects_
   std::set<std::string> ingresses_;     ///< of objects_
   /// ProxyPolicies of objects_ by what they name as target.

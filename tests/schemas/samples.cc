@@ -117,6 +117,9 @@ constexpr Alternatives kAlternatives[] = {
     {"ProxyPolicy", {"spec.jwt.jwksUri", "spec.jwt.jwks", "spec.jwt.jwksSecretRef"}},
     {"ProxyPolicy", {"spec.ipAccess.allowLists.configMapRef", "spec.ipAccess.allowLists.file"}},
     {"ProxyPolicy", {"spec.ipAccess.denyLists.configMapRef", "spec.ipAccess.denyLists.file"}},
+    {"ProxyPolicy", {"spec.maintenance.body", "spec.maintenance.configMapRef"}},
+    {"ProxyPolicy", {"spec.fixedResponse.body", "spec.fixedResponse.configMapRef"}},
+    {"ProxyPolicy", {"spec.errorPages.pages.body", "spec.errorPages.pages.configMapRef"}},
     {"ProxyRoute", {"spec.rules.filters.requestMirror.percent", "spec.rules.filters.requestMirror.fraction"}},
     {"EdgeCluster", {"spec.controller.env.value", "spec.controller.env.secretKeyRef"}},
     {"EdgeCluster", {"spec.agents.env.value", "spec.agents.env.secretKeyRef"}},
@@ -140,6 +143,7 @@ constexpr const char* kOneOfSeveral[] = {"ProxyGateway spec.listeners.tls.acme.o
                                          "ProxyPolicy spec.jwt.allowedAlgorithms",
                                          "ProxyPolicy spec.apiKey.header",
                                          "ProxyPolicy spec.apiKey.cookie",
+                                         "ProxyPolicy spec.errorPages.pages.body",
                                          "ProxyVIP spec.address"};
 
 constexpr int kRounds = 3;

@@ -155,6 +155,11 @@ bool denied_without_route(const LinkedConfig& config, std::uint32_t listener) {
   return !is_raw(config.listeners[listener].protocol) && denied_on(config, listener, LinkedRoute{});
 }
 
+bool replaces_backend_errors(const LinkedPolicy& policy) {
+  const auto* const settings = std::get_if<ErrorPagesSettings>(&policy.settings);
+  return settings != nullptr && std::ranges::any_of(settings->pages, &ErrorPage::backend_errors);
+}
+
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route, const LinkedRule& rule) {
   return any_denies(config, listener, effective_policies(config, listener, route, rule));
 }

@@ -34,4 +34,7 @@ bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedR
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route, const LinkedRule& rule);
 bool denied_without_route(const LinkedConfig& config, std::uint32_t listener);
 
+/// Returns whether it has a page in place of the bodies of backends' errors.
+bool replaces_backend_errors(const LinkedPolicy& policy);
+
 }  // namespace edge::compiler::link

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/link/policies/effective_policies.h"
+#include "compiler/link/policies/policy_pages.h"
 #include "compiler/link/stages.h"
 #include "program/dump/route_tree.h"
 #include "program/forward_auth.h"
@@ -209,6 +210,8 @@ std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const
 void report_section(const model::ProxyPolicy& policy, std::string_view part, Findings& findings) {
   std::string message = policy.target.name.value + " has no " + std::string(part) + " `" + policy.section->value + "`";
   fail(on_target(policy, findings), condition::kAccepted, reason::kTargetNotFound, message);
+  // That an Ingress has no parts has been told (model/decode_policy_target.cc).
+  if (policy.target_resource == "Ingress") return;
   findings.diagnostics.add({.code = DiagnosticCode::kUnknownReference,
                             .resource = policy.metadata.text(),
                             .field = policy.target_field + ".sectionName",
@@ -319,20 +322,27 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
   // What is unclear applies to all that it may be meant for.
   const bool clear = link.gateway.has_value() != link.route.has_value();
   if (policy.section && clear && !find_section(policy, targets, findings, link)) return std::nullopt;
+  bool whole = true;
+  const auto filled = with_bodies(policy, targets.secrets, findings, whole);
   link.policy = {.identity = identity_of(policy.metadata),
                  .type = linked_type(policy.type.value),
-                 .settings = policy_settings(policy),
+                 .settings = policy_settings(filled ? *filled : policy),
                  .target_kind = link.gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
                  .of_filter = policy.target_rule.has_value(),
                  .named_by_filter = policy.named_by_filter,
                  .span = policy.type.span};
   // It must replace no policy of something that it may not be meant for.
   if (policy.target_kind == model::PolicyTarget::kUnknown) link.policy.type = PolicyType::kUnknown;
+  if (!whole) {
+    // Without one of its bodies nothing of it is applied.
+    link.policy.settings = std::monostate();
+    return link;
+  }
   if (std::holds_alternative<std::monostate>(link.policy.settings)) {
     fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, "the policy's settings are at fault");
     return link;
   }
-  bool whole = check_secrets(policy, targets.secrets, findings);
+  whole = check_secrets(policy, targets.secrets, findings);
   if (!find_service(policy, targets, findings, link.policy.settings)) {
     whole = false;
     // Whoever asks it for the rule finds no settings, and refuses.

@@ -210,6 +210,7 @@ struct ErrorPage {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   Page page{};
+  bool backend_errors = false;  ///< also in place of the bodies of backends' answers
 };
 struct ErrorPagesSettings {
   std::vector<ErrorPage> pages{};  ///< the first that covers a status is sent: single statuses, then classes

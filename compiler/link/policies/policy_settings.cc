@@ -89,10 +89,10 @@ Page page_of(const model::Page& written, std::string_view usual_type) {
 }
 
 /// `404`, or `4xx` for a class: the schema has said that it is one of the two.
-ErrorPage page_for(const std::string& status, const model::Page& page) {
+ErrorPage page_for(const std::string& status, const model::ErrorPage& page) {
   const auto digit = [&](std::size_t at) { return static_cast<std::uint32_t>(status[at] - '0'); };
   const std::uint32_t first = digit(0) * 100;
-  ErrorPage made{first, first + 99, page_of(page, kDefaults.page_type)};
+  ErrorPage made{first, first + 99, page_of(page.page, kDefaults.page_type), value_or(page.backend_errors, false)};
   if (!status.ends_with("xx")) made.first = made.last = first + digit(1) * 10 + digit(2);
   return made;
 }
@@ -159,8 +159,7 @@ struct Settings {
   PolicySettings operator()(const model::ErrorPages& written) const {
     ErrorPagesSettings settings;
     for (const model::ErrorPage& page : written.pages) {
-      for (const Located<std::string>& status : page.statuses)
-        settings.pages.push_back(page_for(status.value, page.page));
+      for (const Located<std::string>& status : page.statuses) settings.pages.push_back(page_for(status.value, page));
     }
     std::ranges::stable_sort(settings.pages, {}, [](const ErrorPage& page) { return page.last - page.first; });
     return settings;

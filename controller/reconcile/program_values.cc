@@ -1,0 +1,59 @@
+// What a ProgramBuilder is given beside documents, and gives beside programs: addresses of pools, bodies of ConfigMaps,
+// endpoints and the values of secrets.
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/reconcile/program_builder.h"
+#include "program/sha256.h"
+
+namespace edge::controller {
+
+/// With what is compiled for another reason: alone they would change nothing.
+void ProgramBuilder::add_given_addresses(const Tried& tried, std::vector<compiler::DocumentEdit>& documents) {
+  for (auto& [name, text] : pools_.take_changed()) {
+    const auto known = objects_.find(name);
+    if (known == objects_.end() || known->second.held || tried.contains(name)) continue;
+    known->second.document = program::sha256(std::as_bytes(std::span(text)));
+    documents.push_back({name, std::move(text)});
+  }
+}
+
+/// Policies name other values of ConfigMaps now, or of these one came in the same batch as the policy.
+void ProgramBuilder::add_named_bodies(std::vector<compiler::DocumentEdit>& documents, Tried& tried) {
+  for (auto& [name, given] : bodies_.take_changed()) {
+    const auto known = objects_.find(name);
+    if (known == objects_.end()) continue;
+    std::string text = values_.put(known->second.object.key.kind, name, given).value_or(std::string());
+    known->second.document = program::sha256(std::as_bytes(std::span(text)));
+    std::erase_if(documents, [&](const compiler::DocumentEdit& present) { return present.document == name; });
+    documents.push_back({name, text});
+    tried[name] = std::move(text);
+  }
+}
+
+/// What came makes no difference to the program.
+std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult result) {
+  give_values(result);
+  if (values_.take_ordered_changed() && program_ != nullptr) result.certificates = values_.ordered();
+  if (!result.values_changed && !result.exports && result.certificates == nullptr) return std::nullopt;
+  result.program = program_;
+  result.group_programs = group_programs_;
+  result.hash = hash_;
+  result.lacks_databases = lacks_databases_;
+  result.number = number_;
+  return result;
+}
+
+void ProgramBuilder::give_values(ReconcileResult& result) {
+  result.values = values_.values();
+  result.values_changed = values_.take_changed();
+  if (values_.take_exports_changed()) result.exports = values_.own_exports();
+  for (const auto& [name_space, name] : values_.take_changed_backends()) {
+    stale_statuses_.insert(resource_text("ProxyBackend", name_space, name));
+  }
+}
+
+}  // namespace edge::controller
