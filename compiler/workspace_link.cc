@@ -7,6 +7,7 @@
 #include "compiler/cache/fingerprint.h"
 #include "compiler/compile.h"
 #include "compiler/link/link.h"
+#include "compiler/link/policies/effective_policies.h"
 #include "compiler/model/policy.h"
 
 namespace edge::compiler {
@@ -47,6 +48,7 @@ void add_policies(const std::vector<std::uint32_t>& policies, const LinkedConfig
     world.add(config.policies[policy].identity);
     world.add(config.policies[policy].type);
     world.add(config.policies[policy].enforced);
+    world.add(link::replaces_backend_errors(config.policies[policy]));
     // Routes have a rule for the path that it names (link/stages.h, add_login_rules).
     if (const auto* oidc = std::get_if<OidcSettings>(&config.policies[policy].settings)) world.add(oidc->redirect_url);
   }

@@ -93,6 +93,7 @@ program::Hash host_inputs(const LinkedConfig& config, const ir::HostKey& host,
         inputs.add(policy.identity);
         inputs.add(policy.type);
         inputs.add(policy.enforced);
+        inputs.add(link::replaces_backend_errors(policy));
       }
     };
     add_policies(link::effective_policies(config, host.listener, route));

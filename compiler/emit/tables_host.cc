@@ -293,8 +293,10 @@ class HostEmitter {
     Treatment treatment;
     for (const Filter& filter : filters)
       treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
+    bool replaces_errors = false;
     for (const std::uint32_t policy : link::policies_on(config_, host_.listener, linked, rule)) {
       const Identity& identity = config_.policies[policy].identity;
+      replaces_errors |= link::replaces_backend_errors(config_.policies[policy]);
       treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
     }
     for (const Mirror& mirror : rule.mirrors) {
@@ -310,6 +312,7 @@ class HostEmitter {
     record.max_buffer = rule.max_buffer;
     record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |
                    (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u) |
+                   (replaces_errors ? program::kReplacesErrors : 0u) |
                    (std::ranges::any_of(filters, program::keeps_sessions, &Filter::op) ? program::kPersists : 0u);
     constexpr std::uint16_t kMost = program::kRetriesOfBackend - 1;
     record.max_retries = rule.retry ? std::min(rule.retry->max_retries, kMost) : program::kRetriesOfBackend;

@@ -183,7 +183,9 @@ class PolicyEmitter {
   }
   std::uint32_t put(const ErrorPagesSettings& from) {
     std::vector<program::ErrorPageRecord> pages;
-    for (const ErrorPage& each : from.pages) pages.push_back({each.first, each.last, page(each.page)});
+    for (const ErrorPage& each : from.pages) {
+      pages.push_back({each.first, each.last, page(each.page), each.backend_errors ? 1U : 0U, 0});
+    }
     return push(error_pages_, {builder_.array(pages)});
   }
 

@@ -92,7 +92,8 @@ bool check_answers(Checker& check, const PoliciesHeader& header) {
            each(check, record.fields, "fixed_responses.fields", field);
   };
   const auto error_page = [&](const ErrorPageRecord& record) {
-    return record.first >= 400 && record.first <= record.last && record.last <= 599 && is_page(record.page);
+    return record.first >= 400 && record.first <= record.last && record.last <= 599 && is_page(record.page) &&
+           record.backend_errors <= 1;
   };
   const auto pages = [&](const ErrorPagesRecord& record) {
     return each(check, record.pages, "error_pages.pages", error_page);

@@ -19,6 +19,7 @@ class Block {
   Block(const SectionView& section, std::string name) : section_(section) { settings_.name = std::move(name); }
 
   Block& text(const std::string& name, StringRef ref) { return word(name, section_.string(ref)); }
+  Block& body(StringRef ref) { return word("body", body_text(section_.string(ref))); }
   Block& word(const std::string& name, std::string_view value) {
     if (!value.empty()) settings_.fields.emplace_back(name, std::string(value));
     return *this;
@@ -433,7 +434,7 @@ class PolicySettings {
         .flag("enabled", record.enabled != 0)
         .number("retryAfter", record.retry_after_s)
         .text("contentType", record.page.content_type)
-        .text("body", record.page.body)
+        .body(record.page.body)
         .cidrs("exceptAddresses", record.except_addresses)
         .list("exceptHeaders", lines_of(record.except_fields))
         .take();
@@ -443,15 +444,16 @@ class PolicySettings {
         .number("statusCode", record.status)
         .list("headers", lines_of(record.fields))
         .text("contentType", record.page.content_type)
-        .text("body", record.page.body)
+        .body(record.page.body)
         .take();
   }
   TreeSettings of(const ErrorPagesRecord& record) const {
     std::vector<std::string> pages;
     for (const ErrorPageRecord& page : section_.array(record.pages)) {
       const std::string last = page.last == page.first ? "" : "-" + std::to_string(page.last);
-      pages.push_back(std::to_string(page.first) + last + " " + std::string(section_.string(page.page.content_type)) +
-                      " " + std::string(section_.string(page.page.body)));
+      pages.push_back(std::to_string(page.first) + last + (page.backend_errors != 0 ? " of backends too " : " ") +
+                      std::string(section_.string(page.page.content_type)) + " " +
+                      body_text(section_.string(page.page.body)));
     }
     return Block(section_, "errorPages").list("pages", std::move(pages)).take();
   }
@@ -472,12 +474,6 @@ class PolicySettings {
 };
 
 }  // namespace
-
-std::string rate_key_text(const SectionView& section, const RateKeyRecord& part) {
-  static constexpr std::array<const char*, 9> kKeys = {
-      "", "source-ip", "header:", "cookie:", "query:", "jwt:", "host", "path", "identity"};
-  return kKeys[static_cast<std::size_t>(part.key)] + std::string(section.string(part.name));
-}
 
 std::vector<TreeSettings> settings_of(const SectionView& section, const ListenerRecord& listener) {
   std::vector<TreeSettings> settings;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -47,6 +48,9 @@ std::vector<TreePolicy> policies_of(const ProgramView& program);
 
 /// `namespace/name key`.
 std::string secret_text(const SectionView& section, const SecretRecord& secret);
+/// Returns a body as a dump shows it: one that is long, or is no printable ASCII, by its size and the beginning of its
+/// SHA-256.
+std::string body_text(std::string_view body);
 /// Returns a value on one line: lists separated by commas.
 std::string value_text(const TreeValue& value);
 

@@ -42,8 +42,10 @@ struct ErrorPageRecord {
   std::uint32_t first;  ///< of the statuses that it is for, 400 to 599
   std::uint32_t last;
   PageRecord page;
+  std::uint32_t backend_errors;  ///< 1: also in place of the bodies of backends' answers
+  std::uint32_t reserved;
 };
-static_assert(sizeof(ErrorPageRecord) == 24);
+static_assert(sizeof(ErrorPageRecord) == 32);
 
 struct ErrorPagesRecord {
   ArrayRef<ErrorPageRecord> pages;  ///< the first that covers a status is sent

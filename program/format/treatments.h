@@ -37,6 +37,8 @@ enum TreatmentFlags : std::uint32_t {
   /// Its filters configure session persistence. The split then has `treatments`, for any backends.
   kPersists = 8,
   kDenied = 4,  ///< answered 503 `policy_unavailable`: a policy that protects it cannot be enforced
+  /// One of its policies has pages in place of the bodies of backends' errors.
+  kReplacesErrors = 16,
 };
 
 /// TreatmentRecord::max_retries where the backend's retryPolicy applies.

@@ -1,4 +1,4 @@
-// ErrorPages: bodies for the errors that the proxy answers itself. docs/error-pages.md.
+// ErrorPages: bodies for errors, of the proxy itself and of backends. docs/error-pages.md.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,15 @@ class ErrorPages {
     std::uint32_t last;
     std::string_view content_type;
     std::string_view body;
+    bool backend_errors;
   };
 
   ErrorPages(const program::SectionView& policies, const program::ErrorPagesRecord& settings);
 
   /// Null: the proxy's usual text is sent with this status. Linear in the pages, of which there are few.
   const Page* find(int status) const;
+  /// The same for the answer of a backend. Null: it is sent as it is.
+  const Page* find_for_backend(int status) const;
 
  private:
   std::vector<Page> pages_;

@@ -82,6 +82,22 @@ bool tells_clients_apart(const Exchange& exchange) {
   return exchange.authentication != nullptr || verification_varies(certificate_need_of(exchange));
 }
 
+// Pages for errors of the backend. A program that asks for `application/problem+json`, and a caller of gRPC, get what
+// the backend says.
+void replace_errors(Exchange& exchange, Worker& worker) {
+  ForwardRequest& request = exchange.forward;
+  if ((request.treatment->flags & program::kReplacesErrors) == 0 || exchange.reply_form != ReplyForm::kText) return;
+  const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, *request.treatment);
+  if (chain.error_pages == nullptr) return;
+  std::unique_ptr<BufferedResponse>& buffered = request.response.buffered;
+  if (buffered == nullptr) {
+    buffered = std::make_unique<BufferedResponse>(worker.spool_space(), 0);
+    buffered->buffers = false;
+  }
+  buffered->pages = chain.error_pages;
+  buffered->shows_reason = (exchange.taken.listener->gateway->flags & program::kHidesReasons) == 0;
+}
+
 // The cache's part, by the head as it will be forwarded.
 void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view scheme, cache::Way way, Worker& worker) {
   const RequestHead& head = worker.scratch().request;
@@ -191,11 +207,13 @@ void plan(Exchange& exchange, const RequestHead& head, Worker& worker) {
   request.response.section = &exchange.taken.host->view;
   request.response.filters = exchange.taken.host->view.array(treatment.filters);
   request.response.request_id = exchange.id.text();
-  const bool buffers = (treatment.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
+  constexpr std::uint32_t kShapes = program::kBufferRequest | program::kBufferResponse | program::kReplacesErrors;
+  const bool buffers = (treatment.flags & kShapes) != 0;
   if (buffers || listener.compression != nullptr) {
     plan_bodies(head,
                 {treatment, listener.compression, exchange.program->program->listeners_section(), worker.spool_space()},
                 request.body, request.response);
+    replace_errors(exchange, worker);
   }
   // A connection that becomes another protocol's has nothing that could be copied.
   exchange.mirrored = treatment.mirrors.count != 0 && !head.upgrade;

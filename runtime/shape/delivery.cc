@@ -5,6 +5,7 @@
 #include "net/http1/parse.h"
 #include "runtime/phase/cross_thread_wake.h"
 #include "runtime/shape/compressible.h"
+#include "runtime/shape/heads.h"
 #include "runtime/shape/response_plan.h"
 
 namespace edge::runtime {
@@ -20,6 +21,19 @@ using net::http1::ParseState;
 constexpr std::size_t kPiece = std::size_t{128} * 1024;
 /// An encoder's input in one turn; then other sessions have theirs.
 constexpr std::size_t kCodedATurn = std::size_t{128} * 1024;
+
+/// A page of the program that is pinned.
+class PageBody final : public BodySource {
+ public:
+  explicit PageBody(std::string_view text) : text_(text) {}
+  std::uint64_t size() const override { return text_.size(); }
+  std::string_view read(std::uint64_t at, std::span<char>) override {
+    return text_.substr(static_cast<std::size_t>(at));
+  }
+
+ private:
+  std::string_view text_;
+};
 
 bool without_body(const ResponseRules& rules, int status) {
   return rules.method == Method::kHead || status == 204 || status == 304;
@@ -124,8 +138,11 @@ void Delivery::timed_out() {
 net::Task<ExchangeResult> deliver_buffered(const ResponseTarget& target, std::string_view extra,
                                            const ExchangeResult& before) {
   const BufferedResponse& buffered = *target.rules.buffered;
-  const StoredResponse stored{buffered.head.view(), *buffered.body, extra, buffered.trailers, buffered.cut};
+  PageBody page(buffered.page == nullptr ? std::string_view() : buffered.page->body);
+  BodySource& body = buffered.page == nullptr ? static_cast<BodySource&>(*buffered.body) : page;
+  const StoredResponse stored{buffered.head.view(), body, extra, buffered.trailers, buffered.cut};
   ExchangeResult result = co_await deliver(target, stored, before);
+  if (buffered.page != nullptr && result.reason.empty()) result.reason = kErrorPage;
   co_return result;
 }
 

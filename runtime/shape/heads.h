@@ -59,6 +59,9 @@ enum class BodyOut : std::uint8_t { kAsIs, kChunked, kUntilClose };
 /// X-Edge-Reason of a response that is truncated on purpose (rule D7).
 inline constexpr std::string_view kResponseCut = "response-cut";
 
+/// X-Edge-Reason of a backend's error whose body a page replaces.
+inline constexpr std::string_view kErrorPage = "error-page";
+
 /// What changes in a response head because the body is not the upstream's, or not sent by the upstream.
 struct BodyChange {
   /// Content-Encoding; empty: the proxy does not encode.

@@ -10,9 +10,11 @@
 
 #include "net/buffer.h"
 #include "net/http1/head.h"
+#include "net/http1/parse.h"
 #include "program/filters.h"
 #include "program/format/format.h"
 #include "runtime/policy/added_fields.h"
+#include "runtime/policy/error_pages.h"
 #include "runtime/shape/spool.h"
 
 namespace edge::runtime {
@@ -21,9 +23,13 @@ namespace cache {
 class Transaction;
 }
 
-/// A response that is buffered until its upstream has ended (rule D7).
+/// A response that is buffered until its upstream has ended (rule D7), or whose body a page replaces.
 struct BufferedResponse {
   BufferedResponse(SpoolSpace& space, std::uint64_t limit) : space(space), limit(limit) {}
+
+  /// Takes the page for a response of the backend with this status, where there is one. `text` is its head.
+  /// \returns whether there is.
+  bool replace(const net::http1::ResponseHead& response, std::string_view text);
 
   /// Starts over, for a retry.
   void begin(std::string_view text) {
@@ -32,6 +38,7 @@ struct BufferedResponse {
     body = std::make_unique<Spool>(space, limit);
     trailers.clear();
     cut = false;
+    page = nullptr;
   }
 
   SpoolSpace& space;
@@ -41,6 +48,14 @@ struct BufferedResponse {
   std::string trailers;
   /// The body exceeds the limit: the rest was not read.
   bool cut = false;
+  /// Null: no page replaces bodies of backends.
+  const ErrorPages* pages = nullptr;
+  /// Whether a page is stated to be one (X-Edge-Reason).
+  bool shows_reason = true;
+  /// Whether responses are buffered that no page replaces.
+  bool buffers = true;
+  /// In the body's place; null: none.
+  const ErrorPages::Page* page = nullptr;
 };
 
 struct ResponseRules {

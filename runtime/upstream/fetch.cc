@@ -26,7 +26,7 @@ void make_refresh(const ForwardRequest& original, net::Time now, ForwardRequest&
 
 net::Task<Fetched> fetch(Transaction& cache, ForwardRequest& request, const ForwardFor& on_behalf) {
   request.response.cache = &cache;
-  if (request.response.buffered != nullptr) cache.keep_to_itself();
+  if (request.response.buffered != nullptr && request.response.buffered->buffers) cache.keep_to_itself();
   ExchangeResult result;
   Transaction::Next next = Transaction::Next::kForward;
   while (next == Transaction::Next::kForward) {

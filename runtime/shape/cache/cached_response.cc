@@ -34,6 +34,16 @@ class StoredBody final : public BodySource {
   AnswerBody answer_;
 };
 
+/// Whether a page replaces the body: what is stored is what the backend said.
+bool is_replaced(const ResponseTarget& target, std::string_view head) {
+  BufferedResponse* const buffered = target.rules.buffered.get();
+  if (buffered == nullptr || buffered->pages == nullptr) return false;
+  Scratch& scratch = target.worker.scratch;
+  net::http1::ParseHint hint;
+  const auto parsed = net::http1::parse_response(head, target.rules.method, scratch.limits, hint, scratch.response);
+  return parsed.state == net::http1::ParseState::kComplete && buffered->replace(scratch.response, head);
+}
+
 }  // namespace
 
 net::Task<Failure> join_fetch(Transaction& cache, Plan& plan, const ClientEnd& client, net::Loop& loop,
@@ -69,6 +79,10 @@ net::Task<ExchangeResult> deliver_stored(Transaction& cache, const ResponseTarge
   text.grow(out.size());
   const std::string fields(cache.fields());
 
+  if (is_replaced(target, text.view())) {
+    ExchangeResult result = co_await deliver_buffered(target, fields, before);
+    co_return result;
+  }
   StoredBody body(cache, *entry->body, std::move(answer));
   const StoredResponse stored{text.view(), body, fields, {}, false};
   ExchangeResult result = co_await deliver(target, stored, before);

@@ -47,6 +47,8 @@ Relay::Relay(const ForwardRequest& request, const ForwardFor& on_behalf, Upstrea
 
 void Relay::fail(Origin origin, FailureKind kind) {
   if (failed()) return;
+  // Its answer is known, and the end of the body that a page replaces is missed by nobody.
+  if (origin == Origin::kUpstream && replaced()) return leave_body();
   const bool refused = origin == Origin::kUpstream && !response_bytes_ && upstream_.refused();
   if (refused) kind = FailureKind::kUpstreamRefused;
   const bool at_hand = !body_taken_ || (refused && !upstream_.sent_in_vain().empty());
@@ -577,7 +579,7 @@ void Relay::timed_out() {
   }
   if (pace_.due(body_received()) <= now) return fail(Origin::kClient, FailureKind::kBodyTooSlow);
   if (flush_at_ <= now) return flush_writer();
-  if (decide_at_ <= now) return take_response_head();
+  if (decide_at_ <= now) return response_ == Response::kHead ? take_response_head() : leave_body();
   if (disk_is_behind()) return fail(Origin::kProxy, FailureKind::kNoSpool);
   if (client_interest_ != net::kHangUp) return lose_client(FailureKind::kClientStalled);
   fail(Origin::kUpstream, FailureKind::kUpstreamStalled);

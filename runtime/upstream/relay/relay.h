@@ -150,6 +150,9 @@ class Relay {
   };
   bool await_size(std::size_t head_size);
   void choose_way(std::size_t head_size);
+  void choose_buffer(std::string_view text);
+  bool replaced() const;
+  void leave_body();
   void pump_shaped(BodyWriter::Turn& turn);
   Piece next_piece();
   void take_piece(const Piece& piece, BodyWriter::Turn& turn);

@@ -43,16 +43,15 @@ void Relay::choose_way(std::size_t head_size) {
     watched_ = take == cache::Transaction::Take::kCopy;
     if (take == cache::Transaction::Take::kSwallow) way_ = Way::kSwallowed;
   }
-  const bool has_body = body_in_ != BodyKind::kNone && !(body_in_ == BodyKind::kLength && response_left_ == 0);
-  if (way_ == Way::kStraight && rules.buffered != nullptr && has_body) {
-    rules.buffered->begin(text);
-    way_ = Way::kBuffered;
-  }
+  if (way_ == Way::kStraight && rules.buffered != nullptr) choose_buffer(text);
   if (withheld()) {
     from_upstream_.consume(head_size);
     response_ = Response::kBody;
     BodyWriter::Turn now = turn();
-    return pump_shaped(now);
+    pump_shaped(now);
+    // For the sake of its connection a body that nobody gets is waited for a little, and no longer.
+    if (replaced() && !watched_ && response_ == Response::kBody) decide_at_ = worker_.loop.now() + kPatience;
+    return;
   }
   ResponsePlan plan;
   if (rules.compression != nullptr) {
@@ -65,6 +64,29 @@ void Relay::choose_way(std::size_t head_size) {
   if (plan.encoder != nullptr) body_out_ = request_.response.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
   writer_ = std::make_unique<BodyWriter>(body_out_, std::move(plan.encoder), is_event_stream(head.fields));
   way_ = Way::kWritten;
+}
+
+void Relay::choose_buffer(std::string_view text) {
+  BufferedResponse& buffered = *request_.response.buffered;
+  const bool has_body = body_in_ != BodyKind::kNone && !(body_in_ == BodyKind::kLength && response_left_ == 0);
+  if (buffered.replace(worker_.scratch.response, text)) {
+    way_ = Way::kSwallowed;
+  } else if (buffered.buffers && has_body) {
+    buffered.begin(text);
+    way_ = Way::kBuffered;
+  }
+}
+
+bool Relay::replaced() const {
+  return way_ == Way::kSwallowed && request_.response.buffered != nullptr &&
+         request_.response.buffered->page != nullptr;
+}
+
+/// The rest of the body is not read.
+void Relay::leave_body() {
+  response_ = Response::kDone;
+  decide_at_ = net::kNever;
+  upstream_keeps_alive_ = false;
 }
 
 BodyWriter::Turn Relay::turn() const { return {client_.channel, client_.outlet, worker_.scratch.head(), {}}; }
@@ -139,9 +161,7 @@ void Relay::take_piece(const Piece& piece, BodyWriter::Turn& turn) {
     swallowed_ += piece.data.size();
     enough = swallowed_ > kMostSwallowed;
   }
-  if (!enough) return;
-  response_ = Response::kDone;
-  upstream_keeps_alive_ = false;
+  if (enough) leave_body();
 }
 
 void Relay::end_shaped(BodyWriter::Turn& turn) {
