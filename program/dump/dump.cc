@@ -169,6 +169,9 @@ std::string dump_routes(const ProgramView& program) {
     if (!listener.trusted_proxies.empty()) out.line(1, "trusted proxies " + joined(listener.trusted_proxies));
     for (const TreeSettings& settings : listener.settings) write_settings(settings, 1, out);
     for (const TreeHost& host : listener.hosts) write_host(host, out);
+    if (!listener.policies_without_route.empty()) out.line(1, "without a route");
+    for (const auto& policy : listener.policies_without_route) out.line(2, "policy " + policy.name + " " + policy.type);
+    if (listener.denied_without_route) out.line(2, "denied: policy unavailable");
   }
   write_all_settings(program, out);
   return std::move(out).take();

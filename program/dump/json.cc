@@ -21,6 +21,12 @@ Json filters_json(const std::vector<TreeFilter>& filters) {
   return json;
 }
 
+Json names_json(const std::vector<TreePolicyName>& policies) {
+  Json json = Json::array();
+  for (const TreePolicyName& policy : policies) json.push_back({{"name", policy.name}, {"type", policy.type}});
+  return json;
+}
+
 Json action_json(const TreeAction& action) {
   Json json;
   json["route"] = action.route;
@@ -32,7 +38,7 @@ Json action_json(const TreeAction& action) {
     if (backend.filters) json["backends"].back()["filters"] = filters_json(*backend.filters);
   }
   if (!action.filters.empty()) json["filters"] = filters_json(action.filters);
-  for (const auto& policy : action.policies) json["policies"].push_back({{"name", policy.name}, {"type", policy.type}});
+  if (!action.policies.empty()) json["policies"] = names_json(action.policies);
   for (const auto& mirror : action.mirrors) {
     json["mirrors"].push_back(
         {{"backend", mirror.backend},
@@ -135,6 +141,10 @@ std::string dump_routes_json(const ProgramView& program) {
                                              {"trustedProxies", listener.trusted_proxies}});
     add_settings(listener.settings, json);
     json["hosts"] = std::move(hosts);
+    if (!listener.policies_without_route.empty()) {
+      json["withoutRoute"] = {{"policies", names_json(listener.policies_without_route)}};
+      if (listener.denied_without_route) json["withoutRoute"]["denied"] = true;
+    }
   }
   const Json document = {{"binds", std::move(binds)},
                          {"listeners", std::move(listeners)},

@@ -61,6 +61,21 @@ class TreeBuilder {
     return tree;
   }
 
+  TreePolicyName policy(std::uint64_t id) const {
+    const PolicyRecord& found = *find_policy(policies_, id);
+    return {qualified(policies_.string(found.name_space), policies_.string(found.name)),
+            std::string(policy_type_text(found.type))};
+  }
+
+  void add_without_route(std::uint32_t index, TreeListener& listener) const {
+    const NoRouteRecord* const none = find_no_route(policies_, index);
+    if (none == nullptr) return;
+    listener.denied_without_route = none->denied != 0;
+    for (const std::uint64_t id : policies_.array(none->policies)) {
+      listener.policies_without_route.push_back(policy(id));
+    }
+  }
+
  private:
   /// Exact paths by name, patterns that come before prefixes, then prefixes, the longest first: no request sees a
   /// difference in the order of equals.
@@ -128,12 +143,6 @@ class TreeBuilder {
     return qualified(backends_.string(found->name_space), backends_.string(found->name));
   }
 
-  TreeAction::Policy policy(std::uint64_t id) const {
-    const PolicyRecord& found = *find_policy(policies_, id);
-    return {qualified(policies_.string(found.name_space), policies_.string(found.name)),
-            std::string(policy_type_text(found.type))};
-  }
-
   SectionView backends_;
   SectionView policies_;
 };
@@ -196,6 +205,7 @@ RouteTree route_tree(const ProgramView& program) {
       TreeHost& host = listener.hosts.emplace_back(builder.host(program.find(SectionKind::kHost, entry.host_id)->view));
       if (entry.next != kNone) host.next = shown(view.string(entries[entry.next].pattern));
     }
+    builder.add_without_route(static_cast<std::uint32_t>(tree.listeners.size() - 1), listener);
   }
   return tree;
 }

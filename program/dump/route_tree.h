@@ -26,17 +26,18 @@ struct TreeBackend {
   std::optional<std::vector<TreeFilter>> filters{};
 };
 
+struct TreePolicyName {
+  std::string name;  ///< `namespace/name`
+  std::string type;
+};
+
 struct TreeAction {
   std::string route;  ///< `namespace/name`
   std::uint32_t rule = 0;
   std::uint32_t match = 0;
   std::vector<TreeBackend> backends;
   std::vector<TreeFilter> filters;
-  struct Policy {
-    std::string name;  ///< `namespace/name`
-    std::string type;
-  };
-  std::vector<Policy> policies;  ///< in the order of evaluation
+  std::vector<TreePolicyName> policies;  ///< in the order of evaluation
   struct Mirror {
     std::string backend;  ///< `namespace/name`
     MirrorShare share;
@@ -70,6 +71,9 @@ struct TreeListener {
   std::vector<std::string> trusted_proxies;
   std::vector<TreeSettings> settings;
   std::vector<TreeHost> hosts;
+  /// Of requests that no rule takes.
+  std::vector<TreePolicyName> policies_without_route;
+  bool denied_without_route = false;
 };
 
 struct TreeBind {

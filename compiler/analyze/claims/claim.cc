@@ -63,7 +63,8 @@ struct End {
 int own_status(const program::ProgramView& program, const program::SectionView& host,
                const program::TreatmentRecord& treatment) {
   if ((treatment.flags & program::kDenied) != 0) return 503;
-  if (const int status = status_of_policies(program, host, treatment, nullptr); status != 0) return status;
+  if (const int status = status_of_policies(program, host.array(treatment.policies), nullptr); status != 0)
+    return status;
   const program::FilterRecord* const answer = program::answer_of(host.array(treatment.filters));
   return answer == nullptr ? 0 : static_cast<int>(program::redirect_status(*answer));
 }
@@ -105,10 +106,10 @@ Set hosts_of(Space& space, const Names& names, std::uint32_t target) {
 struct Surroundings {
   explicit Surroundings(const program::ProgramView& view) : program(view), section(view.listeners().view) {}
 
-  /// The types of policy that requests of a rule pass.
-  TypeSet policies_of(const program::SectionView& host, const program::TreatmentRecord& treatment) const {
+  /// The types of policy that requests pass.
+  TypeSet types_of(std::span<const std::uint64_t> policies) const {
     TypeSet types = 0;
-    for (const std::uint64_t id : host.array(treatment.policies)) {
+    for (const std::uint64_t id : policies) {
       const program::PolicyRecord* const policy = program::find_policy(program.policies().view, id);
       if (policy != nullptr) types |= bit_of(policy->type);
     }
@@ -331,7 +332,7 @@ class Walk {
       end.route = name;
       end.status = own_status(state_.program, view, treatment);
       end.denied = (treatment.flags & program::kDenied) != 0;
-      end.policies = state_.policies_of(view, treatment);
+      end.policies = state_.types_of(view.array(treatment.policies));
       const Set from = check.space().all_of({hosts, check.rules(host).matches(rule)});
       std::vector<std::string> backends;
       for (const End& each : ends_of(check.space(), state_.program, view, action, end, by_backend_, backends)) {
@@ -346,7 +347,12 @@ class Walk {
   bool check_untaken(std::uint32_t bind, std::uint32_t listener, End end, HostsIn hosts_in) {
     if (!of_untaken_) return true;
     EndCheck check(state_, claim_, bind, listener, result_);
-    end.status = 404;
+    end.status = status_without_route(state_.program, listener, nullptr);
+    const program::SectionView& policies = state_.program.policies().view;
+    if (const program::NoRouteRecord* const none = program::find_no_route(policies, listener)) {
+      end.denied = none->denied != 0;
+      end.policies = state_.types_of(policies.array(none->policies));
+    }
     end.requests = check.space().everything();
     return check.check(hosts_in(check.space()), nullptr, {}, end);
   }

@@ -7,6 +7,7 @@
 
 #include "base/ip.h"
 #include "compiler/analyze/explain/explain_words.h"
+#include "compiler/analyze/explain/treatment.h"
 #include "program/dump/route_tree.h"
 #include "program/dump/settings_tree.h"
 
@@ -94,6 +95,7 @@ class Reader {
       proxies.push_back(to_string(block));
     }
     add(", trustedProxies", joined(proxies));
+    add(", without a route", joined(parts_without_route(program_, index)));
   }
 
   const program::ProgramView& program_;

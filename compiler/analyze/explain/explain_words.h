@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,13 @@ std::vector<std::string> policy_verdicts(const program::ProgramView& program, co
 /// The same for a request on a listener that no rule takes.
 std::vector<std::string> policy_verdicts_without_route(const program::ProgramView& program, std::uint32_t listener,
                                                        const program::RequestView& request);
-/// Returns the status that a policy of the rule answers with in place of a backend (Maintenance, FixedResponse), once
+/// Returns the status that one of the policies answers with in place of a backend (Maintenance, FixedResponse), once
 /// those before let the request pass; 0: none does. `request` null: of every request, whatever it has.
-int status_of_policies(const program::ProgramView& program, const program::SectionView& host,
-                       const program::TreatmentRecord& treatment, const program::RequestView* request);
+int status_of_policies(const program::ProgramView& program, std::span<const std::uint64_t> policies,
+                       const program::RequestView* request);
+/// Returns the status of a request on a listener that no rule takes, likewise: 503 where a policy that protects cannot
+/// be enforced, else that of a policy, else 404. `listener` kNone: of a host that no listener takes.
+int status_without_route(const program::ProgramView& program, std::uint32_t listener,
+                         const program::RequestView* request);
 
 }  // namespace edge::compiler::analyze

@@ -87,7 +87,7 @@ class Treatment {
     out.route = std::string(program::name_space_of(host_, route)) + "/" + std::string(host_.string(route.name));
     out.rule = action_.rule;
     out.match = action_.match;
-    out.policies = policy_texts(program_, host_, treatment_);
+    out.policies = policy_texts(program_, host_.array(treatment_.policies));
     answer(out);
     if (out.status == 0) forward(out);
     // The filters' response fields are for what a backend answers.
@@ -103,7 +103,7 @@ class Treatment {
   /// In the order in which a session asks.
   void answer(Passage& out) const {
     if ((treatment_.flags & program::kDenied) != 0) return refuse(out, 503, "policy-unavailable");
-    if (const int status = status_of_policies(program_, host_, treatment_, &request_); status != 0) {
+    if (const int status = status_of_policies(program_, host_.array(treatment_.policies), &request_); status != 0) {
       return refuse(out, status, "policy");
     }
     if (treatment_.max_request_body != 0 && declared_length(request_) > treatment_.max_request_body) {
@@ -221,8 +221,12 @@ Passage pass(const program::ProgramView& program, std::uint32_t bind, const prog
     }
   }
   if (outcome.host == nullptr) {
-    out.status = 404;
-    out.reason = "no-route";
+    out.status = status_without_route(program, outcome.listener, &request);
+    const program::NoRouteRecord* const none = program::find_no_route(program.policies().view, outcome.listener);
+    out.reason = none != nullptr && none->denied != 0 ? "policy-unavailable"
+                 : out.status == 404                  ? "no-route"
+                                                      : "policy";
+    if (none != nullptr) out.policies = policy_texts(program, program.policies().view.array(none->policies));
     return out;
   }
   Treatment(program, outcome, request, scheme, std::move(authority)).apply(out);

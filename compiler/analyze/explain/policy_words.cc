@@ -183,6 +183,29 @@ std::string maintenance_words(const program::SectionView& view, const program::M
   return std::string(kRefusedByMaintenance);
 }
 
+/// `has pages for 404, 5xx of backends too`, in the order in which they are looked at.
+std::string pages_words(const program::SectionView& view, const program::ErrorPagesRecord& record) {
+  std::string words;
+  for (const program::ErrorPageRecord& page : view.array(record.pages)) {
+    words += words.empty() ? "has pages for " : ", ";
+    words += page.first == page.last ? std::to_string(page.first) : std::to_string(page.first / 100) + "xx";
+    if (page.backend_errors != 0) words += " of backends too";
+  }
+  return words;
+}
+
+std::string security_words(const program::SectionView& view, const program::SecurityHeadersRecord& record) {
+  std::string words;
+  const auto add = [&words](const char* name, bool sent) {
+    if (sent) words += (words.empty() ? "sends " : ", ") + std::string(name);
+  };
+  add("Strict-Transport-Security over TLS", (record.flags & program::kHsts) != 0);
+  add("X-Frame-Options", !view.string(record.x_frame_options).empty());
+  add("X-Content-Type-Options", (record.flags & program::kNoSniff) != 0);
+  add("Referrer-Policy", !view.string(record.referrer_policy).empty());
+  return words;
+}
+
 std::string words_of(const program::SectionView& view, const PolicyRecord& policy,
                      const program::RequestView& request) {
   const auto& header = view.header<program::PoliciesHeader>();
@@ -211,9 +234,11 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
     case PolicyType::kFixedResponse:
       return "answers " + std::to_string(view.array(header.fixed_responses)[policy.settings].status) +
              " in place of a backend";
-    case PolicyType::kUnknown:
     case PolicyType::kSecurityHeaders:
+      return security_words(view, view.array(header.security_headers)[policy.settings]);
     case PolicyType::kErrorPages:
+      return pages_words(view, view.array(header.error_pages)[policy.settings]);
+    case PolicyType::kUnknown:
       break;
   }
   return {};
@@ -251,11 +276,22 @@ std::vector<std::string> policy_verdicts_without_route(const program::ProgramVie
   return found == nullptr ? std::vector<std::string>() : verdicts_of(view, view.array(found->policies), request);
 }
 
-int status_of_policies(const program::ProgramView& program, const program::SectionView& host,
-                       const program::TreatmentRecord& treatment, const program::RequestView* request) {
+int status_without_route(const program::ProgramView& program, std::uint32_t listener,
+                         const program::RequestView* request) {
+  constexpr int kNotFound = 404;
+  const program::SectionView& view = program.policies().view;
+  const program::NoRouteRecord* const found = program::find_no_route(view, listener);
+  if (found == nullptr) return kNotFound;
+  if (found->denied != 0) return 503;
+  const int status = status_of_policies(program, view.array(found->policies), request);
+  return status == 0 ? kNotFound : status;
+}
+
+int status_of_policies(const program::ProgramView& program, std::span<const std::uint64_t> policies,
+                       const program::RequestView* request) {
   const program::SectionView& view = program.policies().view;
   const auto& header = view.header<program::PoliciesHeader>();
-  for (const std::uint64_t id : host.array(treatment.policies)) {
+  for (const std::uint64_t id : policies) {
     const PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr || policy->settings == program::kNone) continue;
     if (policy->type == PolicyType::kFixedResponse) {

@@ -19,6 +19,8 @@ namespace {
 
 using program::kNone;
 
+constexpr std::string_view kDenied = "503, a policy cannot be enforced";
+
 std::string duration(std::uint64_t nanoseconds) {
   return duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
 }
@@ -48,16 +50,25 @@ std::vector<std::string> filter_texts(const program::SectionView& host, const pr
   return out;
 }
 
-std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
-                                      const program::TreatmentRecord& treatment) {
+std::vector<std::string> policy_texts(const program::ProgramView& program, std::span<const std::uint64_t> policies) {
   const program::SectionView& view = program.policies().view;
   std::vector<std::string> out;
-  for (const std::uint64_t id : host.array(treatment.policies)) {
+  for (const std::uint64_t id : policies) {
     const program::PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr) continue;
     out.push_back(std::string(program::policy_type_text(policy->type)) + " " +
                   std::string(view.string(policy->name_space)) + "/" + std::string(view.string(policy->name)));
   }
+  return out;
+}
+
+std::vector<std::string> parts_without_route(const program::ProgramView& program, std::uint32_t listener) {
+  const program::SectionView& view = program.policies().view;
+  const program::NoRouteRecord* const none = program::find_no_route(view, listener);
+  if (none == nullptr) return {};
+  if (none->denied != 0) return {std::string(kDenied)};
+  std::vector<std::string> out = policy_texts(program, view.array(none->policies));
+  for (std::string& policy : out) policy.insert(0, "policy ");
   return out;
 }
 
@@ -134,10 +145,11 @@ std::vector<std::string> Treatments::parts(const program::SectionView& host, std
   const program::ActionRecord& record = host.array(header.actions)[action];
   const program::TreatmentRecord& treatment = host.array(header.treatments)[record.treatment];
   std::vector<std::string> out;
-  if ((treatment.flags & program::kDenied) != 0) return {"503, a policy cannot be enforced"};
+  if ((treatment.flags & program::kDenied) != 0) return {std::string(kDenied)};
   const bool answers = program::answer_of(host.array(treatment.filters)) != nullptr;
   if (!answers) out.push_back(destination(host, action));
-  for (const std::string& policy : policy_texts(program_, host, treatment)) out.push_back("policy " + policy);
+  for (const std::string& policy : policy_texts(program_, host.array(treatment.policies)))
+    out.push_back("policy " + policy);
   for (std::string& filter : exact_filters(host, treatment)) out.push_back(std::move(filter));
   // A size limit of 0 is none.
   for (std::string& limit : limit_texts(program_, host, treatment, /*usual_body=*/0)) out.push_back(std::move(limit));

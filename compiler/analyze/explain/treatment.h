@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,8 +15,9 @@ namespace edge::compiler::analyze {
 std::string rule_name(const program::SectionView& host, std::uint32_t action);
 
 /// Returns `RateLimit demo/limit` and so on, in the order of evaluation (rule D4).
-std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
-                                      const program::TreatmentRecord& treatment);
+std::vector<std::string> policy_texts(const program::ProgramView& program, std::span<const std::uint64_t> policies);
+/// Returns what is done with requests on a listener that no rule takes, but for answering 404; empty: nothing.
+std::vector<std::string> parts_without_route(const program::ProgramView& program, std::uint32_t listener);
 /// Returns the filters, in the order in which they apply.
 std::vector<std::string> filter_texts(const program::SectionView& host, const program::TreatmentRecord& treatment);
 /// Returns timeouts, buffering, retries, mirrors; the size limit only where it is not `usual_body`.
