@@ -14,7 +14,7 @@ class FixedResponse {
  public:
   FixedResponse(const program::SectionView& policies, const program::FixedResponseRecord& settings);
 
-  PolicyAnswer answer() const { return {status_, "fixed-response", {}, fields_, std::string(body_), true}; }
+  PolicyAnswer answer() const { return {status_, "fixed-response", {}, fields_, {}, true, body_}; }
 
  private:
   int status_;

@@ -38,7 +38,7 @@ bool Maintenance::excepts(const PolicyRequest& policy_request) const {
 
 std::optional<PolicyAnswer> Maintenance::pass(const PolicyRequest& policy_request) const {
   if (!enabled_ || excepts(policy_request)) return std::nullopt;
-  return PolicyAnswer{503, "maintenance", "The service is under maintenance.", fields_, std::string(body_)};
+  return PolicyAnswer{503, "maintenance", "The service is under maintenance.", fields_, {}, false, body_};
 }
 
 }  // namespace edge::runtime

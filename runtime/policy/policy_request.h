@@ -39,6 +39,8 @@ struct PolicyAnswer {
   std::string body{};
   /// An empty body is sent as it is.
   bool own_body = false;
+  /// Likewise, a body of the program.
+  std::string_view program_body{};
 };
 
 }  // namespace edge::runtime

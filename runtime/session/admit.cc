@@ -7,8 +7,8 @@
 namespace edge::runtime {
 
 Reply reply_of(PolicyAnswer answer) {
-  return {answer.status,          answer.reason,  answer.text, {}, false, std::move(answer.fields),
-          std::move(answer.body), answer.own_body};
+  return {answer.status,          answer.reason,   answer.text,        {}, false, std::move(answer.fields),
+          std::move(answer.body), answer.own_body, answer.program_body};
 }
 
 PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker) {

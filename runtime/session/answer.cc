@@ -13,6 +13,7 @@
 #include "runtime/session/phases.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
+#include "runtime/shape/shaping.h"
 
 namespace edge::runtime {
 namespace {
@@ -70,6 +71,11 @@ Session::Next Session::refuse(const Reply& reply, Exchange& exchange, const Arri
     exchange.taken.listener =
         arrival.listener != nullptr ? arrival.listener : find_listener(*exchange.program->program, bind, arrival.host);
     if (exchange.taken.listener != nullptr) decorate_without_route(exchange, arrival, worker_);
+  }
+  const LoadedListener* const listener = exchange.taken.listener;
+  if (listener != nullptr && listener->compression != nullptr) {
+    plan_coding(worker_.scratch().request, *listener->compression, exchange.program->program->listeners_section(),
+                exchange.forward.response);
   }
   return answer(reply, exchange, BodyState::kUnread);
 }
@@ -139,13 +145,22 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   if (reply.status >= 400) context.page = page_of(exchange, reply.status);
   std::string text;
-  const std::string_view content = write_reply(reply, context, out, text);
+  std::string_view content = write_reply(reply, context, out, text);
+  std::string_view head = out.text();
+  CodedReply coded;
+  if (rules.compression != nullptr) [[unlikely]] {
+    const std::string_view of_program = body_of_program(reply, context);
+    const bool is_coded = !of_program.empty() &&
+                          code_reply(head, of_program, rules, worker_.parts(), *exchange.program->coded_bodies, coded);
+    if (is_coded) head = coded.head;
+    if (is_coded && !content.empty()) content = coded.body;
+  }
   worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();
   end.status = reply.status;
   end.reason = reply.reason;
   end.sent = content.size();
   ended(exchange, end);
-  std::array<iovec, 2> pieces = {net::piece(out.text()), net::piece(content)};
+  std::array<iovec, 2> pieces = {net::piece(head), net::piece(content)};
   if (!outlet_.send(client_, std::span(pieces).first(content.empty() ? 1 : 2))) return Next::kReset;
   if (linger) return Next::kLinger;
   return close ? Next::kClose : Next::kAgain;

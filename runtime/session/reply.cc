@@ -82,17 +82,24 @@ ReplyForm reply_form(const HeadFields& fields) {
   return accepts_problem(fields) ? ReplyForm::kProblem : ReplyForm::kText;
 }
 
+std::string_view body_of_program(const Reply& reply, const ReplyContext& context) {
+  if (context.form == ReplyForm::kGrpc || reply.status == 204 || reply.status == 304) return {};
+  if (!reply.program_body.empty()) return reply.program_body;
+  const bool page = context.page != nullptr && !reply.own_body && reply.body.empty();
+  return page && context.form == ReplyForm::kText ? context.page->body : std::string_view();
+}
+
 std::string_view write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out,
                              std::string& text) {
   const std::string_view phrase = net::http1::status_phrase(reply.status);
   const bool grpc = context.form == ReplyForm::kGrpc;
   const bool bodiless = reply.status == 204 || reply.status == 304 || grpc;
-  const bool own = reply.own_body || !reply.body.empty();
+  const bool own = reply.own_body || !reply.body.empty() || !reply.program_body.empty();
   const bool problem = context.form == ReplyForm::kProblem && !own;
   const bool page = context.page != nullptr && !own && !problem;
   std::string_view body;
   if (own) {
-    body = reply.body;
+    body = reply.program_body.empty() ? std::string_view(reply.body) : reply.program_body;
   } else if (page) {
     body = context.page->body;
   } else if (problem) {

@@ -28,6 +28,8 @@ struct Reply {
   std::string body{};
   /// An empty body is sent as it is.
   bool own_body = false;
+  /// Likewise, a body of the program.
+  std::string_view program_body{};
 };
 
 /// Stores the reply that ends the request. \returns false: the request does not go on.
@@ -56,6 +58,9 @@ struct ReplyContext {
 
 /// Returns kGrpc for a gRPC call by its Content-Type; kProblem where Accept names that type, without q=0.
 ReplyForm reply_form(const net::http1::HeadFields& fields);
+
+/// Returns the body that the reply has of the program, its own or the context's page; empty: none.
+std::string_view body_of_program(const Reply& reply, const ReplyContext& context);
 
 /// Writes the head of the response. \returns the body that follows it, empty for none: in `reply`, the context's page
 /// or `text`.

@@ -13,6 +13,7 @@
 #include "runtime/policy/ip_access.h"
 #include "runtime/policy/policies.h"
 #include "runtime/session/accept/entrance.h"
+#include "runtime/session/coded_reply.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/tls/store.h"
 #include "runtime/upstream/pool/backend_pool.h"
@@ -54,6 +55,8 @@ struct ThreadProgram {
   /// A cache that is written through const pointers to this program: it holds attributes composed from the other
   /// members.
   std::unique_ptr<ReadyAttributes> ready_attributes = std::make_unique<ReadyAttributes>();
+  /// Another: bodies of answers, compressed.
+  std::unique_ptr<CodedBodies> coded_bodies = std::make_unique<CodedBodies>();
   /// Whether backends are told of client connections: their addresses (PROXY protocol), or whether their certificates
   /// verify.
   bool announces = false;

@@ -15,18 +15,20 @@ std::uint64_t body_limit(const program::TreatmentRecord& treatment) {
   return limit == 0 ? treatment.max_buffer : std::min(limit, treatment.max_buffer);
 }
 
+void plan_coding(const net::http1::RequestHead& head, const program::CompressionRecord& compression,
+                 const program::SectionView& section, ResponseRules& response) {
+  if (no_transform(head.fields)) return;
+  response.compression = &compression;
+  response.compression_section = &section;
+  if (compressed_for(head.fields, compression.compressed_for)) {
+    response.coding = choose_coding(section.array(compression.algorithms), AcceptedCodings::of(head.fields));
+  }
+}
+
 void plan_bodies(const net::http1::RequestHead& head, const ShapingSettings& settings, RequestBody& request,
                  ResponseRules& response) {
   const program::TreatmentRecord& treatment = settings.treatment;
-  const program::CompressionRecord* compression = settings.compression;
-  if (compression != nullptr && !no_transform(head.fields)) {
-    response.compression = compression;
-    response.compression_section = &settings.section;
-    const auto algorithms = settings.section.array(compression->algorithms);
-    if (compressed_for(head.fields, compression->compressed_for)) {
-      response.coding = choose_coding(algorithms, AcceptedCodings::of(head.fields));
-    }
-  }
+  if (settings.compression != nullptr) plan_coding(head, *settings.compression, settings.section, response);
   // What follows an Upgrade is no body.
   if ((treatment.flags & program::kBufferResponse) != 0 && !head.upgrade) {
     response.buffered = std::make_unique<BufferedResponse>(settings.spools, treatment.max_buffer);

@@ -21,6 +21,11 @@ struct ShapingSettings {
   const program::SectionView& section;
   SpoolSpace& spools;
 };
+/// Sets which coding this client's response gets, unless the request forbids any change. `section`: that of
+/// `compression`.
+void plan_coding(const net::http1::RequestHead& head, const program::CompressionRecord& compression,
+                 const program::SectionView& section, ResponseRules& response);
+
 void plan_bodies(const net::http1::RequestHead& head, const ShapingSettings& settings, RequestBody& request,
                  ResponseRules& response);
 
