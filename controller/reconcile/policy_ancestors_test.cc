@@ -28,6 +28,11 @@ Json policy(const std::string& name, const Json& targets, const std::string& cre
 
 Json target(const std::string& kind, const std::string& name) { return {{"kind", kind}, {"name", name}}; }
 
+std::string group_of(const std::string& kind) {
+  if (kind == "Ingress") return "networking.k8s.io";
+  return kind.starts_with("Proxy") ? "edgeproxy.io" : "gateway.networking.k8s.io";
+}
+
 /// `Kind name[#section]: reason of Accepted` of each ancestor.
 std::vector<std::string> ancestors(const std::map<std::string, DesiredStatus>& statuses, const std::string& name) {
   std::vector<std::string> all;
@@ -38,7 +43,7 @@ std::vector<std::string> ancestors(const std::map<std::string, DesiredStatus>& s
     const Json& ref = ancestor["ancestorRef"];
     EXPECT_EQ(ancestor["controllerName"], kClass);
     EXPECT_EQ(ref["namespace"], "shop");
-    EXPECT_EQ(ref["group"], ref["kind"] == "HTTPRoute" ? "gateway.networking.k8s.io" : "edgeproxy.io");
+    EXPECT_EQ(ref["group"], group_of(ref["kind"]));
     all.push_back(ref["kind"].get<std::string>() + " " + ref["name"].get<std::string>() +
                   (ref.contains("sectionName") ? "#" + ref["sectionName"].get<std::string>() : "") + ": " +
                   condition(ancestor.dump(), "Accepted")["reason"].get<std::string>());
@@ -69,6 +74,95 @@ TEST(PolicyAncestors, EachTargetSaysWhatBecameOfIt) {
                           "ProxyGateway gw#none: TargetNotFound", "ProxyRoute lost: TargetNotFound"));
   // The policy as a whole is not as it was asked for.
   EXPECT_EQ(condition(statuses.at("ProxyPolicy shop/limit").status, "Accepted")["reason"], "Conflicted");
+}
+
+Json part(const std::string& kind, const std::string& name, const std::string& section) {
+  Json made = target(kind, name);
+  made["group"] = group_of(kind);
+  made["sectionName"] = section;
+  return made;
+}
+
+/// A route of a kind of Gateway API with a rule `first` and one without a name.
+Json route_of(const std::string& kind, const std::string& name, const std::string& parent, const Json& backend) {
+  Json rules = Json::array({{{"name", "first"}, {"backendRefs", {backend}}}});
+  // A TLSRoute has one rule.
+  if (kind != "TLSRoute") rules.push_back({{"backendRefs", {backend}}});
+  Json spec = {{"parentRefs", {{{"name", parent}}}}, {"rules", rules}};
+  if (kind == "TLSRoute") spec["hostnames"] = {"tls.example"};
+  return api(kind, name, spec);
+}
+
+// GEP-713: each kind that may be a target, whole and in part, with an older policy on it and without.
+TEST(PolicyAncestors, EveryKindOfTarget) {
+  const Json be = {{"name", "be"}, {"port", 80}};
+  const std::vector<ObjectEdit> there = {
+      edit(api("GatewayClass", "ours", {{"controllerName", kClass}})),
+      edit(api("Gateway", "web",
+               {{"gatewayClassName", "ours"},
+                {"listeners",
+                 {{{"name", "http"}, {"port", 81}, {"protocol", "HTTP"}},
+                  {{"name", "tls"}, {"port", 443}, {"protocol", "TLS"}, {"tls", {{"mode", "Passthrough"}}}}}}})),
+      edit(route_of("HTTPRoute", "http", "web", be)), edit(route_of("GRPCRoute", "grpc", "web", be)),
+      edit(route_of("TLSRoute", "tls", "web", be))};
+  for (const auto& [kind, name, section] :
+       {std::tuple("Gateway", "web", "http"), std::tuple("HTTPRoute", "http", "first"),
+        std::tuple("GRPCRoute", "grpc", "first"), std::tuple("TLSRoute", "tls", "first"),
+        std::tuple("ProxyGateway", "gw", "http")}) {
+    SCOPED_TRACE(kind);
+    World world;
+    std::map<std::string, DesiredStatus> known;
+    const auto now = [&](const std::string& policy) {
+      for (auto& [text, status] : world.desired_statuses()) known.insert_or_assign(text, std::move(status));
+      return ancestors(known, policy);
+    };
+    world.start(there);
+    world.apply({edit(policy("limit", Json::array({part(kind, name, section), part(kind, name, "none")})))});
+    const std::string whole = std::string(kind) + " " + name;
+    const std::string first = whole + "#" + section;
+    EXPECT_THAT(now("limit"), ElementsAre(first + ": Accepted", whole + "#none: TargetNotFound"));
+    // An older one on the part takes it; one on the whole does not.
+    world.apply({edit(policy("on-whole", Json::array({target(kind, name)}), "2025-01-01T00:00:00Z"))});
+    EXPECT_THAT(now("limit"), ElementsAre(first + ": Accepted", whole + "#none: TargetNotFound"));
+    world.apply({edit(policy("on-part", Json::array({part(kind, name, section)}), "2025-01-01T00:00:00Z"))});
+    EXPECT_THAT(now("limit"), ElementsAre(first + ": Conflicted", whole + "#none: TargetNotFound"));
+    EXPECT_THAT(now("on-part"), ElementsAre(first + ": Accepted"));
+    EXPECT_THAT(now("on-whole"), ElementsAre(whole + ": Accepted"));
+    world.apply({removal("ProxyPolicy", "on-part")});
+    EXPECT_THAT(now("limit"), ElementsAre(first + ": Accepted", whole + "#none: TargetNotFound"));
+  }
+}
+
+TEST(PolicyAncestors, OfAnIngressAllItsHostsAreOne) {
+  Json ingress = api("Ingress", "old",
+                     {{"ingressClassName", "ours"},
+                      {"rules",
+                       {{{"host", "a.example"},
+                         {"http",
+                          {{"paths",
+                            {{{"path", "/"},
+                              {"pathType", "Prefix"},
+                              {"backend", {{"service", {{"name", "be"}, {"port", {{"number", 80}}}}}}}}}}}}},
+                        {{"host", "b.example"},
+                         {"http",
+                          {{"paths",
+                            {{{"path", "/"},
+                              {"pathType", "Prefix"},
+                              {"backend", {{"service", {{"name", "be"}, {"port", {{"number", 80}}}}}}}}}}}}}}}});
+  ingress["apiVersion"] = "networking.k8s.io/v1";
+  Json ingress_class = api("IngressClass", "ours", {{"controller", "edgeproxy.io/ingress"}});
+  ingress_class["apiVersion"] = "networking.k8s.io/v1";
+  ingress_class["spec"]["controller"] = kClass;
+  ingress_class["metadata"].erase("namespace");
+  Json on = target("Ingress", "old");
+  on["group"] = "networking.k8s.io";
+  World world;
+  world.start({edit(ingress_class), edit(ingress), edit(policy("limit", Json::array({on})))});
+  EXPECT_THAT(ancestors(world.desired_statuses(), "limit"), ElementsAre("Ingress old: Accepted"));
+  world.apply({edit(policy("older", Json::array({on}), "2025-01-01T00:00:00Z"))});
+  const auto statuses = world.desired_statuses();
+  EXPECT_THAT(ancestors(statuses, "limit"), ElementsAre("Ingress old: Conflicted"));
+  EXPECT_THAT(ancestors(statuses, "older"), ElementsAre("Ingress old: Accepted"));
 }
 
 TEST(PolicyAncestors, FollowTheTargetsThatComeAndGo) {
