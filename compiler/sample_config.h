@@ -129,6 +129,12 @@ inline void add_settings(Config& config, LinkedRoute& route) {
                                       60s,
                                       {{"sub", "x-user"}}});
   const auto key = policy("key", PolicyType::kApiKey, ApiKeySettings{"x-api-key", "key", {secret}, "x-user", true});
+  const CertificateNames names{{"a.example"}, {"spiffe://a"}, {"spiffe://b/"}, {"a@b"}, {Cidr{}}, {"a"}, {"00"}};
+  const auto certificate = policy("certificate", PolicyType::kClientCertificate,
+                                  ClientCertificateSettings{false, names, names, "x-client", true});
+  const auto filter = policy(
+      "filter", PolicyType::kRequestFilter,
+      RequestFilterSettings{true, 403, 1, 2, 3, 4, 5, 6, {"GET"}, {"text/*"}, {"/p"}, {"q"}, {{"x-a", "h"}}, {"b"}});
   const auto oidc = policy(
       "oidc", PolicyType::kOidc,
       OidcSettings{"https://id", "shop", secret, secret, "/back", {"openid"}, {"x-user"}, {"admin"}, {"staff"}, true});
@@ -144,7 +150,8 @@ inline void add_settings(Config& config, LinkedRoute& route) {
                                   MaintenanceSettings{true, 60, page, {Cidr{}}, {{"x-preview", "letmein"}}});
   const auto fixed = policy("fixed", PolicyType::kFixedResponse, FixedResponseSettings{410, {{"X-Who", "edge"}}, page});
   const auto pages = policy("pages", PolicyType::kErrorPages, ErrorPagesSettings{{{404, 404, page}, {500, 599, page}}});
-  route.policies = {access, maintenance, limit, concurrency, basic, key, jwt, oidc, forward, fixed};
+  route.policies = {access, maintenance, limit, concurrency, filter,  certificate,
+                    basic,  key,         jwt,   oidc,        forward, fixed};
   LinkedGateway& gateway = config.gateways[0];
   gateway.policies = {cors, security, pages};
   gateway.compression =

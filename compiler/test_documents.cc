@@ -245,6 +245,8 @@ class Maker {
          "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
          "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
          "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",
+         "type: ClientCertificate, clientCertificate: {allow: {dnsNames: [a.com]}}",
+         "type: RequestFilter, requestFilter: {maxBodySize: " + number(3) + "1, denyPaths: [a]}",
          "type: APIKey, apiKey: {header: x-key, secretRefs: [{name: keys}]}",
          "type: JWT, jwt: {issuers: [{issuer: a, secretRef: {name: keys}, allowedAlgorithms: [HS256]}, "
          "{issuer: b, jwksSecretRef: {name: keys}, allowedAlgorithms: [RS256]}]}",

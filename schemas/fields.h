@@ -51,6 +51,12 @@ enum class Format : std::uint8_t {
   kBgpPassword,   ///< as RFC 2385: printable ASCII without `"`, at most 80 bytes
   kErrorStatus,   ///< `404`, or `4xx` for a class
   kPage,          ///< body of a response, at most 64 KiB
+  kUri,           ///< absolute URI of any scheme (RFC 3986), without blanks; at most 2,048 bytes
+  kUriPrefix,     ///< the beginning of one, up to a `/` or `:`
+  kEmail,         ///< `local@domain`, printable ASCII; at most 320 bytes
+  kPattern,       ///< regular expression of RE2, at most 1 KiB
+  kMediaRange,    ///< `type/subtype`, or `type/*`
+  kSha256,        ///< 64 hexadecimal digits, or pairs of them with `:` between
 };
 
 struct Object;

@@ -47,6 +47,12 @@ constexpr FormatRow kFormats[] = {
     {Format::kBgpPassword, "^[ !#-~]{1,80}$"},
     {Format::kErrorStatus, "^[45]([0-9]{2}|xx)$"},
     {Format::kPage, {}, 65536},
+    {Format::kUri, "^[A-Za-z][A-Za-z0-9+.-]*:[!-~]+$", 2048},
+    {Format::kUriPrefix, "^[A-Za-z][A-Za-z0-9+.-]*:[!-~]*[!-.0-9;-~][!-~]*[/:]$", 2048},
+    {Format::kEmail, "^[!-?A-~]+@[!-?A-~]+$", 320},
+    {Format::kPattern, "^[^\\x00-\\x1f\\x7f]+$", 1024},
+    {Format::kMediaRange, "^" EDGE_TOKEN "/" EDGE_TOKEN "$", 256},
+    {Format::kSha256, "^([0-9A-Fa-f]{64}|([0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2})$"},
 };
 
 const FormatRow* find_format(Format format) {
@@ -120,6 +126,18 @@ std::string_view format_text(Format format) {
       return "a status of an error such as `404`, or a class: `4xx`, `5xx`";
     case Format::kPage:
       return "a text of at most 64 KiB";
+    case Format::kUri:
+      return "a URI such as `spiffe://example.org/ns/shop`";
+    case Format::kUriPrefix:
+      return "the beginning of a URI, up to a `/` or `:` behind its scheme, such as `spiffe://example.org/`";
+    case Format::kEmail:
+      return "an email address";
+    case Format::kPattern:
+      return "a regular expression (RE2) of at most 1 KiB";
+    case Format::kMediaRange:
+      return "a media type such as `application/json`, or `text/*`";
+    case Format::kSha256:
+      return "a SHA-256 of 64 hexadecimal digits, with or without `:` between pairs";
   }
   return {};
 }

@@ -4,8 +4,9 @@ namespace edge::schemas {
 namespace {
 
 constexpr std::string_view kTypes[] = {
-    "BasicAuth", "ForwardAuth", "OIDC",          "JWT",        "RateLimit",       "CORS", "SecurityHeaders", "IPAccess",
-    "APIKey",    "Maintenance", "FixedResponse", "ErrorPages", "ConcurrencyLimit"};
+    "BasicAuth",        "ForwardAuth",       "OIDC",         "JWT",         "RateLimit",     "CORS",
+    "SecurityHeaders",  "IPAccess",          "APIKey",       "Maintenance", "FixedResponse", "ErrorPages",
+    "ConcurrencyLimit", "ClientCertificate", "RequestFilter"};
 constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway", "HTTPRoute", "GRPCRoute", "TLSRoute",
                                          "TCPRoute",   "UDPRoute",     "Gateway",   "Ingress"};
 constexpr std::string_view kTargetGroups[] = {kApiGroup, "gateway.networking.k8s.io", "networking.k8s.io"};
@@ -136,6 +137,64 @@ constexpr Field kApiKeyFields[] = {
     boolean("stripKey", "Whether the key is kept from the backend.").defaults_to("true"),
 };
 constexpr Object kApiKey{kApiKeyFields};
+
+constexpr Field kCertificateNamesFields[] = {
+    strings("dnsNames", "DNS names (subject alternative names): a name, or `*.` before one for all below it.")
+        .as(Format::kHostname)
+        .at_most(256),
+    strings("uris", "URIs (subject alternative names), such as SPIFFE IDs, byte for byte.")
+        .as(Format::kUri)
+        .at_most(256),
+    strings("uriPrefixes", "Beginnings of such URIs, up to a `/` or `:`.").as(Format::kUriPrefix).at_most(256),
+    strings("emails", "Email addresses (subject alternative names).").as(Format::kEmail).at_most(256),
+    strings("ipAddresses", "IP addresses (subject alternative names), or networks that they are of.")
+        .as(Format::kCidr)
+        .at_most(256),
+    strings("commonNames", "Common names of subjects; may pass by one only what has no subject alternative name.")
+        .as(Format::kHeaderValue)
+        .at_most(256),
+    strings("fingerprints", "SHA-256 of certificates (DER).").as(Format::kSha256).at_most(1024),
+};
+constexpr Object kCertificateNames{kCertificateNamesFields};
+constexpr Field kClientCertificateFields[] = {
+    object("allow", kCertificateNames,
+           "Certificates that may pass: of any of these names. All that verify without it."),
+    object("deny", kCertificateNames, "Certificates that may not, also among those that may otherwise."),
+    string("identityHeader", "Header in which the backend is told the certificate's name; not sent without it.")
+        .as(Format::kHeaderName),
+    boolean("forwardCertificate", "Whether the backend is sent X-Forwarded-Client-Cert.").defaults_to("false"),
+};
+constexpr Object kClientCertificate{kClientCertificateFields};
+
+constexpr std::string_view kFilterActions[] = {"Deny", "Shadow"};
+constexpr Field kHeaderPatternFields[] = {
+    string("name", "Header whose values are searched; every header without it.").as(Format::kHeaderName),
+    string("pattern", "What no value may contain.").as(Format::kPattern).needed(),
+};
+constexpr Object kHeaderPattern{kHeaderPatternFields};
+constexpr Field kRequestFilterFields[] = {
+    string("action", "Whether requests at fault are refused, or only counted.")
+        .one_of(kFilterActions)
+        .defaults_to("Deny"),
+    integer("statusCode", "Status of requests that contain a pattern.").within(400, 499).defaults_to("403"),
+    integer("maxHeaders", "Most header fields; else 431.").within(1, 1000),
+    string("maxHeaderSize", "Most bytes of one header's name and value; else 431.").as(Format::kSize),
+    string("maxHeadersSize", "Most bytes of all headers' names and values; else 431.").as(Format::kSize),
+    string("maxBodySize", "Most bytes of a body, within the route's own limit; else 413.").as(Format::kSize),
+    integer("maxQueryParameters", "Most parameters of the query; else 400.").within(0, 10'000),
+    strings("methods", "Methods that may be used; else 405.").as(Format::kMethod).at_most(32),
+    strings("contentTypes", "Media types of bodies that may be sent; else 415.").as(Format::kMediaRange).at_most(64),
+    strings("denyPaths", "What no path may contain.").as(Format::kPattern).at_most(64),
+    strings("denyQueries", "What no query may contain.").as(Format::kPattern).at_most(64),
+    objects("denyHeaders", kHeaderPattern, "What no header may contain.").at_most(64),
+    strings("denyBodies", "What no body may contain, as it is sent, within its first `inspectedBodySize` bytes.")
+        .as(Format::kPattern)
+        .at_most(64),
+    string("inspectedBodySize", "Bytes of a body that are searched before any is forwarded; at most 128Ki.")
+        .as(Format::kSize)
+        .defaults_to("16Ki"),
+};
+constexpr Object kRequestFilter{kRequestFilterFields};
 
 constexpr std::string_view kScopes[] = {"Local", "Cluster"};
 constexpr Field kRateFields[] = {
@@ -325,6 +384,8 @@ constexpr Field kSpecFields[] = {
     object("fixedResponse", kFixed, "Settings of FixedResponse.").with_type("FixedResponse"),
     object("errorPages", kErrorPages, "Settings of ErrorPages.").with_type("ErrorPages"),
     object("concurrencyLimit", kConcurrency, "Settings of ConcurrencyLimit.").with_type("ConcurrencyLimit"),
+    object("clientCertificate", kClientCertificate, "Settings of ClientCertificate.").with_type("ClientCertificate"),
+    object("requestFilter", kRequestFilter, "Settings of RequestFilter.").with_type("RequestFilter"),
 };
 constexpr Rule kSpecRules[] = {
     {"!(has(self.targetRef) && has(self.targetRefs))", "targetRef and targetRefs exclude each other"},

@@ -62,7 +62,8 @@ void write_requests(Exposition& out, const runtime::ServerStats& stats) {
 
 void write_policies(Exposition& out, const runtime::ServerStats& stats) {
   out.begin(Family::kAuthRequests);
-  constexpr std::array<std::string_view, 5> kTypes = {"BasicAuth", "APIKey", "JWT", "OIDC", "ForwardAuth"};
+  constexpr std::array<std::string_view, 6> kTypes = {"BasicAuth", "APIKey",      "JWT",
+                                                      "OIDC",      "ForwardAuth", "ClientCertificate"};
   constexpr std::array<std::string_view, 4> kOutcomes = {"passed", "denied", "redirected", "failed"};
   for (std::size_t type = 0; type < kTypes.size(); ++type) {
     for (std::size_t outcome = 0; outcome < kOutcomes.size(); ++outcome) {
@@ -112,11 +113,12 @@ void write_certificates(Exposition& out, std::span<const runtime::CertificateExp
   }
 }
 
-void write_limits(Exposition& out, Family family, std::span<const runtime::RateLimitCount> limits) {
+void write_limits(Exposition& out, Family family, std::span<const runtime::RateLimitCount> limits,
+                  std::string_view refused) {
   out.begin(family);
   for (const runtime::RateLimitCount& limit : limits) {
     out.sample(limit.passed, labels({{"policy", limit.policy}, {"outcome", "passed"}}));
-    out.sample(limit.limited, labels({{"policy", limit.policy}, {"outcome", "limited"}}));
+    out.sample(limit.limited, labels({{"policy", limit.policy}, {"outcome", refused}}));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "metrics/exposition.h"
 #include "runtime/session/server.h"
@@ -21,8 +22,9 @@ struct InstallFacts {
 };
 
 void write_certificates(metrics::Exposition& out, std::span<const runtime::CertificateExpiry> certificates);
-/// `family`: that of rate limits, or of concurrency limits.
-void write_limits(metrics::Exposition& out, metrics::Family family, std::span<const runtime::RateLimitCount> limits);
+/// `family`: that of rate limits, of concurrency limits, or of request filters; `refused`: the outcome beside `passed`.
+void write_limits(metrics::Exposition& out, metrics::Family family, std::span<const runtime::RateLimitCount> limits,
+                  std::string_view refused);
 void write_unbound(metrics::Exposition& out, std::span<const runtime::UnboundListener> unbound);
 void write_metrics(metrics::Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs);
 

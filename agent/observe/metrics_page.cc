@@ -44,8 +44,9 @@ void MetricsPage::write(Exposition& out) {
   write_metrics(out, server_.stats(), installs_());
   write_unbound(out, server_.unbound());
   write_certificates(out, server_.certificates());
-  write_limits(out, metrics::Family::kRateLimit, server_.rate_limits());
-  write_limits(out, metrics::Family::kConcurrencyLimit, server_.concurrency_limits());
+  write_limits(out, metrics::Family::kRateLimit, server_.rate_limits(), "limited");
+  write_limits(out, metrics::Family::kConcurrencyLimit, server_.concurrency_limits(), "limited");
+  write_limits(out, metrics::Family::kRequestFilter, server_.request_filters(), "at_fault");
   const runtime::SharedLimitFacts shared = server_.shared_limits();
   out.one(metrics::Family::kSharedLimitShare, static_cast<std::uint64_t>(shared.share));
   out.one(metrics::Family::kSharedLimitUntold, shared.untold);

@@ -287,10 +287,16 @@ class HostEmitter {
     return known->second;
   }
 
+  /// Of limits that are 0 where there is none.
+  static void bound(std::uint64_t& limit, std::uint64_t other) {
+    if (other != 0 && (limit == 0 || other < limit)) limit = other;
+  }
+
   std::uint32_t treatment(const ir::Candidate& candidate, const std::vector<Filter>& filters) {
     const LinkedRoute& linked = config_.routes[candidate.route];
     const LinkedRule& rule = linked.rules[candidate.rule];
     Treatment treatment;
+    std::uint64_t max_body = rule.max_request_body.value_or(config_.listeners[host_.listener].max_request_body);
     for (const Filter& filter : filters)
       treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
     bool replaces_errors = false;
@@ -298,6 +304,8 @@ class HostEmitter {
       const Identity& identity = config_.policies[policy].identity;
       replaces_errors |= link::replaces_backend_errors(config_.policies[policy]);
       treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
+      const auto* filter = std::get_if<RequestFilterSettings>(&config_.policies[policy].settings);
+      if (filter != nullptr && !filter->shadow) bound(max_body, filter->max_body_size);
     }
     for (const Mirror& mirror : rule.mirrors) {
       if (mirror.backend && mirror.share.numerator > 0) treatment.mirrors.push_back(mirror_record(mirror));
@@ -308,7 +316,7 @@ class HostEmitter {
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
     record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());
     record.min_grpc_timeout_ns = static_cast<std::uint64_t>(rule.min_grpc_timeout.count());
-    record.max_request_body = rule.max_request_body.value_or(config_.listeners[host_.listener].max_request_body);
+    record.max_request_body = max_body;
     record.max_buffer = rule.max_buffer;
     record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |
                    (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u) |

@@ -79,6 +79,8 @@ class PolicyEmitter {
     header.error_pages = builder_.array(error_pages_);
     header.no_routes = builder_.array(no_routes_);
     header.concurrency_limits = builder_.array(concurrency_limits_);
+    header.client_certificates = builder_.array(client_certificates_);
+    header.request_filters = builder_.array(request_filters_);
     return header;
   }
 
@@ -138,6 +140,32 @@ class PolicyEmitter {
     for (const SecretKey& key : from.keys) keys.push_back(secret_record(builder_, key));
     return push(api_keys_, {builder_.string(from.header), builder_.string(from.cookie),
                             builder_.string(from.identity_header), builder_.array(keys), from.strip_key ? 1U : 0U});
+  }
+  std::uint32_t put(const RequestFilterSettings& from) {
+    std::vector<program::FieldRecord> headers;
+    for (const HeaderPattern& header : from.headers) {
+      headers.push_back({builder_.string(header.name), builder_.string(header.pattern)});
+    }
+    return push(request_filters_,
+                {from.max_header_size, from.max_headers_size, from.max_body_size, from.max_headers,
+                 from.max_query_parameters, static_cast<std::uint32_t>(from.inspected_body_size), from.shadow ? 1U : 0U,
+                 from.status, 0, store_texts(builder_, from.methods), store_texts(builder_, from.content_types),
+                 store_texts(builder_, from.paths), store_texts(builder_, from.queries), builder_.array(headers),
+                 store_texts(builder_, from.bodies)});
+  }
+
+  program::CertificateNamesRecord names(const CertificateNames& from) {
+    return {store_texts(builder_, from.dns_names),
+            store_texts(builder_, from.uris),
+            store_texts(builder_, from.uri_prefixes),
+            store_texts(builder_, from.emails),
+            cidrs(from.addresses),
+            store_texts(builder_, from.common_names),
+            store_texts(builder_, from.fingerprints)};
+  }
+  std::uint32_t put(const ClientCertificateSettings& from) {
+    return push(client_certificates_, {names(from.allow), names(from.deny), builder_.string(from.identity_header),
+                                       from.allows_all ? 1U : 0U, from.forwards ? 1U : 0U});
   }
   std::uint32_t put(const OidcSettings& from) {
     return push(oidcs_, {builder_.string(from.issuer), builder_.string(from.client_id),
@@ -228,6 +256,8 @@ class PolicyEmitter {
   std::vector<program::ErrorPagesRecord> error_pages_;
   std::vector<program::NoRouteRecord> no_routes_;
   std::vector<program::ConcurrencyLimitRecord> concurrency_limits_;
+  std::vector<program::ClientCertificateRecord> client_certificates_;
+  std::vector<program::RequestFilterRecord> request_filters_;
 };
 
 }  // namespace

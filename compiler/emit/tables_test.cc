@@ -307,6 +307,8 @@ TEST(Tables, CarriesEverySettingAndTheNamesOfSecrets) {
         "mirror 10% to shop/api, host api.example.com\n",
         "policy shop/limit RateLimit\n  limits 100 per 1s burst 200 by header:x-user\n",
         "policy shop/concurrency ConcurrencyLimit\n  limits 10 by source-ip\n  statusCode 503\n",
+        "policy shop/filter RequestFilter\n  action Shadow\n  statusCode 403\n  maxHeaders 1\n",
+        "policy shop/certificate ClientCertificate\n  allowDnsNames a.example\n",
         "policy shop/basic BasicAuth\n  realm Shop\n  users shop/keys value\n  stripAuth true\n",
         "policy shop/jwt JWT\n",
         "  algorithms RS256\n",
@@ -325,6 +327,8 @@ TEST(Tables, ARouteNamesItsPoliciesAndTheGatewaysInTheOrderOfD4) {
   const std::string text = program::dump_routes(read(tables_only(one_of_everything())));
   EXPECT_THAT(text, HasSubstr("policy shop/access IPAccess\n        policy shop/maintenance Maintenance\n"
                               "        policy shop/limit RateLimit\n        policy shop/concurrency ConcurrencyLimit\n"
+                              "        policy shop/filter RequestFilter\n"
+                              "        policy shop/certificate ClientCertificate\n"
                               "        policy shop/basic BasicAuth\n        policy shop/key APIKey\n"
                               "        policy shop/jwt JWT\n        policy shop/oidc OIDC\n"
                               "        policy shop/forward ForwardAuth\n        policy shop/fixed FixedResponse\n"

@@ -62,6 +62,9 @@ struct Defaults {
   std::string_view realm;
   std::string_view identity_header;
   bool strip_api_key;
+  std::int64_t filter_status;  ///< of a RequestFilter whose patterns are found
+  std::uint64_t inspected_body_size;
+  bool forward_certificate;  ///< of a ClientCertificate
   std::chrono::nanoseconds forward_auth_timeout;
   std::span<const std::string_view> oidc_scopes;
   std::string_view token_header;

@@ -540,6 +540,9 @@ TEST(Defaults, OfPoliciesAreThoseThatTheSchemasState) {
   EXPECT_EQ(policy("basicAuth", "realm"), d.realm);
   EXPECT_EQ(policy("apiKey", "identityHeader"), d.identity_header);
   EXPECT_EQ(policy("apiKey", "stripKey"), d.strip_api_key ? "true" : "false");
+  EXPECT_EQ(policy("requestFilter", "statusCode"), std::to_string(d.filter_status));
+  EXPECT_EQ(policy("requestFilter", "inspectedBodySize"), std::to_string(d.inspected_body_size >> 10) + "Ki");
+  EXPECT_EQ(policy("clientCertificate", "forwardCertificate"), d.forward_certificate ? "true" : "false");
   EXPECT_EQ(parse_duration(policy("forwardAuth", "timeout")), d.forward_auth_timeout);
   EXPECT_EQ(policy("jwt", "headerName"), "Authorization");
   EXPECT_EQ(d.token_header, "authorization");

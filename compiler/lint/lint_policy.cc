@@ -89,6 +89,8 @@ void check(const ProxyPolicy& policy, const model::ForwardAuth& auth, Diagnostic
 void check(const ProxyPolicy&, const std::monostate&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::IpAccess&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::ApiKey&, Diagnostics&) {}
+void check(const ProxyPolicy&, const model::ClientCertificate&, Diagnostics&) {}  // its listeners: lint_together
+void check(const ProxyPolicy&, const model::RequestFilter&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::Maintenance&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::FixedResponse&, Diagnostics&) {}
 void check(const ProxyPolicy&, const model::ErrorPages&, Diagnostics&) {}

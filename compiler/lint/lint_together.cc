@@ -68,7 +68,9 @@ class TogetherLinter {
       }
       selects(policy);
       passwords(policy);
-      claims(policy);
+      found_out(FoundOut::kClaim, policy);
+      found_out(FoundOut::kIdentity, policy);
+      certificates(policy);
       compressed(policy);
     }
     unused();
@@ -300,77 +302,154 @@ class TogetherLinter {
     }
   }
 
-  bool has_jwt(const std::string& target) {
-    if (!jwt_targets_) {
-      jwt_targets_.emplace();
-      for (const ProxyPolicy& policy : resources_.policies) {
-        if (policy.type.value == model::PolicyType::kJwt) jwt_targets_->insert(key_of_target(policy));
-      }
-    }
-    return jwt_targets_->contains(target);
+  static bool authenticates(model::PolicyType type) {
+    using model::PolicyType;
+    return type == PolicyType::kBasicAuth || type == PolicyType::kForwardAuth || type == PolicyType::kOidc ||
+           type == PolicyType::kJwt || type == PolicyType::kApiKey || type == PolicyType::kClientCertificate;
   }
 
-  /// A JWT policy verifies the tokens of the route's requests, on whatever way they come.
-  bool verified(const ProxyRoute& route) {
-    if (has_jwt(key_of(route.metadata))) return true;
+  /// By what limits count that an authentication policy finds out.
+  enum class FoundOut : std::uint8_t { kClaim, kIdentity };
+
+  /// Whether a policy on the target finds it out.
+  bool is_found_out(FoundOut what, const std::string& target) {
+    if (!found_out_) {
+      found_out_.emplace();
+      for (const ProxyPolicy& policy : resources_.policies) {
+        if (!authenticates(policy.type.value)) continue;
+        const std::string key = key_of_target(policy);
+        (*found_out_)[FoundOut::kIdentity].insert(key);
+        if (policy.type.value == model::PolicyType::kJwt) (*found_out_)[FoundOut::kClaim].insert(key);
+      }
+    }
+    return (*found_out_)[what].contains(target);
+  }
+
+  /// A policy finds it out for the route's requests, on whatever way they come.
+  bool is_found_out(FoundOut what, const ProxyRoute& route) {
+    if (is_found_out(what, key_of(route.metadata))) return true;
+    const auto by_filter = [](const model::Rule& rule) { return rule.external_auth.has_value(); };
+    if (what == FoundOut::kIdentity && !route.rules.empty() && std::ranges::all_of(route.rules, by_filter)) return true;
     return std::ranges::all_of(route.parents, [&](const model::ParentRef& parent) {
-      return has_jwt(key_of(parent.kind, parent.gateway, route.metadata));
+      return is_found_out(what, key_of(parent.kind, parent.gateway, route.metadata));
     });
   }
 
-  /// The first of the keys of `limits` by a claim, with its field; null: there is none.
+  static bool is_key_of(FoundOut what, const Located<std::string>& key) {
+    return what == FoundOut::kClaim ? key.value.starts_with("jwt:") : key.value == "identity";
+  }
+
+  /// The first of the keys of `limits` by that, with its field; null: there is none.
   template <typename Rule>
-  static const Located<std::string>* claim_key(const std::vector<Rule>& limits, const std::string& of,
-                                               std::string& field) {
+  static const Located<std::string>* key_by(FoundOut what, const std::vector<Rule>& limits, const std::string& of,
+                                            std::string& field) {
     for (std::size_t i = 0; i < limits.size(); ++i) {
       const model::Strings& keys = limits[i].keys;
-      const auto found = std::ranges::find_if(keys, is_claim);
+      const auto found = std::ranges::find_if(keys, [&](const auto& key) { return is_key_of(what, key); });
       if (found == keys.end()) continue;
       field = of + ".limits[" + std::to_string(i) + "].keys[" + std::to_string(found - keys.begin()) + "]";
       return &*found;
     }
     return nullptr;
   }
-  static bool is_claim(const Located<std::string>& key) { return key.value.starts_with("jwt:"); }
 
-  static const Located<std::string>* claim_key(const ProxyPolicy& policy, std::string& field) {
+  static const Located<std::string>* key_by(FoundOut what, const ProxyPolicy& policy, std::string& field) {
     if (const auto* concurrency = std::get_if<model::ConcurrencyLimit>(&policy.settings)) {
-      return claim_key(concurrency->limits, "spec.concurrencyLimit", field);
+      return key_by(what, concurrency->limits, "spec.concurrencyLimit", field);
     }
     const auto* limit = std::get_if<model::RateLimit>(&policy.settings);
     if (limit == nullptr) return nullptr;
-    if (const auto* found = claim_key(limit->limits, "spec.rateLimit", field)) return found;
+    if (const auto* found = key_by(what, limit->limits, "spec.rateLimit", field)) return found;
     field = "spec.rateLimit.key";
     const bool inherited =
         limit->limits.empty() || std::ranges::any_of(limit->limits, [](const auto& one) { return one.keys.empty(); });
-    return inherited && limit->key && is_claim(*limit->key) ? &*limit->key : nullptr;
+    return inherited && limit->key && is_key_of(what, *limit->key) ? &*limit->key : nullptr;
   }
 
-  /// A limit by `jwt:CLAIM` counts by what a JWT policy has verified; without one it has a single bucket.
-  void claims(const ProxyPolicy& policy) {
-    std::string field;
-    const Located<std::string>* const key = claim_key(policy, field);
-    if (key == nullptr) return;
+  /// The first route that the policy applies to of which nobody finds it out; null: there is none.
+  const ProxyRoute* open_route(FoundOut what, const ProxyPolicy& policy) {
     const std::string target = key_of_target(policy);
-    const ProxyRoute* open = nullptr;
     if (policy.target_kind == PolicyTarget::kRoute) {
       const auto route = routes_.find(target);
-      if (route != routes_.end() && !verified(*route->second)) open = route->second;
-    } else if (const auto served = routes_of_gateway_.find(target); served != routes_of_gateway_.end()) {
-      const auto found =
-          std::ranges::find_if(served->second, [&](const ProxyRoute* route) { return !verified(*route); });
-      if (found != served->second.end()) open = *found;
+      return route != routes_.end() && !is_found_out(what, *route->second) ? route->second : nullptr;
     }
+    const auto served = routes_of_gateway_.find(target);
+    if (served == routes_of_gateway_.end()) return nullptr;
+    const auto found =
+        std::ranges::find_if(served->second, [&](const ProxyRoute* route) { return !is_found_out(what, *route); });
+    return found == served->second.end() ? nullptr : *found;
+  }
+
+  /// A limit by `jwt:CLAIM` counts by what a JWT policy has verified, and one by `identity` by whom any policy has
+  /// found; without one it has a single bucket.
+  void found_out(FoundOut what, const ProxyPolicy& policy) {
+    std::string field;
+    const Located<std::string>* const key = key_by(what, policy, field);
+    if (key == nullptr) return;
+    const ProxyRoute* const open = open_route(what, policy);
     if (open == nullptr) return;
-    Diagnostic found =
-        warning(policy.metadata, {.code = DiagnosticCode::kUnverifiedClaim,
-                                  .span = key->span,
-                                  .field = policy.metadata.kind == "Ingress" ? "metadata.annotations" : field,
-                                  .message = "no JWT policy verifies the tokens of " + open->metadata.text() +
-                                             ": all of its requests count as one client",
-                                  .fix = "add a policy of type JWT for the route, or count by something else"});
-    found.notes.emplace_back("a token that nobody has verified says what whoever sends it likes");
+    const bool claim = what == FoundOut::kClaim;
+    Diagnostic found = warning(
+        policy.metadata,
+        {.code = claim ? DiagnosticCode::kUnverifiedClaim : DiagnosticCode::kUnknownIdentity,
+         .span = key->span,
+         .field = policy.metadata.kind == "Ingress" ? "metadata.annotations" : field,
+         .message = (claim ? "no JWT policy verifies the tokens of " : "no policy finds out who the clients are of ") +
+                    open->metadata.text() + ": all of its requests count as one client",
+         .fix = claim ? "add a policy of type JWT for the route, or count by something else"
+                      : "add an authentication policy for the route, or count by something else"});
+    if (claim) found.notes.emplace_back("a token that nobody has verified says what whoever sends it likes");
     diagnostics_.add(std::move(found));
+  }
+
+  static bool asks_for_certificates(const model::Listener& listener) {
+    return listener.tls && (listener.tls->needs_client_certificate || !listener.tls->client_authorities.empty());
+  }
+
+  /// Whether the policy's route, or all of its gateway, is served on the listener.
+  static bool serves(const model::Listener& listener, const ProxyPolicy& policy, const model::ParentRef* parent) {
+    const auto is = [&](const model::Maybe<std::string>& name) { return !name || name->value == listener.name.value; };
+    if (policy.target_kind == PolicyTarget::kGateway) return is(policy.section);
+    return parent == nullptr ||
+           (is(parent->section_name) && (!parent->port || parent->port->value == listener.port.value));
+  }
+
+  /// Where clients are asked for no certificate a policy about certificates refuses all of them.
+  void certificates(const ProxyPolicy& policy) {
+    if (!std::holds_alternative<model::ClientCertificate>(policy.settings)) return;
+    const std::string target = key_of_target(policy);
+    const auto look_at = [&](const ProxyGateway& gateway, const ProxyRoute* route, const model::ParentRef* parent) {
+      const auto found = std::ranges::find_if(gateway.listeners, [&](const model::Listener& listener) {
+        const bool http = listener.protocol.value == "HTTP" || listener.protocol.value == "HTTPS";
+        return http && serves(listener, policy, parent) && !redirects(listener) && !asks_for_certificates(listener) &&
+               !(listener.protocol.value == "HTTP" && passed_by(gateway, route));
+      });
+      if (found == gateway.listeners.end()) return false;
+      Diagnostic made = warning(
+          policy.metadata,
+          {.code = DiagnosticCode::kNoClientAsked,
+           .span = policy.type.span,
+           .field = "spec.type",
+           .message = "clients of the listener " + in_quotes(found->name.value) + " of " + gateway.metadata.text() +
+                      " are not asked for a certificate: their requests are answered 403",
+           .fix = found->protocol.value == "HTTPS"
+                      ? "set `tls.clientValidation` of the listener, or serve the route elsewhere"
+                      : "serve the route on an HTTPS listener with `tls.clientValidation` alone"});
+      made.labels.push_back({found->protocol.span, "nobody shows a certificate here"});
+      diagnostics_.add(std::move(made));
+      return true;
+    };
+    if (policy.target_kind == PolicyTarget::kGateway) {
+      if (const auto found = gateways_.find(target); found != gateways_.end())
+        look_at(*found->second, nullptr, nullptr);
+      return;
+    }
+    const auto route = routes_.find(target);
+    if (route == routes_.end()) return;
+    for (const model::ParentRef& parent : route->second->parents) {
+      const auto found = gateways_.find(key_of(parent.kind, parent.gateway, route->second->metadata));
+      if (found != gateways_.end() && look_at(*found->second, route->second, &parent)) return;
+    }
   }
 
   static bool redirects(const model::Listener& listener) {
@@ -445,8 +524,8 @@ class TogetherLinter {
   Diagnostics& diagnostics_;
   std::unordered_map<std::string, std::vector<const ProxyRoute*>> routes_of_gateway_;
   std::unordered_set<std::string> used_;
-  std::optional<std::unordered_set<std::string>> jwt_targets_;
-  std::unordered_set<std::string> told_compressed_;  ///< gateways
+  std::optional<std::unordered_map<FoundOut, std::unordered_set<std::string>>> found_out_;  ///< targets
+  std::unordered_set<std::string> told_compressed_;                                         ///< gateways
   std::unordered_map<model::PolicyType, std::unordered_set<std::string>> overriding_;
 };
 

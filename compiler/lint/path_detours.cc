@@ -45,7 +45,7 @@ std::vector<Spelling> spellings(const ProxyGateway& gateway, const std::string& 
 
 bool authenticates(PolicyType type) {
   return type == PolicyType::kBasicAuth || type == PolicyType::kForwardAuth || type == PolicyType::kOidc ||
-         type == PolicyType::kJwt || type == PolicyType::kApiKey;
+         type == PolicyType::kJwt || type == PolicyType::kApiKey || type == PolicyType::kClientCertificate;
 }
 
 /// Requests of one parent reference: routes that name it alike see the same ones.

@@ -15,6 +15,12 @@ ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report);
 ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report);
 /// One for each target.
 std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Report& report);
+/// Of a ProxyPolicy's `clientCertificate`.
+ClientCertificate decode_client_certificate(const Fields& own);
+void check_client_certificate(const Fields& own, Report& report);
+/// Of a ProxyPolicy's `requestFilter`.
+RequestFilter decode_request_filter(const Fields& own);
+void check_request_filter(const Fields& own, Span span, Report& report);
 EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata, Report& report);
 EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report);
 CertificateIssuer decode_certificate_issuer(const Fields& root, Metadata metadata, Report& report);

@@ -18,7 +18,7 @@ struct Row {
   std::string_view key;
   PolicyType value;
 };
-constexpr std::array<Row, 13> kTypes = {{
+constexpr std::array<Row, 15> kTypes = {{
     {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
     {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
     {"OIDC", "oidc", PolicyType::kOidc},
@@ -32,6 +32,8 @@ constexpr std::array<Row, 13> kTypes = {{
     {"FixedResponse", "fixedResponse", PolicyType::kFixedResponse},
     {"ErrorPages", "errorPages", PolicyType::kErrorPages},
     {"ConcurrencyLimit", "concurrencyLimit", PolicyType::kConcurrencyLimit},
+    {"ClientCertificate", "clientCertificate", PolicyType::kClientCertificate},
+    {"RequestFilter", "requestFilter", PolicyType::kRequestFilter},
 }};
 
 Oidc decode_oidc(const Fields& own) {
@@ -248,6 +250,12 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
     case PolicyType::kConcurrencyLimit:
       policy.settings = decode_concurrency(own);
       return;
+    case PolicyType::kClientCertificate:
+      policy.settings = decode_client_certificate(own);
+      return;
+    case PolicyType::kRequestFilter:
+      policy.settings = decode_request_filter(own);
+      return;
     case PolicyType::kUnknown:
       return;
   }
@@ -298,6 +306,9 @@ void check_written(const Fields& own, PolicyType type, Report& report) {
     check_written(own.strings("forwardHeaders"), "spec.oidc.forwardHeaders", report);
   } else if (type == PolicyType::kApiKey) {
     if (const auto header = own.text("identityHeader")) check_written({*header}, "spec.apiKey.identityHeader", report);
+  } else if (type == PolicyType::kClientCertificate) {
+    const auto header = own.text("identityHeader");
+    if (header) check_written({*header}, "spec.clientCertificate.identityHeader", report);
   } else if (type == PolicyType::kJwt) {
     std::vector<Located<std::string>> headers;
     own.entries("claimToHeaders", [&](const Fields& entry) {
@@ -519,6 +530,8 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
         if (row.value == PolicyType::kRateLimit) check_rate_limit(own, type.span, report);
         if (row.value == PolicyType::kJwt) check_jwt(own, type.span, report);
         if (row.value == PolicyType::kApiKey) check_api_key(own, type.span, report);
+        if (row.value == PolicyType::kRequestFilter) check_request_filter(own, type.span, report);
+        if (row.value == PolicyType::kClientCertificate) check_client_certificate(own, report);
         if (row.value == PolicyType::kForwardAuth) check_forward(own, type.span, report);
         if (row.value == PolicyType::kFixedResponse) check_fixed(own, report);
         if (row.value == PolicyType::kMaintenance) check_body(own, "spec.maintenance", report);

@@ -232,9 +232,14 @@ TEST(Decode, PoliciesOfEveryType) {
              "securityHeaders: {hsts: {enabled: true, maxAge: 31536000, includeSubDomains: true, preload: false}, "
              "xFrameOptions: DENY, xContentTypeOptions: true, referrerPolicy: no-referrer}") +
       policy("IPAccess", "ipAccess: {allow: [10.0.0.0/8], deny: [10.1.0.0/16]}") +
-      policy("ConcurrencyLimit", "concurrencyLimit: {limits: [{requests: 3, keys: [path, host]}], statusCode: 429}"));
+      policy("ConcurrencyLimit", "concurrencyLimit: {limits: [{requests: 3, keys: [path, host]}], statusCode: 429}") +
+      policy("ClientCertificate", "clientCertificate: {allow: {uris: ['spiffe://a'], ipAddresses: [10.0.0.0/8]}}") +
+      policy("RequestFilter", "requestFilter: {maxBodySize: 1Ki, denyHeaders: [{pattern: a}, {name: B, pattern: c}]}"));
   EXPECT_EQ(d.faults(), "");
-  ASSERT_EQ(d.resources.policies.size(), 9U);
+  ASSERT_EQ(d.resources.policies.size(), 11U);
+  EXPECT_EQ(std::get<ClientCertificate>(d.resources.policies[9].settings).allow->uris.size(), 1U);
+  EXPECT_EQ(std::get<RequestFilter>(d.resources.policies[10].settings).max_body_size->value, 1024U);
+  EXPECT_EQ(std::get<RequestFilter>(d.resources.policies[10].settings).headers[1].name->value, "B");
   EXPECT_EQ(std::get<ConcurrencyLimit>(d.resources.policies[8].settings).limits[0].keys.size(), 2U);
   EXPECT_EQ(std::get<RateLimit>(d.resources.policies[4].settings).burst->value, 20);
   EXPECT_EQ(std::get<Oidc>(d.resources.policies[2].settings).required_groups.size(), 1U);

@@ -10,6 +10,7 @@
 #include "base/labels.h"
 #include "base/text/ascii.h"
 #include "base/units.h"
+#include "program/evaluate/pattern.h"
 #include "program/values/endpoints.h"
 #include "schemas/formats.h"
 
@@ -176,12 +177,65 @@ bool is_error_status(std::string_view text) {
   return text.substr(1) == "xx" || (digit(text[1]) && digit(text[2]));
 }
 
+bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool visible(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+/// RFC 3986 §3, no more of its grammar than the scheme: what is compared is compared byte for byte.
+bool is_uri(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return false;
+  const std::string_view scheme = text.substr(0, colon);
+  return text.size() <= schemas::format_length(Format::kUri) && !scheme.empty() && letter(scheme[0]) &&
+         std::ranges::all_of(scheme,
+                             [](char c) { return letter(c) || digit(c) || c == '+' || c == '.' || c == '-'; }) &&
+         visible(text);
+}
+
+/// With a name behind the scheme: `spiffe://` alone would be the beginning of everybody's.
+bool is_uri_prefix(std::string_view text) {
+  return is_uri(text) && (text.ends_with('/') || text.ends_with(':')) &&
+         text.substr(text.find(':')).find_first_not_of(":/") != std::string_view::npos;
+}
+
+bool is_email(std::string_view text) {
+  const std::size_t at = text.find('@');
+  return at != std::string_view::npos && at != 0 && at + 1 != text.size() &&
+         text.find('@', at + 1) == std::string_view::npos && visible(text) &&
+         text.size() <= schemas::format_length(Format::kEmail);
+}
+
+/// The least memory that a search may take is that of agents (runtime/policy/request_filter.h).
+bool is_pattern(std::string_view text) {
+  return !text.empty() && text.size() <= schemas::format_length(Format::kPattern) &&
+         std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c != 0x7f; }) &&
+         program::Pattern(text, program::kFilterPatternBytes).ok();
+}
+
+bool is_media_range(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  return slash != std::string_view::npos && text.size() <= schemas::format_length(Format::kMediaRange) &&
+         is_token(text.substr(0, slash)) && is_token(text.substr(slash + 1));
+}
+
+bool is_sha256(std::string_view text) {
+  const bool pairs = text.size() == 95;
+  if (!pairs && text.size() != 64) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool hex = digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    if (pairs && i % 3 == 2 ? c != ':' : !hex) return false;
+  }
+  return true;
+}
+
 /// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
 bool is_wireguard_key(std::string_view text) {
   if (text.size() != 44 || text.back() != '=') return false;
   for (const char c : text.substr(0, 43)) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!letter && !digit(c) && c != '+' && c != '/') return false;
+    if (!letter(c) && !digit(c) && c != '+' && c != '/') return false;
   }
   return std::string_view("AEIMQUYcgkosw048").find(text[42]) != std::string_view::npos;
 }
@@ -191,8 +245,7 @@ bool is_wireguard_key(std::string_view text) {
 bool is_token(std::string_view text) {
   if (text.empty()) return false;
   for (const char c : text) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || digit(c);
-    if (!letter && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos) return false;
+    if (!letter(c) && !digit(c) && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos) return false;
   }
   return true;
 }
@@ -255,6 +308,18 @@ bool has_format(std::string_view text, Format format) {
       return is_error_status(text);
     case Format::kPage:
       return text.size() <= schemas::format_length(Format::kPage);
+    case Format::kUri:
+      return is_uri(text);
+    case Format::kUriPrefix:
+      return is_uri_prefix(text);
+    case Format::kEmail:
+      return is_email(text);
+    case Format::kPattern:
+      return is_pattern(text);
+    case Format::kMediaRange:
+      return is_media_range(text);
+    case Format::kSha256:
+      return is_sha256(text);
   }
   return false;
 }

@@ -28,6 +28,8 @@ enum class PolicyType : std::uint8_t {
   kFixedResponse,
   kErrorPages,
   kConcurrencyLimit,
+  kClientCertificate,
+  kRequestFilter,
   kUnknown,
 };
 /// kUnknown: for an invalid policy whose target's kind is unreadable; any target of the name is protected. kNone: it
@@ -136,6 +138,48 @@ struct ConcurrencyLimit {
   Maybe<std::int64_t> status{};
 };
 
+/// What certificates are known by: any of them.
+struct CertificateNames {
+  Strings dns_names{};  ///< `*.` before one: all below it
+  Strings uris{};
+  Strings uri_prefixes{};
+  Strings emails{};
+  std::vector<Located<Cidr>> addresses{};
+  Strings common_names{};
+  Strings fingerprints{};
+};
+
+/// Access by the client's certificate.
+struct ClientCertificate {
+  std::optional<CertificateNames> allow{};
+  CertificateNames deny{};
+  Maybe<std::string> identity_header{};
+  Maybe<bool> forwards{};
+};
+
+struct HeaderPattern {
+  Maybe<std::string> name{};  ///< every header without it
+  Located<std::string> pattern;
+};
+
+/// What requests may consist of.
+struct RequestFilter {
+  Maybe<std::string> action{};
+  Maybe<std::int64_t> status{};
+  Maybe<std::int64_t> max_headers{};
+  Maybe<std::uint64_t> max_header_size{};
+  Maybe<std::uint64_t> max_headers_size{};
+  Maybe<std::uint64_t> max_body_size{};
+  Maybe<std::int64_t> max_query_parameters{};
+  Strings methods{};
+  Strings content_types{};
+  Strings paths{};
+  Strings queries{};
+  std::vector<HeaderPattern> headers{};
+  Strings bodies{};
+  Maybe<std::uint64_t> inspected_body_size{};
+};
+
 struct Cors {
   Strings allow_origins{};
   Strings allow_methods{};
@@ -232,7 +276,7 @@ struct ProxyPolicy {
   bool named_by_filter = false;
   /// Its settings; std::monostate when they are invalid: the policy then protects its target by denying everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess, ApiKey,
-               Maintenance, FixedResponse, ErrorPages, ConcurrencyLimit>
+               Maintenance, FixedResponse, ErrorPages, ConcurrencyLimit, ClientCertificate, RequestFilter>
       settings{};
 
   /// The resource that it was made of, as people know it.

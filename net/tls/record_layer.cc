@@ -238,6 +238,12 @@ PeerVerification RecordLayer::peer_verification() const {
 
 Handle<x509_st> RecordLayer::peer_certificate() const { return Handle<x509_st>(SSL_get1_peer_certificate(ssl_.get())); }
 
+std::unique_ptr<const PeerIdentity> RecordLayer::peer_identity() const {
+  const X509* const peer = SSL_get0_peer_certificate(ssl_.get());
+  if (peer == nullptr) return nullptr;
+  return std::make_unique<const PeerIdentity>(identity_of(*peer, peer_verification().verified()));
+}
+
 std::string RecordLayer::peer_subject() const {
   if (!peer_verification().verified()) return {};
   X509* const peer = SSL_get0_peer_certificate(ssl_.get());

@@ -15,6 +15,7 @@
 #include "net/buffer.h"
 #include "net/loop.h"
 #include "net/tls/client.h"
+#include "net/tls/peer_identity.h"
 #include "net/tls/server.h"
 
 namespace edge::net::tls {
@@ -96,6 +97,8 @@ class RecordLayer final : public Layer {
   PeerVerification peer_verification() const;
   /// Returns the peer's certificate; null: it has shown none.
   Handle<x509_st> peer_certificate() const;
+  /// Returns what it says of the peer; null: it has shown none.
+  std::unique_ptr<const PeerIdentity> peer_identity() const;
   /// Returns the subject of the peer's certificate as one line; empty without one that verifies.
   std::string peer_subject() const;
   /// Returns the names in that subject, as UTF-8; nullopt without a certificate that verifies, or when one is invalid.

@@ -18,6 +18,10 @@ std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
       return header.rate_limits.count;
     case PolicyType::kConcurrencyLimit:
       return header.concurrency_limits.count;
+    case PolicyType::kRequestFilter:
+      return header.request_filters.count;
+    case PolicyType::kClientCertificate:
+      return header.client_certificates.count;
     case PolicyType::kBasicAuth:
       return header.basic_auths.count;
     case PolicyType::kApiKey:
@@ -48,7 +52,7 @@ bool check_records(Checker& check, const PoliciesHeader& header) {
   std::size_t index = 0;
   for (const PolicyRecord& policy : check.view().array(header.policies)) {
     const bool sound = policy.id > previous && check.text(policy.name_space) && check.text(policy.name) &&
-                       policy.type <= PolicyType::kErrorPages &&
+                       policy.type <= PolicyType::kRequestFilter &&
                        index_or_none(policy.settings, settings_count(header, policy.type));
     if (!check.require(sound, "policies", index++)) return false;
     previous = policy.id;
@@ -137,6 +141,43 @@ bool check_limits(Checker& check, const PoliciesHeader& header) {
          each(check, header.concurrency_limits, "concurrency_limits", concurrencies);
 }
 
+bool check_filters(Checker& check, const PoliciesHeader& header) {
+  const auto field = [&](const FieldRecord& record) { return check.text(record.name) && check.text(record.value); };
+  return each(check, header.request_filters, "request_filters", [&](const RequestFilterRecord& record) {
+    const std::uint32_t inspected = record.inspected_body_size;
+    return record.shadow <= 1 && record.status >= 400 && record.status <= 499 && inspected <= kMostInspectedBody &&
+           (inspected == 0) == (record.bodies.count == 0) && check.texts(record.methods, "request_filters.methods") &&
+           check.texts(record.content_types, "request_filters.content_types") &&
+           check.texts(record.paths, "request_filters.paths") &&
+           check.texts(record.queries, "request_filters.queries") &&
+           each(check, record.headers, "request_filters.headers", field) &&
+           check.texts(record.bodies, "request_filters.bodies");
+  });
+}
+
+bool check_certificates(Checker& check, const PoliciesHeader& header) {
+  // They are searched by halving.
+  const auto ascend = [&](ArrayRef<StringRef> list, const char* field) {
+    return check.texts(list, field) &&
+           check.require(std::ranges::is_sorted(check.view().array(list), {},
+                                                [&](const StringRef& ref) { return check.view().string(ref); }),
+                         field);
+  };
+  const auto names = [&](const CertificateNamesRecord& record) {
+    return ascend(record.dns_names, "client_certificates.dns_names") &&
+           ascend(record.uris, "client_certificates.uris") &&
+           ascend(record.uri_prefixes, "client_certificates.uri_prefixes") &&
+           ascend(record.emails, "client_certificates.emails") &&
+           check_cidrs(check, record.networks, "client_certificates.networks") &&
+           ascend(record.common_names, "client_certificates.common_names") &&
+           ascend(record.fingerprints, "client_certificates.fingerprints");
+  };
+  return each(check, header.client_certificates, "client_certificates", [&](const ClientCertificateRecord& record) {
+    return names(record.allow) && names(record.deny) && check.text(record.identity_header) && record.allows_all <= 1 &&
+           record.forwards <= 1;
+  });
+}
+
 bool check_auth(Checker& check, const PoliciesHeader& header) {
   const auto basic = [&](const BasicAuthRecord& record) {
     return check.text(record.realm) && check.secret(record.users) && record.strip_auth <= 1;
@@ -172,7 +213,8 @@ bool check_auth(Checker& check, const PoliciesHeader& header) {
   };
   return each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
          each(check, header.api_keys, "api_keys", api_key) && each(check, header.oidcs, "oidcs", oidc) &&
-         each(check, header.forward_auths, "forward_auths", forward);
+         each(check, header.forward_auths, "forward_auths", forward) && check_certificates(check, header) &&
+         check_filters(check, header);
 }
 
 bool check_settings(Checker& check, const PoliciesHeader& header) {

@@ -12,6 +12,10 @@ std::string_view policy_type_text(PolicyType type) {
       return "RateLimit";
     case PolicyType::kConcurrencyLimit:
       return "ConcurrencyLimit";
+    case PolicyType::kRequestFilter:
+      return "RequestFilter";
+    case PolicyType::kClientCertificate:
+      return "ClientCertificate";
     case PolicyType::kBasicAuth:
       return "BasicAuth";
     case PolicyType::kApiKey:

@@ -13,6 +13,9 @@ class RE2;
 
 namespace edge::program {
 
+/// Memory of a pattern of a RequestFilter: one that needs more is refused.
+inline constexpr std::size_t kFilterPatternBytes = std::size_t{1} << 20;
+
 /// Immutable; searching is thread-safe.
 class Pattern {
  public:

@@ -166,6 +166,8 @@ std::string_view policy_span(program::PolicyType type) {
       return "auth BasicAuth";
     case program::PolicyType::kApiKey:
       return "auth APIKey";
+    case program::PolicyType::kClientCertificate:
+      return "auth ClientCertificate";
     case program::PolicyType::kJwt:
       return "auth JWT";
     case program::PolicyType::kOidc:

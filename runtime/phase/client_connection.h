@@ -11,6 +11,7 @@
 #include "net/loop.h"
 #include "net/socket.h"
 #include "net/tls/handles.h"
+#include "net/tls/peer_identity.h"
 #include "program/format/format.h"
 
 namespace edge::runtime {
@@ -27,6 +28,8 @@ struct TlsFacts {
   std::string client_verification;
   /// The certificate of another cluster, on a listener for those; null: elsewhere.
   net::tls::Handle<x509_st> cluster_certificate;
+  /// Who the client is by its certificate; null: it has shown none, or was asked for none.
+  std::unique_ptr<const net::tls::PeerIdentity> client;
 };
 
 struct ClientConnection {
@@ -57,6 +60,11 @@ struct ClientConnection {
 /// Returns whether another cluster has made it, with a certificate that was believed.
 inline bool is_of_cluster(const ClientConnection& connection) {
   return connection.tls != nullptr && connection.tls->cluster_certificate != nullptr;
+}
+
+/// Returns what the client has shown in its handshake; null: nothing.
+inline const net::tls::PeerIdentity* certificate_of(const ClientConnection& connection) {
+  return connection.tls == nullptr ? nullptr : connection.tls->client.get();
 }
 
 /// The client side of an exchange: where the request's body is read from and the response is written to.

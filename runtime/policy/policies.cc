@@ -10,6 +10,7 @@
 #include "runtime/policy/ip_access.h"
 #include "runtime/policy/maintenance.h"
 #include "runtime/policy/rate_limit_counts.h"
+#include "runtime/policy/request_filter.h"
 #include "runtime/policy/security_headers.h"
 
 namespace edge::runtime {
@@ -21,7 +22,7 @@ namespace {
 
 constexpr bool authenticates(PolicyType type) {
   return type == PolicyType::kBasicAuth || type == PolicyType::kApiKey || type == PolicyType::kJwt ||
-         type == PolicyType::kOidc || type == PolicyType::kForwardAuth;
+         type == PolicyType::kOidc || type == PolicyType::kForwardAuth || type == PolicyType::kClientCertificate;
 }
 
 }  // namespace
@@ -46,6 +47,10 @@ std::vector<const PolicyRecord*> owners_of(const program::SectionView& section, 
   return owners;
 }
 
+std::string name_of(const program::SectionView& section, const PolicyRecord& policy) {
+  return std::string(section.string(policy.name_space)) + "/" + std::string(section.string(policy.name));
+}
+
 template <typename Limit, typename Record>
 std::vector<LimitPolicy<Limit>> limits_of(const program::SectionView& section, PolicyType type,
                                           program::ArrayRef<Record> records, RateLimitCounts* counts) {
@@ -64,8 +69,7 @@ std::vector<LimitPolicy<Limit>> limits_of(const program::SectionView& section, P
     }
     if constexpr (requires { record.status; }) policy.status = static_cast<int>(record.status);
     if (counts == nullptr || owner == nullptr) continue;
-    policy.tally =
-        counts->of(std::string(section.string(owner->name_space)) + "/" + std::string(section.string(owner->name)));
+    policy.tally = counts->of(name_of(section, *owner));
   }
   return policies;
 }
@@ -81,6 +85,7 @@ struct Policies::Settings {
   std::vector<Maintenance> maintenances;
   std::vector<FixedResponse> fixed_responses;
   std::vector<ErrorPages> error_pages;
+  std::vector<RequestFilter> filters;
 
   Settings(const program::SectionView& section, LimitCounts* counts) {
     const auto& header = section.header<program::PoliciesHeader>();
@@ -102,6 +107,13 @@ struct Policies::Settings {
     }
     for (const program::ErrorPagesRecord& record : section.array(header.error_pages)) {
       error_pages.emplace_back(section, record);
+    }
+    const auto owners = owners_of(section, PolicyType::kRequestFilter, header.request_filters.count);
+    for (const program::RequestFilterRecord& record : section.array(header.request_filters)) {
+      const PolicyRecord* const owner = owners[filters.size()];
+      filters.emplace_back(
+          section, record,
+          counts == nullptr || owner == nullptr ? nullptr : counts->filters.of(name_of(section, *owner)));
     }
   }
 };
@@ -234,6 +246,11 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
       case PolicyType::kMaintenance:
         step.maintenance = &settings_->maintenances[policy->settings];
         break;
+      case PolicyType::kRequestFilter:
+        step.filter = &settings_->filters[policy->settings];
+        if (step.filter->inspected() != 0) chain.body_filters.push_back(step.filter);
+        chain.drops_trailers |= step.filter->limits_fields();
+        break;
       case PolicyType::kFixedResponse:
         // A filter's is behind those of the policies that protect, and does not replace them.
         if (chain.fixed_response == nullptr) chain.fixed_response = &settings_->fixed_responses[policy->settings];
@@ -256,6 +273,7 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
         step.security_headers = &settings_->security_headers[policy->settings];
         break;
       case PolicyType::kUnknown:
+      case PolicyType::kClientCertificate:
       case PolicyType::kBasicAuth:
       case PolicyType::kApiKey:
       case PolicyType::kJwt:
@@ -288,6 +306,7 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
     std::optional<PolicyAnswer> answer;
     if (step.type == PolicyType::kIpAccess) answer = accesses.pass(step.settings, policy_request);
     if (step.maintenance != nullptr) answer = step.maintenance->pass(policy_request);
+    if (step.filter != nullptr) answer = step.filter->pass(policy_request);
     if (step.type == PolicyType::kRateLimit) {
       answer = chain.limits[step.settings].pass(policy_request, nullptr, tables.rates, &tables.shared);
     }

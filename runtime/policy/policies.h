@@ -25,6 +25,7 @@ class ErrorPages;
 class FixedResponse;
 class IpAccesses;
 class Maintenance;
+class RequestFilter;
 class SecurityHeaders;
 
 /// The counts of all limits of the process.
@@ -37,6 +38,7 @@ struct LimitTables {
 struct LimitCounts {
   RateLimitCounts rates;
   RateLimitCounts concurrency;
+  RateLimitCounts filters;
 };
 
 /// One policy in a chain. Of the pointers only the one of its type is set.
@@ -45,6 +47,7 @@ struct PolicyStep {
   /// Of kIpAccess: index into the section's array; of kRateLimit and kConcurrencyLimit: into the chain's groups.
   std::uint32_t settings = program::kNone;
   const Maintenance* maintenance = nullptr;
+  const RequestFilter* filter = nullptr;
   const Cors* cors = nullptr;
   const SecurityHeaders* security_headers = nullptr;
 };
@@ -69,6 +72,10 @@ struct PolicyChain {
   std::vector<RateLimitGroup> late_limits;
   std::vector<ConcurrencyGroup> late_concurrency;
   std::size_t late_after = 0;
+  /// Those that look at bodies, once the client is authenticated.
+  std::vector<const RequestFilter*> body_filters;
+  /// A policy looks at fields, so that none behind the body reaches a backend.
+  bool drops_trailers = false;
   /// Answers in place of a backend, once the client is authenticated; null: a backend answers. It has a step, too, so
   /// that the chain is not empty.
   const FixedResponse* fixed_response = nullptr;
@@ -76,7 +83,7 @@ struct PolicyChain {
   const ErrorPages* error_pages = nullptr;
   bool empty() const { return steps.empty() && authentication.empty(); }
   /// Whether something follows the steps, before a backend is chosen.
-  bool waits() const { return !authentication.empty() || fixed_response != nullptr; }
+  bool waits() const { return !authentication.empty() || fixed_response != nullptr || !body_filters.empty(); }
 };
 
 /// The policies of a listener for requests that no rule takes.

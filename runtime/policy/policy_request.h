@@ -8,6 +8,7 @@
 #include "base/ip.h"
 #include "net/clock.h"
 #include "net/http1/head.h"
+#include "net/tls/peer_identity.h"
 
 namespace edge::runtime {
 
@@ -27,6 +28,8 @@ struct PolicyRequest {
   const RequestEdits* edits = nullptr;
   /// The complete body, where a policy of the chain needs it (Authentication::body_limit).
   std::string_view body{};
+  /// What the client has shown in the handshake; null: no certificate, or none was requested.
+  const net::tls::PeerIdentity* certificate = nullptr;
 };
 
 /// Corresponds to the session's Reply, on which this room does not depend.

@@ -36,9 +36,12 @@ void RequestEdits::state(std::string_view name, std::string_view value) {
 
 void RequestEdits::join(RequestEdits later) {
   if (removed_.empty()) {
+    const bool drops_trailers = drops_trailers_ || later.drops_trailers_;
     *this = std::move(later);
+    drops_trailers_ = drops_trailers;
     return;
   }
+  drops_trailers_ |= later.drops_trailers_;
   for (const std::string& name : later.removed_) remove(name);
   for (Line& line : later.set_) set_.push_back(std::move(line));
 }

@@ -22,6 +22,10 @@ class RequestEdits {
   /// Sets a field that policies may not edit: what the proxy itself states. `name` and `value` are valid.
   void state(std::string_view name, std::string_view value);
 
+  /// Removes all that comes behind the body: policies have looked at the fields before it alone.
+  void drop_trailers() { drops_trailers_ = true; }
+  bool drops_trailers() const { return drops_trailers_; }
+
   /// Adds the edits of a later policy, which takes precedence.
   void join(RequestEdits later);
 
@@ -40,6 +44,7 @@ class RequestEdits {
  private:
   std::vector<std::string> removed_;  ///< lower case, `-` for `_`
   std::vector<Line> set_;
+  bool drops_trailers_ = false;
 };
 
 }  // namespace edge::runtime

@@ -74,6 +74,10 @@ bool pass_chain(const PolicyChain& chain, Exchange& exchange, const Arrival& arr
     exchange.authentication = &chain;
     exchange.identity = std::make_unique<PolicyState>();
   }
+  if (chain.drops_trailers) {
+    if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
+    exchange.identity->drop_trailers();
+  }
   if (permit) {
     if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
     exchange.identity->permit = std::move(permit);

@@ -1,4 +1,5 @@
 // The phase in which policies authenticate the client (rule D4); it may wait.
+#include <algorithm>
 #include <functional>
 
 #include "base/hash.h"
@@ -6,6 +7,7 @@
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/fixed_response.h"
 #include "runtime/policy/rate_limit.h"
+#include "runtime/policy/request_filter.h"
 #include "runtime/session/accept/client_address.h"
 #include "runtime/session/arrival.h"
 #include "runtime/session/exchange.h"
@@ -95,6 +97,32 @@ net::Task<bool> Session::copy_body_for_policies(Exchange& exchange, HeadOverWait
     const std::uint64_t wanted = exchange.program->authentication->body_limit(step);
     if (wanted != 0 && (limit == 0 || wanted < limit)) limit = wanted;
   }
+  const bool readable = co_await copy_body_into(exchange, heads, BodyPart::kWhole, limit, body, ending);
+  co_return readable;
+}
+
+// Nothing of it is forwarded before.
+net::Task<bool> Session::inspect_body(Exchange& exchange, HeadOverWaits& heads, const Arrival& arrival,
+                                      std::optional<Reply>& ending) {
+  if (exchange.forward.body.none()) co_return true;
+  std::uint64_t most = 0;
+  for (const RequestFilter* filter : exchange.authentication->body_filters) {
+    most = std::max<std::uint64_t>(most, filter->inspected());
+  }
+  std::string beginning;
+  const bool readable = co_await copy_body_into(exchange, heads, BodyPart::kBeginning, most, beginning, ending);
+  if (!readable) co_return false;
+  for (const RequestFilter* filter : exchange.authentication->body_filters) {
+    auto refused = filter->pass_body(
+        {worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker_.loop().now()},
+        beginning);
+    if (refused) co_return end_with(ending, {refused->status, refused->reason, refused->text, {}, true});
+  }
+  co_return true;
+}
+
+net::Task<bool> Session::copy_body_into(Exchange& exchange, HeadOverWaits& heads, BodyPart part, std::uint64_t limit,
+                                        std::string& body, std::optional<Reply>& ending) {
   ForwardRequest& request = exchange.forward;
   if (limit == 0 || request.body.none()) co_return true;
   request.body.limits = exchange.taken.listener->limits;
@@ -102,7 +130,7 @@ net::Task<bool> Session::copy_body_for_policies(Exchange& exchange, HeadOverWait
   heads.keep();
   const ClientEnd client{client_, inlet_, outlet_, waiter_};
   const WorkerParts parts = worker_.parts();
-  const Failure failure = co_await copy_body(request.body, limit, {client, request.deadlines, parts}, body,
+  const Failure failure = co_await copy_body(request.body, part, limit, {client, request.deadlines, parts}, body,
                                              worker_.counters().responses[1]);
   heads.restore();
   if (!failure) co_return true;
@@ -132,6 +160,7 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
     policy_request.request_id = exchange.id.text();
     policy_request.edits = &edits;
     policy_request.body = body;
+    policy_request.certificate = certificate_of(connection_);
     const trace::Step traced = spans.begin_step();
     auth::AuthContext context = worker_.auth_context(waiter_, client_);
     context.calls = {spans.trace.get(), traced};
@@ -149,6 +178,10 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
     }
     edits.join(std::move(auth_result.request));
     exchange.forward.response.added.append(auth_result.response_fields);
+  }
+  if (!exchange.authentication->body_filters.empty()) {
+    const bool clean = co_await inspect_body(exchange, heads, arrival, ending);
+    if (!clean) co_return false;
   }
   if (const FixedResponse* const fixed = exchange.authentication->fixed_response) {
     co_return end_with(ending, reply_of(fixed->answer()));

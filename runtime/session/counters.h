@@ -13,9 +13,10 @@
 
 namespace edge::runtime {
 
-/// BasicAuth, APIKey, JWT, OIDC, ForwardAuth, in the order of their numbers.
-inline constexpr std::size_t kAuthTypes = 5;
+/// BasicAuth, APIKey, JWT, OIDC, ForwardAuth, in the order of their numbers; ClientCertificate.
+inline constexpr std::size_t kAuthTypes = 6;
 constexpr std::size_t auth_index(program::PolicyType type) {
+  if (type == program::PolicyType::kClientCertificate) return kAuthTypes - 1;
   return static_cast<std::size_t>(type) - static_cast<std::size_t>(program::PolicyType::kBasicAuth);
 }
 

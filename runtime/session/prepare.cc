@@ -79,7 +79,8 @@ program::ClientCertificateNeed certificate_need_of(const Exchange& exchange) {
 
 // Whether what was added to the request depends on its client.
 bool tells_clients_apart(const Exchange& exchange) {
-  return exchange.authentication != nullptr || verification_varies(certificate_need_of(exchange));
+  const bool authenticated = exchange.authentication != nullptr && !exchange.authentication->authentication.empty();
+  return authenticated || verification_varies(certificate_need_of(exchange));
 }
 
 // Pages for errors of the backend. A program that asks for `application/problem+json`, and a caller of gRPC, get what

@@ -234,6 +234,8 @@ class Server {
   std::vector<WantedName> take_wanted_names(std::size_t most);
   /// Likewise of concurrency limits.
   std::vector<RateLimitCount> concurrency_limits() const;
+  /// Those at fault are `limited`.
+  std::vector<RateLimitCount> request_filters() const;
   /// Returns the state of each backend of the program and of its endpoints.
   std::vector<BackendStatus> backends() const;
 

@@ -15,6 +15,7 @@
 #include "runtime/phase/exchange_result.h"
 #include "runtime/session/client_session.h"
 #include "runtime/session/reply.h"
+#include "runtime/shape/buffered_body.h"
 
 namespace edge::runtime {
 
@@ -68,6 +69,11 @@ class Session final : public ClientSession, private net::server::Http1Conversati
   /// Copies the request's body for the policies that inspect it; the body is still forwarded.
   net::Task<bool> copy_body_for_policies(Exchange& exchange, HeadOverWaits& heads, std::string& body,
                                          std::optional<Reply>& ending);
+  /// Copies the beginning of the body, and has the request filters look at it.
+  net::Task<bool> inspect_body(Exchange& exchange, HeadOverWaits& heads, const Arrival& arrival,
+                               std::optional<Reply>& ending);
+  net::Task<bool> copy_body_into(Exchange& exchange, HeadOverWaits& heads, BodyPart part, std::uint64_t limit,
+                                 std::string& body, std::optional<Reply>& ending);
   /// Calls the backend that a policy uses as a service.
   net::Task<net::client::Answer> call_service(const Exchange& exchange, std::uint64_t balance_key,
                                               auth::ServiceCall call);

@@ -65,8 +65,8 @@ class BodyIntake {
 /// Copies a request's body from an inlet, which retains it.
 class BodyCopy {
  public:
-  BodyCopy(const net::http1::Body& body, std::uint64_t limit, std::string& into)
-      : body_(body), limit_(limit), into_(into) {}
+  BodyCopy(const net::http1::Body& body, BodyPart part, std::uint64_t limit, std::string& into)
+      : body_(body), part_(part), limit_(limit), into_(into) {}
 
   bool done() const { return done_; }
   FailureKind fault() const { return fault_; }
@@ -85,16 +85,20 @@ class BodyCopy {
         done_ = step.state == ChunkedDecoder::State::kEnd;
       }
       at_ += step.consumed;
-      if (into_.size() + step.data.size() > limit_) {
+      if (into_.size() + step.data.size() <= limit_) {
+        into_.append(step.data);
+      } else if (part_ == BodyPart::kWhole) {
         fault_ = FailureKind::kTooLarge;
       } else {
-        into_.append(step.data);
+        into_.append(step.data.substr(0, static_cast<std::size_t>(limit_) - into_.size()));
       }
+      if (part_ == BodyPart::kBeginning) done_ = done_ || into_.size() == limit_;
     }
   }
 
  private:
   const net::http1::Body& body_;
+  BodyPart part_;
   std::uint64_t limit_;
   std::string& into_;
   ChunkedDecoder decoder_;
@@ -177,16 +181,16 @@ net::Task<Failure> buffer_body(RequestBody& body, std::string_view head, const B
   co_return Failure{};
 }
 
-net::Task<Failure> copy_body(RequestBody& body, std::uint64_t limit, const BodyIntakePlan& from, std::string& into,
-                             net::Counter& interim) {
+net::Task<Failure> copy_body(RequestBody& body, BodyPart part, std::uint64_t limit, const BodyIntakePlan& from,
+                             std::string& into, net::Counter& interim) {
   const ClientEnd& client = from.client;
   net::Loop& loop = from.worker.loop;
-  if (body.framing.kind == BodyKind::kLength && body.framing.length > limit) {
+  if (part == BodyPart::kWhole && body.framing.kind == BodyKind::kLength && body.framing.length > limit) {
     co_return client_fault(FailureKind::kTooLarge);
   }
   if (!invite_body(body, client, interim)) co_return client_fault(FailureKind::kClientGone);
 
-  BodyCopy copy(body.framing, limit, into);
+  BodyCopy copy(body.framing, part, limit, into);
   BodyPace pace(body.pace());
   for (int fills = 0;;) {
     copy.take(client.inlet.unread());

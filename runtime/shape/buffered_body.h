@@ -30,10 +30,15 @@ struct BodyIntakePlan {
 net::Task<Failure> buffer_body(RequestBody& body, std::string_view head, const BodyIntakePlan& from,
                                const RequestTrailerRules& trailers, net::Counter& interim);
 
-/// Reads the body to its end, at most `limit` bytes (else kTooLarge), copies it to `into` and leaves it in the client's
-/// inlet. The head must not be needed in the thread's scratch.
-net::Task<Failure> copy_body(RequestBody& body, std::uint64_t limit, const BodyIntakePlan& from, std::string& into,
-                             net::Counter& interim);
+/// How much of a body is copied.
+enum class BodyPart : std::uint8_t {
+  kWhole,      ///< a larger one than the limit is kTooLarge
+  kBeginning,  ///< as far as the limit
+};
+/// Reads the body, copies `limit` bytes at most to `into` and leaves it in the client's inlet. The head must not be
+/// needed in the thread's scratch.
+net::Task<Failure> copy_body(RequestBody& body, BodyPart part, std::uint64_t limit, const BodyIntakePlan& from,
+                             std::string& into, net::Counter& interim);
 
 /// Returns whether to wait for the first byte of the body before forwarding. Neither the request nor its mirrored
 /// copies take or wait for a backend connection while no byte has come: such requests would cost their clients nothing.

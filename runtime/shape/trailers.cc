@@ -12,6 +12,7 @@
 namespace edge::runtime {
 
 bool passes_as_request_trailer(const RequestTrailerRules& rules, std::string_view name) {
+  if (rules.identity != nullptr && rules.identity->drops_trailers()) return false;
   const bool listed = std::ranges::any_of(rules.backends.array(rules.backend.trailers), [&](program::StringRef one) {
     return same_field(rules.backends.string(one), name);
   });

@@ -269,6 +269,9 @@ void add_policies(Chance& chance, LinkedConfig& config) {
   add(PolicyType::kRateLimit, limit(9));
   add(PolicyType::kConcurrencyLimit,
       compiler::ConcurrencySettings{.limits = {{.requests = 3, .keys = {{}}}}, .status = 503});
+  add(PolicyType::kRequestFilter, compiler::RequestFilterSettings{.status = 403, .methods = {"GET"}});
+  add(PolicyType::kClientCertificate,
+      compiler::ClientCertificateSettings{.allows_all = false, .allow = {.uris = {"a:b"}}});
   add(PolicyType::kBasicAuth, compiler::BasicAuthSettings{.realm = "a"});
   add(PolicyType::kOidc, compiler::OidcSettings{.issuer = "https://id.test", .redirect_url = "https://a.test/back"});
   add(PolicyType::kForwardAuth, compiler::ForwardAuthSettings{.address = "http://auth.test"});

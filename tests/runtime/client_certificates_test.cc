@@ -35,7 +35,9 @@ struct Client {
 /// By what clients speak: empty for HTTP/1.1, `h2`.
 class ClientCertificates : public testing::TestWithParam<std::string> {
  protected:
-  ClientCertificates() : backend_(answer_as_told), auth_(admit_verified) {
+  ClientCertificates() : ClientCertificates(answer_as_told) {}
+  explicit ClientCertificates(net::server::Reply (*answer)(const net::server::Request&))
+      : backend_(answer), auth_(admit_verified) {
     runtime::ServerOptions options;
     options.threads = 2;
     options.ephemeral_ports = true;
@@ -296,6 +298,134 @@ TEST_P(ClientCertificates, AnAnswerForOneIsNotKeptForOthers) {
   EXPECT_EQ(ask(with(alice_)), "SUCCESS");
   EXPECT_EQ(ask(with(carol_)), "refused");
 }
+
+// ---- ProxyPolicies of type ClientCertificate ------------------------------------------------------------------------
+
+/// The name of the identity that the backend is told of, and the certificate in Envoy's form.
+net::server::Reply answer_as_identified(const net::server::Request& request) {
+  net::server::Reply reply;
+  for (const auto& [name, value] : request.fields) {
+    if (same_field(name, "x-client") || same_field(name, "x-forwarded-client-cert")) reply.body += value + "|";
+  }
+  if (reply.body.empty()) reply.body = "-";
+  reply.fields = {{"cache-control", "max-age=600"}};
+  return reply;
+}
+
+class CertificateIdentities : public ClientCertificates {
+ protected:
+  CertificateIdentities() : ClientCertificates(answer_as_identified) {}
+
+  /// A ProxyGateway with a cache, whose clients may show a certificate; `/open` has no policy, `/` has this one.
+  void protect(const std::string& policy, const std::string& validation = "optional: true") {
+    install(
+        "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: edge, namespace: default}\n"
+        "spec:\n  cache: {enabled: true}\n  listeners:\n"
+        "    - {name: https, port: 8080, protocol: HTTPS, tls: {secretRef: {name: site}, clientValidation: "
+        "{caCertificateRefs: [{name: clients}], " +
+        validation +
+        "}}}\n"
+        "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: a, namespace: default}\nspec:\n"
+        "  parentRefs: [{name: edge}]\n  rules:\n"
+        "    - {name: open, matches: [{path: {value: /open}}], backendRef: {name: a}}\n"
+        "    - {name: closed, backendRef: {name: a}}\n"
+        "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: who, namespace: default}\nspec:\n"
+        "  type: ClientCertificate\n  targetRef: {kind: ProxyRoute, name: a, sectionName: closed}\n"
+        "  clientCertificate: " +
+        policy + "\n");
+  }
+  Side as(const IssueOptions& options) { return with(clients_.issue(options)); }
+};
+
+TEST_P(CertificateIdentities, EveryKindOfNameLetsPassAndKeepsOut) {
+  protect(
+      "{allow: {dnsNames: [a.example, '*.b.example'], uris: ['spiffe://td/ns/a'], uriPrefixes: ['spiffe://td/ns/b/'], "
+      "emails: [a@Example.org], ipAddresses: [10.1.0.0/16], commonNames: [legacy]}, "
+      "deny: {dnsNames: [x.b.example]}, identityHeader: X-Client}");
+  EXPECT_EQ(ask(as({.names = {"A.example"}})), "a.example|");
+  EXPECT_EQ(ask(as({.names = {"y.b.example"}})), "y.b.example|");
+  EXPECT_EQ(ask(as({.names = {"x.b.example"}})), "403");
+  EXPECT_EQ(ask(as({.names = {"c.example"}})), "403");
+  EXPECT_EQ(ask(as({.uris = {"spiffe://td/ns/a"}})), "spiffe://td/ns/a|");
+  EXPECT_EQ(ask(as({.uris = {"spiffe://td/ns/b/x"}})), "spiffe://td/ns/b/x|");
+  EXPECT_EQ(ask(as({.uris = {"spiffe://td/ns/b/../a2"}})), "403") << "a way out of what the beginning names";
+  EXPECT_EQ(ask(as({.others = {"email:a@example.ORG"}})), "a@example.org|");
+  EXPECT_TRUE(ask(as({.others = {"IP:10.1.2.3"}})).starts_with("sha256:"));
+  EXPECT_EQ(ask(as({.others = {"IP:10.2.2.3"}})), "403");
+  EXPECT_TRUE(ask(as({.common_name = "legacy"})).starts_with("sha256:"));
+  EXPECT_EQ(ask(as({.names = {"c.example"}, .common_name = "legacy"})), "403");
+}
+
+TEST_P(CertificateIdentities, WithoutACertificateThatVerifiesNobodyPasses) {
+  protect("{identityHeader: X-Client}");
+  EXPECT_EQ(ask(nobody()), "403");
+  EXPECT_EQ(ask(nobody(), "/open"), "-");
+  EXPECT_EQ(ask(with(alice_)), "alice|");
+  EXPECT_EQ(ask(with(carol_)), "refused") << "of another authority";
+  protect("{}", "requireCRL: false");
+  EXPECT_EQ(ask(nobody()), "refused");
+  EXPECT_EQ(ask(with(alice_)), "-") << "nothing is told that nobody asked for";
+}
+
+TEST_P(CertificateIdentities, WhatClientsSayOfThemselvesIsNeverBelieved) {
+  protect("{allow: {dnsNames: [alice]}, identityHeader: X-Client, forwardCertificate: true}");
+  for (const char* const name : {"X-Client", "x_client", "X-Forwarded-Client-Cert", "x_forwarded_client_cert"}) {
+    const std::string forged = std::string(name) + ": Hash=00;URI=spiffe://td/root\r\n";
+    const std::string told = ask(with(alice_), "/", forged);
+    EXPECT_TRUE(told.find("Hash=") != std::string::npos && told.find("DNS=alice|") != std::string::npos) << told;
+    EXPECT_TRUE(told.find("root") == std::string::npos) << told;
+    EXPECT_EQ(ask(nobody(), "/", forged), "403");
+  }
+  EXPECT_EQ(ask(nobody(), "/open", "X-Forwarded-Client-Cert: Hash=00\r\n"), "-");
+}
+
+TEST_P(CertificateIdentities, AnAnswerForOneIsNotKeptForOthers) {
+  protect("{allow: {dnsNames: [alice, bob]}, identityHeader: X-Client}");
+  EXPECT_EQ(ask(with(alice_)), "alice|");
+  EXPECT_EQ(ask(with(clients_.issue("bob"))), "bob|");
+  EXPECT_EQ(ask(with(clients_.issue("eve"))), "403");
+  EXPECT_EQ(ask(nobody()), "403");
+}
+
+TEST_P(CertificateIdentities, AResumedSessionIsWhoItWas) {
+  protect("{allow: {dnsNames: [alice]}, identityHeader: X-Client}");
+  const Side alice = with(alice_);
+  const Side eve = with(clients_.issue("eve"));
+  const Side none = nobody();
+  for (const Side& side : {alice, eve, none}) side->resume();
+  const std::uint64_t before = resumed();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(ask(alice), "alice|");
+    EXPECT_EQ(ask(eve), "403");
+    EXPECT_EQ(ask(none), "403");
+  }
+  EXPECT_EQ(resumed(), before + 3);
+}
+
+TEST_P(CertificateIdentities, AnEditHoldsForTheNextRequestOfAnOpenConnection) {
+  protect("{allow: {dnsNames: [alice]}}");
+  Client open = connect(with(alice_));
+  EXPECT_EQ(ask(open), "-");
+  protect("{deny: {dnsNames: [alice]}}");
+  EXPECT_EQ(ask(open), "403");
+  EXPECT_EQ(ask(open, "/open"), "-");
+  protect("{}");
+  EXPECT_EQ(ask(open), "-");
+}
+
+TEST_P(CertificateIdentities, ARouteWhoseListenerAsksForNoneIsClosed) {
+  install(
+      "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: edge, namespace: default}\nspec:\n"
+      "  listeners:\n    - {name: https, port: 8080, protocol: HTTPS, tls: {secretRef: {name: site}}}\n"
+      "@route a\n"
+      "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: who, namespace: default}\nspec:\n"
+      "  type: ClientCertificate\n  targetRef: {kind: ProxyGateway, name: edge}\n  clientCertificate: {}\n");
+  EXPECT_EQ(ask(with(alice_)), "403");
+  EXPECT_EQ(ask(nobody()), "403");
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, CertificateIdentities, testing::Values("", "h2"),
+                         [](const auto& info) { return info.param.empty() ? "Http1" : "Http2"; });
 
 INSTANTIATE_TEST_SUITE_P(Over, ClientCertificates, testing::Values("", "h2"),
                          [](const auto& info) { return info.param.empty() ? "Http1" : "Http2"; });

@@ -51,6 +51,14 @@ constexpr Texts kTexts[] = {
     {Format::kErrorStatus, "404", "5xx", "304"},
     // Of a page its length alone can be wrong.
     {Format::kPage, "<p>a</p>", "b", nullptr},
+    {Format::kUri, "spiffe://example.org/ns/shop", "urn:a:b", "//example.org"},
+    {Format::kUriPrefix, "spiffe://example.org/", "urn:a:", "spiffe://example.org"},
+    {Format::kEmail, "a@example.org", "b@example.org", "a@b@c"},
+    {Format::kPattern, "(?i)a+b", "c", "(a"},
+    {Format::kMediaRange, "application/json", "text/*", "json"},
+    {Format::kSha256, "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF",
+     "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff",
+     "00112233445566778899aabbccddeeff"},
     {Format::kBgpPassword, "secret", "another one", "a\"b"},
 };
 
@@ -88,6 +96,7 @@ constexpr Hint kHints[] = {
     {"ProxyBackend spec.endpoints.address", "192.0.2.1:80", "[2001:db8::1]:80"},
     {"ProxyBackend spec.clusterRefs.gateways", "198.51.100.7:15443", "198.51.100.8:15443"},
     {"ProxyPolicy spec.concurrencyLimit.statusCode", "429", "503"},
+    {"ProxyPolicy spec.requestFilter.inspectedBodySize", "16Ki", "1024"},
     {"ProxyPolicy spec.rateLimit.limits.requests", "1000", "1001"},
     {"ProxyPolicy spec.jwt.jwks", R"({"keys":[{"kty":"EC"}]})", R"({"keys":[{"kty":"RSA"}]})"},
     {"ProxyPolicy spec.targetRef.group", EDGE_API_GROUP, "networking.k8s.io"},
@@ -137,6 +146,7 @@ constexpr std::string_view kLeftOut[] = {"ProxyGateway spec.clusters", "ProxyPol
 /// Where one of several fields is required: the one that the least resource has.
 constexpr const char* kOneOfSeveral[] = {"ProxyGateway spec.listeners.tls.acme.onDemand.allow",
                                          "ProxyPolicy spec.ipAccess.allow",
+                                         "ProxyPolicy spec.requestFilter.maxHeaders",
                                          "ProxyPolicy spec.targetRef",
                                          "ProxyPolicy spec.jwt.issuer",
                                          "ProxyPolicy spec.jwt.jwksUri",

@@ -87,6 +87,7 @@ IssuedCertificate TestAuthority::issue(const IssueOptions& options) const {
   std::string names;
   for (const std::string& name : options.names) names += (names.empty() ? "DNS:" : ",DNS:") + name;
   for (const std::string& uri : options.uris) names += (names.empty() ? "URI:" : ",URI:") + uri;
+  for (const std::string& other : options.others) names += (names.empty() ? "" : ",") + other;
   if (!names.empty()) add_extension(made, impl_->certificate, NID_subject_alt_name, names);
   add_extension(made, impl_->certificate, NID_basic_constraints, "critical,CA:FALSE");
   add_extension(made, impl_->certificate, NID_authority_key_identifier, "keyid:always");

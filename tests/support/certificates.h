@@ -12,6 +12,7 @@ namespace edge::test {
 struct IssueOptions {
   std::vector<std::string> names{};  ///< DNS
   std::vector<std::string> uris{};
+  std::vector<std::string> others{};  ///< as OpenSSL reads them: `email:a@example.org`, `IP:10.0.0.1`
   std::string common_name = "test";
   bool rsa = false;
   /// The first eight of the 16 bytes of its serial number, as clusters' certificates have it; 0: a number of no

@@ -37,7 +37,9 @@ constexpr std::array kPolicyTypes = {PolicyType::kIpAccess,
                                      PolicyType::kSecurityHeaders,
                                      PolicyType::kMaintenance,
                                      PolicyType::kFixedResponse,
-                                     PolicyType::kErrorPages};
+                                     PolicyType::kErrorPages,
+                                     PolicyType::kClientCertificate,
+                                     PolicyType::kRequestFilter};
 
 using TypeSet = std::uint32_t;  ///< bits, by PolicyType
 TypeSet bit_of(PolicyType type) { return TypeSet{1} << static_cast<unsigned>(type); }

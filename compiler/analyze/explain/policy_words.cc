@@ -3,11 +3,13 @@
 #include <optional>
 #include <string>
 
+#include "base/text/ascii.h"
 #include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/policy_type_text.h"
 #include "program/dump/route_tree.h"
 #include "program/dump/settings_tree.h"
+#include "program/evaluate/pattern.h"
 #include "program/format/records.h"
 
 namespace edge::compiler::analyze {
@@ -159,6 +161,64 @@ std::string api_key_words(const program::SectionView& view, const program::ApiKe
          (cookie.empty() ? "" : (header.empty() ? " in cookie " : " or cookie ") + cookie);
 }
 
+/// What the head of the request decides here; limits of bodies and what they contain an agent finds.
+std::string filter_words(const program::SectionView& view, const program::RequestFilterRecord& filter,
+                         const program::RequestView& request) {
+  const auto found = [&](program::ArrayRef<program::StringRef> patterns, std::string_view subject) {
+    return std::ranges::any_of(view.array(patterns), [&](const program::StringRef& pattern) {
+      return program::Pattern(view.string(pattern), program::kFilterPatternBytes).found_in(subject);
+    });
+  };
+  const auto contains = [&](const program::FieldRecord& header) {
+    const program::Pattern pattern(view.string(header.value), program::kFilterPatternBytes);
+    return std::ranges::any_of(request.headers, [&](const Field& field) {
+      const std::string_view name = view.string(header.name);
+      return (name.empty() || equals_ignoring_case(field.name, name)) && pattern.found_in(field.value);
+    });
+  };
+  const auto methods = view.array(filter.methods);
+  const std::string refuses = filter.shadow != 0 ? "counts the request: " : "refuses the request: ";
+  if (!methods.empty() && std::ranges::none_of(methods, [&](const program::StringRef& method) {
+        return view.string(method) == request.method;
+      })) {
+    return refuses + "its method is not among those allowed (405)";
+  }
+  const std::string status = " (" + std::to_string(filter.status) + ")";
+  if (found(filter.paths, request.path)) return refuses + "its path contains a pattern" + status;
+  if (found(filter.queries, request.query)) return refuses + "its query contains a pattern" + status;
+  if (std::ranges::any_of(view.array(filter.headers), contains)) {
+    return refuses + "a header contains a pattern" + status;
+  }
+  return filter.bodies.count == 0 ? "looks at the request's parts"
+                                  : "looks at the request's parts, and the first " +
+                                        std::to_string(filter.inspected_body_size) + " bytes of its body";
+}
+
+/// What only an agent sees, of the handshake.
+std::string certificate_words(const program::SectionView& view, const program::ClientCertificateRecord& record) {
+  std::string words;
+  const auto add = [&](std::string_view kind, std::string_view name) {
+    words += (words.empty() ? "" : ", ") + std::string(kind) + " " + std::string(name);
+  };
+  const auto names = [&](const program::CertificateNamesRecord& from) {
+    words.clear();
+    const auto texts = [&](std::string_view kind, program::ArrayRef<program::StringRef> list) {
+      for (const program::StringRef& ref : view.array(list)) add(kind, view.string(ref));
+    };
+    texts("DNS", from.dns_names);
+    texts("URI", from.uris);
+    texts("URIs below", from.uri_prefixes);
+    texts("email", from.emails);
+    for (const program::CidrRecord& block : view.array(from.networks)) add("IP", to_string(program::cidr_of(block)));
+    texts("CN", from.common_names);
+    texts("SHA-256", from.fingerprints);
+    return words;
+  };
+  const std::string denied = names(record.deny);
+  return "asks for a client certificate that verifies" + (record.allows_all != 0 ? "" : ", of " + names(record.allow)) +
+         (denied.empty() ? "" : ", not of " + denied) + ", else 403";
+}
+
 std::string oidc_words(const program::SectionView& view, const program::OidcRecord& oidc,
                        const program::RequestView& request) {
   if (field_of(request, "cookie").find("edge_session") != std::string_view::npos) {
@@ -216,6 +276,10 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
       return limit_words(view, view.array(header.rate_limits)[policy.settings]);
     case PolicyType::kConcurrencyLimit:
       return concurrency_words(view, view.array(header.concurrency_limits)[policy.settings]);
+    case PolicyType::kRequestFilter:
+      return filter_words(view, view.array(header.request_filters)[policy.settings], request);
+    case PolicyType::kClientCertificate:
+      return certificate_words(view, view.array(header.client_certificates)[policy.settings]);
     case PolicyType::kBasicAuth:
       return basic_words(request);
     case PolicyType::kApiKey:

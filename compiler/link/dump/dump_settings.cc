@@ -98,6 +98,55 @@ struct PolicyLines {
     return lines;
   }
 
+  Lines operator()(const RequestFilterSettings& settings) const {
+    Lines lines = {(settings.shadow ? "counts" : "else ") + (settings.shadow ? "" : number(settings.status))};
+    const auto limit = [&](const char* name, std::uint64_t value) {
+      if (value != 0) lines.push_back(name + (" " + number(value)));
+    };
+    limit("headers", settings.max_headers);
+    limit("header size", settings.max_header_size);
+    limit("headers size", settings.max_headers_size);
+    limit("body size", settings.max_body_size);
+    if (settings.max_query_parameters != RequestFilterSettings::kNoLimit) {
+      lines.push_back("query parameters " + number(settings.max_query_parameters));
+    }
+    if (!settings.methods.empty()) lines.push_back("methods " + joined(settings.methods));
+    if (!settings.content_types.empty()) lines.push_back("content types " + joined(settings.content_types));
+    const auto patterns = [&](const char* of, const std::vector<std::string>& list) {
+      for (const std::string& pattern : list) lines.push_back(std::string("no ") + of + " " + quote(pattern));
+    };
+    patterns("path", settings.paths);
+    patterns("query", settings.queries);
+    for (const HeaderPattern& header : settings.headers) {
+      lines.push_back("no header " + (header.name.empty() ? "" : header.name + " ") + quote(header.pattern));
+    }
+    patterns("body", settings.bodies);
+    limit("inspects", settings.inspected_body_size);
+    return lines;
+  }
+
+  static void names_lines(const char* side, const CertificateNames& names, Lines& lines) {
+    const auto add = [&](const char* kind, const std::vector<std::string>& list) {
+      for (const std::string& name : list) lines.push_back(std::string(side) + " " + kind + " " + quote(name));
+    };
+    add("dns", names.dns_names);
+    add("uri", names.uris);
+    add("uri below", names.uri_prefixes);
+    add("email", names.emails);
+    for (const Cidr& block : names.addresses) lines.push_back(std::string(side) + " ip " + to_string(block));
+    add("common name", names.common_names);
+    add("sha256", names.fingerprints);
+  }
+  Lines operator()(const ClientCertificateSettings& settings) const {
+    Lines lines;
+    if (settings.allows_all) lines.emplace_back("allow all certificates");
+    names_lines("allow", settings.allow, lines);
+    names_lines("deny", settings.deny, lines);
+    if (!settings.identity_header.empty()) lines.push_back("identity " + quote(settings.identity_header));
+    if (settings.forwards) lines.emplace_back("forwards certificate");
+    return lines;
+  }
+
   Lines operator()(const OidcSettings& settings) const {
     Lines lines = {"issuer " + quote(settings.issuer) + " client " + quote(settings.client_id),
                    "client-secret " + secret_text(settings.client_secret),

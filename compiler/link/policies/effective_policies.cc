@@ -20,6 +20,10 @@ program::PolicyType program_type(PolicyType type) {
       return program::PolicyType::kRateLimit;
     case PolicyType::kConcurrencyLimit:
       return program::PolicyType::kConcurrencyLimit;
+    case PolicyType::kRequestFilter:
+      return program::PolicyType::kRequestFilter;
+    case PolicyType::kClientCertificate:
+      return program::PolicyType::kClientCertificate;
     case PolicyType::kBasicAuth:
       return program::PolicyType::kBasicAuth;
     case PolicyType::kApiKey:

@@ -24,6 +24,10 @@ PolicyType linked_type(model::PolicyType type) {
       return PolicyType::kBasicAuth;
     case model::PolicyType::kApiKey:
       return PolicyType::kApiKey;
+    case model::PolicyType::kRequestFilter:
+      return PolicyType::kRequestFilter;
+    case model::PolicyType::kClientCertificate:
+      return PolicyType::kClientCertificate;
     case model::PolicyType::kJwt:
       return PolicyType::kJwt;
     case model::PolicyType::kOidc:

@@ -97,6 +97,34 @@ ErrorPage page_for(const std::string& status, const model::ErrorPage& page) {
   return made;
 }
 
+std::vector<std::string> ascending(std::vector<std::string> list) {
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+CertificateNames names_of(const model::CertificateNames& written) {
+  std::vector<std::string> emails = values_of(written.emails);
+  for (std::string& email : emails) {
+    const std::size_t at = email.find('@');
+    email = email.substr(0, at) + ascii_lower(email.substr(at));
+  }
+  std::vector<std::string> dns_names = lower_all(written.dns_names);
+  for (std::string& name : dns_names) {
+    if (name.ends_with('.')) name.pop_back();
+  }
+  std::vector<std::string> fingerprints = lower_all(written.fingerprints);
+  for (std::string& print : fingerprints) std::erase(print, ':');
+  CertificateNames names{.dns_names = ascending(std::move(dns_names)),
+                         .uris = ascending(values_of(written.uris)),
+                         .uri_prefixes = ascending(values_of(written.uri_prefixes)),
+                         .emails = ascending(std::move(emails)),
+                         .common_names = ascending(values_of(written.common_names)),
+                         .fingerprints = ascending(std::move(fingerprints))};
+  for (const Located<Cidr>& network : written.addresses) names.addresses.push_back(network.value);
+  return names;
+}
+
 std::vector<std::string> texts(std::span<const std::string_view> list) { return {list.begin(), list.end()}; }
 
 /// Converts the fields of each policy type, as written, to its settings. The policy resolves the names of secrets.
@@ -241,6 +269,41 @@ struct Settings {
     for (const model::Reference& secret : written.secrets) {
       settings.keys.push_back(secret_key(from, secret, kApiKeysKey));
     }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::RequestFilter& written) const {
+    const std::uint64_t none = 0;
+    RequestFilterSettings settings{
+        .shadow = written.action && written.action->value == "Shadow",
+        .status = static_cast<std::uint32_t>(value_or(written.status, kDefaults.filter_status)),
+        .max_headers = static_cast<std::uint32_t>(value_or(written.max_headers, std::int64_t{0})),
+        .max_header_size = value_or(written.max_header_size, none),
+        .max_headers_size = value_or(written.max_headers_size, none),
+        .max_body_size = value_or(written.max_body_size, none),
+        .methods = ascending(values_of(written.methods)),
+        .content_types = ascending(lower_all(written.content_types)),
+        .paths = values_of(written.paths),
+        .queries = values_of(written.queries),
+        .bodies = values_of(written.bodies)};
+    if (written.max_query_parameters) {
+      settings.max_query_parameters = static_cast<std::uint32_t>(written.max_query_parameters->value);
+    }
+    for (const model::HeaderPattern& header : written.headers) {
+      settings.headers.push_back({ascii_lower(value_or(header.name, std::string())), header.pattern.value});
+    }
+    if (!settings.bodies.empty()) {
+      settings.inspected_body_size = value_or(written.inspected_body_size, kDefaults.inspected_body_size);
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::ClientCertificate& written) const {
+    ClientCertificateSettings settings{.allows_all = !written.allow,
+                                       .deny = names_of(written.deny),
+                                       .identity_header = ascii_lower(value_or(written.identity_header, std::string())),
+                                       .forwards = value_or(written.forwards, kDefaults.forward_certificate)};
+    if (written.allow) settings.allow = names_of(*written.allow);
     return settings;
   }
 

@@ -6,6 +6,7 @@
 #include "program/format/records.h"
 #include "runtime/policy/auth/api_key/api_key_policy.h"
 #include "runtime/policy/auth/basic/basic_auth.h"
+#include "runtime/policy/auth/certificate/certificate_policy.h"
 #include "runtime/policy/auth/forward/forward_auth.h"
 #include "runtime/policy/auth/jwt/jwt_policy.h"
 #include "runtime/policy/auth/oidc/oidc.h"
@@ -71,6 +72,7 @@ std::shared_ptr<const Authentication> Authentication::make(const LoadedProgram& 
   std::shared_ptr<Authentication> made(new Authentication);
   AuthenticationBuilder builder(section, secrets, stores, made->faults_);
   builder.make(PolicyType::kBasicAuth, header.basic_auths, made->basic_auths_);
+  builder.make(PolicyType::kClientCertificate, header.client_certificates, made->certificates_);
   builder.make(PolicyType::kApiKey, header.api_keys, made->api_keys_);
   builder.make(PolicyType::kJwt, header.jwts, made->jwts_);
   builder.make(PolicyType::kOidc, header.oidcs, made->oidcs_);
@@ -99,6 +101,8 @@ net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequ
   switch (step.type) {
     case PolicyType::kBasicAuth:
       return ask_one(basic_auths_, step.settings, policy_request, context);
+    case PolicyType::kClientCertificate:
+      return ask_one(certificates_, step.settings, policy_request, context);
     case PolicyType::kApiKey:
       return ask_one(api_keys_, step.settings, policy_request, context);
     case PolicyType::kJwt:
@@ -109,6 +113,7 @@ net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequ
       return ask_one(oidcs_, step.settings, policy_request, context);
     case PolicyType::kUnknown:
     case PolicyType::kIpAccess:
+    case PolicyType::kRequestFilter:
     case PolicyType::kRateLimit:
     case PolicyType::kConcurrencyLimit:
     case PolicyType::kCors:

@@ -23,6 +23,7 @@ namespace edge::runtime::auth {
 
 class ApiKeyPolicy;
 class BasicAuth;
+class CertificatePolicy;
 class ForwardAuth;
 class JwtPolicy;
 class Oidc;
@@ -53,6 +54,7 @@ class Authentication {
   /// One per record of the section; null: unusable.
   std::vector<std::shared_ptr<const BasicAuth>> basic_auths_;
   std::vector<std::shared_ptr<const ApiKeyPolicy>> api_keys_;
+  std::vector<std::shared_ptr<const CertificatePolicy>> certificates_;
   std::vector<std::shared_ptr<const JwtPolicy>> jwts_;
   std::vector<std::shared_ptr<const Oidc>> oidcs_;
   std::vector<std::shared_ptr<const ForwardAuth>> forward_auths_;

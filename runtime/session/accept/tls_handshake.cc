@@ -163,6 +163,7 @@ void TlsHandshake::hand_on() {
   const net::tls::Site* const site = sites_->find(facts->server_name);
   if (site != nullptr && site->context().settings().client_certificate != net::tls::ClientCertificate::kNone) {
     facts->client_verification = client_verification(layer_.peer_verification());
+    facts->client = layer_.peer_identity();
     const auto& authorities = site->context().settings().client_authorities;
     if (authorities != nullptr && authorities->is_limited()) facts->cluster_certificate = layer_.peer_certificate();
   }

@@ -100,12 +100,15 @@ void Server::apply_shared_news(const SharedNews& news) {
 
 SharedLimitFacts Server::shared_limits() const {
   const SharedLimits& shared = impl_->shared.shared_limits;
-  return {shared.share(impl_->now()), shared.untold()};
+  // What was heard of other agents when there were such limits says nothing now.
+  return {shared.any() ? shared.share(impl_->now()) : 1, shared.untold()};
 }
 
 std::vector<RateLimitCount> Server::concurrency_limits() const {
   return impl_->shared.limit_counts.concurrency.counts();
 }
+
+std::vector<RateLimitCount> Server::request_filters() const { return impl_->shared.limit_counts.filters.counts(); }
 
 std::vector<BackendStatus> Server::backends() const {
   std::vector<BackendStatus> all = impl_->shared.backends.status();

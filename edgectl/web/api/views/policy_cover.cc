@@ -22,8 +22,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 3> kCoveredKinds = {"ProxyRoute", "HTTPRoute", "GRPCRoute"};
 /// Types that decide who may pass.
-constexpr std::array<std::string_view, 7> kGuards = {"BasicAuth",    "ForwardAuth", "OIDC",  "JWT",
-                                                     "ExternalAuth", "IPAccess",    "APIKey"};
+constexpr std::array<std::string_view, 8> kGuards = {"BasicAuth",    "ForwardAuth", "OIDC",   "JWT",
+                                                     "ExternalAuth", "IPAccess",    "APIKey", "ClientCertificate"};
 
 bool guards(std::string_view type) { return std::ranges::find(kGuards, type) != kGuards.end(); }
 

@@ -1,0 +1,67 @@
+// RequestFilter: bounds what requests consist of: how many and how large their parts are, their methods and media
+// types, and patterns that they may not contain. docs/request-filters.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/evaluate/pattern.h"
+#include "program/read.h"
+#include "runtime/policy/policy_request.h"
+#include "runtime/policy/rate_limit_counts.h"
+
+namespace edge::runtime {
+
+/// Views point into the program's section, which must outlive it. Thread-safe.
+class RequestFilter {
+ public:
+  /// `tally`: counts requests at fault; null: not counted.
+  RequestFilter(const program::SectionView& policies, const program::RequestFilterRecord& settings,
+                std::shared_ptr<RateLimitTally> tally);
+
+  /// Looks at the head. Returns the refusal; nothing where the policy only counts. 503 when a pattern cannot be
+  /// searched for. Linear in the head for each pattern.
+  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request) const;
+  /// Looks at the beginning of the body, likewise.
+  std::optional<PolicyAnswer> pass_body(const PolicyRequest& policy_request, std::string_view beginning) const;
+
+  /// Bytes of a body that `pass_body` wants; 0: none.
+  std::uint32_t inspected() const { return settings_.inspected_body_size; }
+  /// Whether fields are looked at. What comes behind the body is not, and does not reach the backend then.
+  bool limits_fields() const;
+
+ private:
+  struct Named {
+    std::string_view name;  ///< empty: every field
+    program::Pattern pattern;
+  };
+  using Patterns = std::vector<program::Pattern>;
+  Patterns patterns_of(program::ArrayRef<program::StringRef> texts);
+  std::optional<PolicyAnswer> fault_of(const PolicyRequest& policy_request) const;
+  std::optional<PolicyAnswer> fault_of_fields(const net::http1::RequestHead& head) const;
+  std::optional<PolicyAnswer> fault_of_type(const net::http1::RequestHead& head) const;
+  std::optional<PolicyAnswer> conclude(const PolicyRequest& policy_request, std::optional<PolicyAnswer> fault,
+                                       bool counts_pass) const;
+  std::optional<PolicyAnswer> pattern_found() const;
+
+  program::SectionView policies_;
+  program::RequestFilterRecord settings_;
+  bool usable_ = true;  ///< before the patterns, which say so
+  std::shared_ptr<RateLimitTally> tally_;
+  std::vector<std::string_view> methods_;
+  std::vector<std::string_view> content_types_;
+  std::string allow_;  ///< the field of an answer 405
+  Patterns paths_;
+  Patterns queries_;
+  std::vector<Named> headers_;
+  Patterns bodies_;
+};
+
+/// With percent-encoded bytes decoded, once, and with `+` as a space where `query`. What is no encoding stays.
+std::string percent_decoded(std::string_view text, bool query);
+
+}  // namespace edge::runtime
