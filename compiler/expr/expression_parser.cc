@@ -101,6 +101,11 @@ std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet
   if (lower == "|" || lower == "||") return "write `OR`";
   if (lower == "!") return "write `NOT` before a comparison, `!=` between its sides";
   if (lower == "'") return "strings stand in double quotes";
+  // Decision 513. Whoever sends a token writes what it claims, until somebody has verified it.
+  if (language == Language::kExpression && (lower == "jwt" || lower == "claim" || lower == "claims")) {
+    return "a rule is chosen before its JWT policy verifies the token, so that no claim can choose it: give the rule a "
+           "path, host or header of its own, and have the backend decide by `claimToHeaders`";
+  }
   static constexpr std::pair<std::size_t, std::string_view> kWords[] = {
       {Grammar::AND, "and"},           {Grammar::OR, "or"},       {Grammar::NOT, "not"},
       {Grammar::HEADER, "header"},     {Grammar::QUERY, "query"}, {Grammar::METHOD, "method"},

@@ -82,6 +82,9 @@ TEST(Expression, FaultsNameThePlaceAndTheRemedy) {
   EXPECT_THAT(read(R"(method == "A\n")"), HasSubstr("12-14: unknown escape"));
   EXPECT_THAT(read(R"(header : a == "1")"), HasSubstr("write `header:<name>`"));
   EXPECT_THAT(read(R"(method == "GE T")"), HasSubstr("10-16: `GE T` is no method"));
+  for (const char* text : {R"(jwt:role == "admin")", R"(path prefix "/a" AND claim:role == "admin")"}) {
+    EXPECT_THAT(read(text), HasSubstr("no claim can choose it")) << text;
+  }
   EXPECT_THAT(read(R"(source_ip in "10.0.0.0/33")"), HasSubstr("is no address block"));
   EXPECT_THAT(read(R"(path contains "")"), HasSubstr("at least one byte"));
 }

@@ -228,7 +228,11 @@ class Validator {
     for (const Field& field : schema.fields) names.push_back(field.name);
     const std::string_view near = nearest_name(child.key(), names);
     std::string fix;
-    if (!near.empty()) {
+    const bool claim = child.key() == "claims" || child.key() == "claim" || child.key() == "jwt";
+    if (claim && path->text().find(".matches[") != std::string::npos) {
+      // Decision 513.
+      fix = "a rule is chosen before its JWT policy verifies the token, so that no claim can choose it";
+    } else if (!near.empty()) {
       fix = "did you mean `" + std::string(near) + "`?";
     } else if (const std::size_t colon = child.key().find(':'); colon != std::string_view::npos && colon > 0) {
       fix = "put a space after the colon: `" + clipped(child.key().substr(0, colon)) + ": ...`";
