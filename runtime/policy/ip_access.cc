@@ -139,14 +139,14 @@ IpAccesses::Among IpAccesses::among(const Sources& sources, const IpAddress& add
   return sources.systems.empty() ? Among::kNo : found(*systems_, sources.systems);
 }
 
-std::optional<PolicyAnswer> IpAccesses::pass(std::uint32_t settings, const PolicyRequest& policy_request) const {
+std::optional<PolicyAnswer> IpAccesses::pass(std::uint32_t settings, const IpAddress& source) const {
   const Policy& policy = policies_[settings];
   if (!policy.usable) return unavailable();
-  const Among denied = among(policy.deny, policy_request.source);
+  const Among denied = among(policy.deny, source);
   if (denied == Among::kUnknown) return unavailable();
   if (denied == Among::kYes) return refused();
   if (policy.everybody) return std::nullopt;
-  switch (among(policy.allow, policy_request.source)) {
+  switch (among(policy.allow, source)) {
     case Among::kYes:
       return std::nullopt;
     case Among::kNo:

@@ -28,7 +28,10 @@ class IpAccesses {
 
   /// Returns 403 for a client that the lists deny, and 503 where a list or database that the policy names cannot be
   /// used. `settings`: index into the section's array.
-  std::optional<PolicyAnswer> pass(std::uint32_t settings, const PolicyRequest& policy_request) const;
+  std::optional<PolicyAnswer> pass(std::uint32_t settings, const IpAddress& source) const;
+  std::optional<PolicyAnswer> pass(std::uint32_t settings, const PolicyRequest& policy_request) const {
+    return pass(settings, policy_request.source);
+  }
 
   /// Returns one line for each unusable policy.
   const std::vector<std::string>& faults() const { return faults_; }

@@ -319,6 +319,15 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
   return std::nullopt;
 }
 
+std::optional<PolicyAnswer> pass_address(const PolicyChain& chain, const IpAddress& source,
+                                         const IpAccesses& accesses) {
+  for (const PolicyStep& step : chain.steps) {
+    if (step.type != PolicyType::kIpAccess) continue;
+    if (auto answer = accesses.pass(step.settings, source)) return answer;
+  }
+  return std::nullopt;
+}
+
 std::optional<PolicyAnswer> pass_late(const PolicyChain& chain, const PolicyRequest& policy_request,
                                       const VerifiedClient& client, LimitTables tables,
                                       std::optional<ConcurrencyPermit>& permit) {

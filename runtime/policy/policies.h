@@ -145,6 +145,9 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
                                  const IpAccesses& accesses, LimitTables tables, AddedFields& added,
                                  std::optional<ConcurrencyPermit>& permit);
 
+/// Applies what can be asked of a connection or of datagrams, its address, likewise.
+std::optional<PolicyAnswer> pass_address(const PolicyChain& chain, const IpAddress& source, const IpAccesses& accesses);
+
 /// Applies the late limits, likewise.
 std::optional<PolicyAnswer> pass_late(const PolicyChain& chain, const PolicyRequest& policy_request,
                                       const VerifiedClient& client, LimitTables tables,

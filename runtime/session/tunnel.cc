@@ -58,6 +58,10 @@ net::Task<void> Tunnel::serve() {
   decision_ = decide(*program_->program, bind, view, worker_.match_scratch());
   if (!decision_) co_return refuse("no-route");
   if ((decision_->treatment().flags & program::kDenied) != 0) co_return refuse("policy-unavailable");
+  const PolicyChain& chain = program_->policies->chain(*decision_->host, decision_->treatment());
+  if (const auto refused = pass_address(chain, connection_.peer, *program_->ip_accesses)) {
+    co_return refuse(refused->reason);
+  }
   BackendPool* const pool = choose_pool(*decision_);
   if (pool == nullptr) co_return refuse("no-backend");
   const net::Duration idle(decision_->treatment().idle_timeout_ns);

@@ -202,6 +202,27 @@ TEST_F(Udp, NothingIsSentWithoutARouteOrAnEndpoint) {
   EXPECT_EQ(a.met(), 0U);
 }
 
+TEST_F(Udp, AddressesThatAPolicyKeepsOutAreDropped) {
+  start();
+  Echo a("a");
+  const auto access = [](const std::string& lists) {
+    return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: access, namespace: default}\n"
+           "spec: {type: IPAccess, targetRef: {kind: ProxyGateway, name: g}, ipAccess: {" +
+           lists + "}}\n";
+  };
+  const std::string rest = gateway() + backend("be", {a.port()}) + route("backendRefs: [{name: be}]");
+  serve(rest + access("allow: [127.0.0.0/8, '::1/128']"));
+  const Client client(port());
+  EXPECT_EQ(client.ask("q"), "a:q");
+  serve(rest + access("deny: [127.0.0.0/8, '::1/128']"));
+  ASSERT_TRUE(client.send("q"));
+  EXPECT_TRUE(becomes([&] { return dropped(kNoRoute) == 1; })) << "its session, too, is decided anew";
+  const Client other(port());
+  ASSERT_TRUE(other.send("q"));
+  EXPECT_TRUE(becomes([&] { return dropped(kNoRoute) == 2; }));
+  EXPECT_EQ(a.met(), 1U);
+}
+
 /// Sends a datagram from a port of 127.0.0.1 that is somebody else's. False: that is not for this user.
 bool forge(std::uint16_t from, std::uint16_t to, std::string_view text) {
   const Fd raw(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));

@@ -93,12 +93,18 @@ std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t li
 
 /// A policy that protects and cannot be enforced denies; a filter of Gateway API's own has its own answer.
 bool denies(const LinkedPolicy& policy, bool raw) {
-  // Limits count requests, of which there are none.
-  if (raw) {
+  // Limits count requests, of which there are none. An address is known of every connection.
+  if (raw && policy.type != PolicyType::kIpAccess) {
     return protects(policy.type) && policy.type != PolicyType::kRateLimit &&
            policy.type != PolicyType::kConcurrencyLimit;
   }
   return protects(policy.type) && !policy.enforced && (!policy.of_filter || policy.named_by_filter);
+}
+
+/// Those that can be asked where there are bytes alone.
+std::vector<std::uint32_t> on_bytes(const LinkedConfig& config, std::vector<std::uint32_t> effective) {
+  std::erase_if(effective, [&](std::uint32_t policy) { return config.policies[policy].type != PolicyType::kIpAccess; });
+  return effective;
 }
 
 bool any_denies(const LinkedConfig& config, std::uint32_t listener, const std::vector<std::uint32_t>& effective) {
@@ -119,12 +125,14 @@ std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::u
 }
 
 std::vector<std::uint32_t> policies_without_route(const LinkedConfig& config, std::uint32_t listener) {
+  if (is_raw(config.listeners[listener].protocol)) return {};
   return policies_on(config, listener, LinkedRoute{});
 }
 
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
-  if (is_raw(config.listeners[listener].protocol)) return {};
-  return effective_policies(config, listener, route);
+  const bool raw = is_raw(config.listeners[listener].protocol);
+  return raw ? on_bytes(config, effective_policies(config, listener, route))
+             : effective_policies(config, listener, route);
 }
 
 std::vector<bool> policies_in_use(const LinkedConfig& config) {
@@ -147,8 +155,9 @@ std::vector<bool> policies_in_use(const LinkedConfig& config) {
 
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
                                        const LinkedRule& rule) {
-  if (is_raw(config.listeners[listener].protocol)) return {};
-  return effective_policies(config, listener, route, rule);
+  const bool raw = is_raw(config.listeners[listener].protocol);
+  return raw ? on_bytes(config, effective_policies(config, listener, route, rule))
+             : effective_policies(config, listener, route, rule);
 }
 
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {

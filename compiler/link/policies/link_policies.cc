@@ -298,6 +298,15 @@ void report_denied_bytes(const LinkedRoute& route, const LinkedListener& listene
                    .fix = "put the policy on the routes that speak HTTP rather than on the gateway"});
 }
 
+/// Whether one of the policies has to ask a request, not a connection.
+bool asks_requests(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
+  return std::ranges::any_of(effective_policies(config, listener, route), [&](std::uint32_t policy) {
+    const PolicyType type = config.policies[policy].type;
+    return protects(type) && type != PolicyType::kIpAccess && type != PolicyType::kRateLimit &&
+           type != PolicyType::kConcurrencyLimit;
+  });
+}
+
 void set_denied(LinkedConfig& config, Diagnostics& diagnostics) {
   const auto has_some = [](const auto& target) { return !target.policies.empty(); };
   const bool on_gateways =
@@ -307,7 +316,7 @@ void set_denied(LinkedConfig& config, Diagnostics& diagnostics) {
     for (const std::uint32_t listener : route.listeners) {
       if (!denied_on(config, listener, route)) continue;
       route.denied = true;
-      if (is_raw(config.listeners[listener].protocol)) {
+      if (is_raw(config.listeners[listener].protocol) && asks_requests(config, listener, route)) {
         report_denied_bytes(route, config.listeners[listener], diagnostics);
       }
     }

@@ -105,6 +105,8 @@ std::optional<UdpDrop> UdpSession::decide_route() {
   const program::RequestView view{{}, {}, "/", {}, {}, connection_.peer};
   decision_ = decide(*program_->program, bind, view, worker_.match_scratch());
   if (!decision_ || (decision_->treatment().flags & program::kDenied) != 0) return UdpDrop::kNoRoute;
+  const PolicyChain& chain = program_->policies->chain(*decision_->host, decision_->treatment());
+  if (pass_address(chain, connection_.peer, *program_->ip_accesses)) return UdpDrop::kNoRoute;
   return std::nullopt;
 }
 
