@@ -282,7 +282,7 @@ TEST(Read, PoliciesNameSettingsOfTheirTypeAndStayInside) {
   EXPECT_EQ(fault(with({7, {}, {}, PolicyType::kUnknown, kNone}, 0)), "");
   for (const PolicyRecord& wrong :
        {PolicyRecord{7, {}, {}, PolicyType::kRateLimit, 1}, PolicyRecord{7, {}, {}, PolicyType::kJwt, 0},
-        PolicyRecord{7, {}, {}, PolicyType::kUnknown, 0}, PolicyRecord{7, {}, {}, static_cast<PolicyType>(14), kNone},
+        PolicyRecord{7, {}, {}, PolicyType::kUnknown, 0}, PolicyRecord{7, {}, {}, static_cast<PolicyType>(16), kNone},
         PolicyRecord{7, {1u << 20, 1}, {}, PolicyType::kRateLimit, 0},
         PolicyRecord{0, {}, {}, PolicyType::kRateLimit, 0}}) {
     EXPECT_THAT(fault(with(wrong, 1)), HasSubstr("policies of record 0"));
@@ -325,6 +325,38 @@ TEST(Read, LimitsOfPoliciesAreFewAndNotOfNothing) {
     EXPECT_THAT(of_places(1, count), HasSubstr("concurrency_limits of record 0"));
   }
   EXPECT_THAT(of_places(0, 1), HasSubstr("concurrency_limits.limits of record 0"));
+}
+
+TEST(Read, NamesOfCertificatesAscend) {
+  const auto with = [](std::string_view first, std::string_view second, std::uint32_t allows_all) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      ClientCertificateRecord record{};
+      record.allows_all = allows_all;
+      record.deny.uris = builder.array(std::vector{builder.string(first), builder.string(second)});
+      header.client_certificates = builder.array(std::vector{record});
+    });
+  };
+  EXPECT_EQ(with("a:1", "a:2", 0), "");
+  EXPECT_THAT(with("a:2", "a:1", 0), HasSubstr("client_certificates.uris"));
+  EXPECT_THAT(with("a:1", "a:2", 2), HasSubstr("client_certificates of record 0"));
+}
+
+TEST(Read, AFilterOfBodiesLooksAtSomeOfThem) {
+  const auto with = [](std::uint32_t inspected, bool bodies, std::uint32_t status) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      RequestFilterRecord record{};
+      record.inspected_body_size = inspected;
+      record.status = status;
+      if (bodies) record.bodies = builder.array(std::vector{builder.string("bad")});
+      header.request_filters = builder.array(std::vector{record});
+    });
+  };
+  EXPECT_EQ(with(kMostInspectedBody, true, 403), "");
+  EXPECT_EQ(with(0, false, 403), "");
+  EXPECT_THAT(with(0, true, 403), HasSubstr("request_filters of record 0"));
+  EXPECT_THAT(with(1, false, 403), HasSubstr("request_filters of record 0"));
+  EXPECT_THAT(with(kMostInspectedBody + 1, true, 403), HasSubstr("request_filters of record 0"));
+  EXPECT_THAT(with(0, false, 200), HasSubstr("request_filters of record 0"));
 }
 
 TEST(Read, AnswersOfPoliciesHaveNoLinesThatTheyDoNotSay) {

@@ -16,20 +16,20 @@ namespace edge::net::tls {
 namespace {
 
 using ::testing::ElementsAre;
-using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using LeafHandle = std::unique_ptr<X509, decltype(&X509_free)>;
 
-Certificate parsed(const test::IssuedCertificate& issued) {
+LeafHandle parsed(const test::IssuedCertificate& issued) {
   return {first_in_pem<PEM_read_bio_X509>(issued.chain), X509_free};
 }
 
-Certificate issue(const test::IssueOptions& options) {
+LeafHandle issue(const test::IssueOptions& options) {
   static const test::TestAuthority authority("clients");
   return parsed(authority.issue(options));
 }
 
 /// A certificate whose alternative names are these bytes, DNS or URI: what no tool writes.
-Certificate with_names(int kind, const std::vector<std::string>& names) {
-  Certificate certificate = issue({});
+LeafHandle with_names(int kind, const std::vector<std::string>& names) {
+  LeafHandle certificate = issue({});
   GENERAL_NAMES* const list = sk_GENERAL_NAME_new_null();
   for (const std::string& name : names) {
     ASN1_IA5STRING* const text = ASN1_IA5STRING_new();
@@ -44,10 +44,10 @@ Certificate with_names(int kind, const std::vector<std::string>& names) {
 }
 
 TEST(PeerIdentity, HasTheNamesInTheFormThatIsCompared) {
-  const Certificate certificate = issue({.names = {"A.Example"},
-                                         .uris = {"spiffe://TD/ns/a"},
-                                         .others = {"email:Al@Example.ORG", "IP:10.0.0.1", "IP:2001:db8::1"},
-                                         .common_name = "Al"});
+  const LeafHandle certificate = issue({.names = {"A.Example"},
+                                        .uris = {"spiffe://TD/ns/a"},
+                                        .others = {"email:Al@Example.ORG", "IP:10.0.0.1", "IP:2001:db8::1"},
+                                        .common_name = "Al"});
   const PeerIdentity identity = identity_of(*certificate, true);
   EXPECT_TRUE(identity.sound);
   EXPECT_TRUE(identity.has_alternative_names);
@@ -61,11 +61,11 @@ TEST(PeerIdentity, HasTheNamesInTheFormThatIsCompared) {
 }
 
 TEST(PeerIdentity, WhatDoesNotVerifyHasNone) {
-  const Certificate certificate = issue({.names = {"a.example"}});
+  const LeafHandle certificate = issue({.names = {"a.example"}});
   EXPECT_TRUE(identity_of(*certificate, false).unverified);
   EXPECT_FALSE(identity_of(*certificate, false).sound);
   EXPECT_TRUE(identity_of(*certificate, false).dns_names.empty());
-  const Certificate late = issue({.names = {"a.example"}, .lifetime = std::chrono::seconds(-60)});
+  const LeafHandle late = issue({.names = {"a.example"}, .lifetime = std::chrono::seconds(-60)});
   EXPECT_TRUE(identity_of(*late, true).unverified) << "a session that was resumed after its certificate's time";
 }
 
