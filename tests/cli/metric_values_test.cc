@@ -205,6 +205,8 @@ TEST_F(MetricValues, PoliciesAndMirrors) {
                  "copies}}}]\n") +
         policy("limited", "RateLimit", "rateLimit: {requestsPerSecond: 1, burst: 2, key: host}") +
         policy("mirrored", "ConcurrencyLimit", "concurrencyLimit: {limits: [{requests: 5, keys: [host]}]}") +
+        replaced(policy("mirrored", "RequestFilter", "requestFilter: {action: Shadow, denyPaths: [mirror]}"),
+                 "metadata: {name: mirrored}", "metadata: {name: shadow}") +
         policy("users", "BasicAuth", "basicAuth: {secretRef: {name: users}}") +
         replaced(policy("users", "RateLimit",
                         "rateLimit: {limits: [{requests: 1, per: Day, keys: [identity]}, {requests: 5, per: Day}]}"),
@@ -246,6 +248,9 @@ TEST_F(MetricValues, PoliciesAndMirrors) {
   const std::string in_progress = "edge_concurrency_limit_requests_total{policy=\"default/mirrored\",outcome=";
   EXPECT_EQ(comes_to(in_progress + "\"passed\"}", "1"), "1");
   EXPECT_EQ(comes_to(in_progress + "\"limited\"}", "0"), "0");
+  const std::string filtered = "edge_request_filter_requests_total{policy=\"default/shadow\",outcome=";
+  EXPECT_EQ(comes_to(filtered + "\"at_fault\"}", "1"), "1");
+  EXPECT_EQ(comes_to(filtered + "\"passed\"}", "0"), "0");
 }
 
 TEST_F(MetricValues, TunnelsAndBackendsOverTls) {

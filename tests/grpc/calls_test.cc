@@ -288,6 +288,53 @@ TEST_F(Grpc, AtTheLimitOfConnectionsCallsWaitForStreams) {
   EXPECT_EQ(good, 20 * 20);
 }
 
+/// Streams of one connection are requests each: a place is held until the call ends, or its caller gives it up.
+TEST_F(Grpc, StreamsHavePlacesInConcurrencyLimits) {
+  CallService service;
+  start(
+      "@gateway\n@service calls\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+      "metadata: {name: calls, namespace: default}\n"
+      "spec: {serviceRef: {name: calls, port: 80}, protocol: GRPC}\n@route calls\n"
+      "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: few, namespace: default}\n"
+      "spec: {type: ConcurrencyLimit, targetRef: {kind: ProxyRoute, name: route-1}, "
+      "concurrencyLimit: {limits: [{requests: 1}]}}\n",
+      {{"calls", service.port()}}, 1);
+  using Stream = std::unique_ptr<grpc::ClientReaderWriter<ByteBuffer, ByteBuffer>>;
+  // The end is told to the caller before the exchange is gone.
+  const auto eventually = [](const auto& holds) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  };
+  std::string answer;
+  const auto passes = [&] { return unary("/test.Calls/Echo", "one more", answer).ok(); };
+  for (const bool gives_up : {false, true}) {
+    std::unique_ptr<grpc::ClientContext> context;
+    Stream stream;
+    ASSERT_TRUE(eventually([&] {
+      stream.reset();
+      context = std::make_unique<grpc::ClientContext>();
+      stream = both_ways("/test.Calls/Echo", *context);
+      ByteBuffer message;
+      if (stream->Write(message_of("begun")) && stream->Read(&message)) return true;
+      static_cast<void>(stream->Finish());
+      return false;
+    }));
+    EXPECT_EQ(unary("/test.Calls/Echo", "one more", answer).error_code(), StatusCode::UNAVAILABLE);
+    if (gives_up) {
+      context->TryCancel();
+      EXPECT_EQ(stream->Finish().error_code(), StatusCode::CANCELLED);
+    } else {
+      stream->WritesDone();
+      EXPECT_TRUE(stream->Finish().ok());
+    }
+    EXPECT_TRUE(eventually(passes));
+  }
+}
+
 TEST_F(Grpc, AConnectionCarriesSoManyCalls) {
   CallService service;
   serve(service, ", connectionLimits: {maxRequestsPerConnection: 10}", 1);

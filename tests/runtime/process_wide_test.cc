@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "net/clock.h"
 #include "tests/support/connection.h"
 #include "tests/support/proxy.h"
 
@@ -290,6 +291,34 @@ TEST_F(SlowEndpoint, GetsFewRequestsByEwma) { EXPECT_LT(part_met_by("EWMA"), 0.0
 // full share is beyond chance.
 TEST_F(SlowEndpoint, GetsFewRequestsByP2c) { EXPECT_LT(part_met_by("P2C"), 0.05); }
 TEST_F(SlowEndpoint, GetsFewRequestsByLeastConn) { EXPECT_LT(part_met_by("LeastConn"), 0.05); }
+
+/// What is shared of a limit ends with the last limit of scope Cluster, and is there again with the next.
+TEST(SharedLimitShare, IsOneWhereNoLimitIsShared) {
+  net::ManualClock clock;
+  runtime::ServerOptions options;
+  options.clock = &clock;
+  options.ephemeral_ports = true;
+  const auto server = runtime::Server::start(options).value();
+  const auto install = [&](const std::string& policy) {
+    const Result<Compiled> compiled =
+        compile_text("shared", expand_config("@gateway\n@backend a\n@route a\n" + policy, {{"a", 9}}));
+    ASSERT_TRUE(compiled.ok()) << compiled.error().text;
+    ASSERT_TRUE(server->install(compiled->program));
+  };
+  const std::string shared =
+      "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: rate, namespace: default}\n"
+      "spec: {type: RateLimit, targetRef: {kind: ProxyRoute, name: route-1}, "
+      "rateLimit: {requestsPerSecond: 9, scope: Cluster}}\n";
+  install(shared);
+  server->apply_shared_news({.seed = 9, .members = 3});
+  EXPECT_EQ(server->shared_limits().share, 1U);
+  clock.advance(runtime::SharedLimits::kContact + std::chrono::seconds(1));
+  EXPECT_EQ(server->shared_limits().share, 3U) << "out of contact";
+  install("");
+  EXPECT_EQ(server->shared_limits().share, 1U);
+  install(shared);
+  EXPECT_EQ(server->shared_limits().share, 3U) << "nothing was heard of the others meanwhile";
+}
 
 }  // namespace
 }  // namespace edge::test
