@@ -63,7 +63,8 @@ struct HistorySource {
 struct DistributorOptions {
   std::string listen = "0.0.0.0:9090";  ///< port 0: the system chooses, see `port`
   std::string listen_flag{};            ///< the flag that sets it, for error messages
-  /// The directory of the authority, the agents' join file and the administrator's file (controller/authority/authority.h).
+  /// The directory of the authority, the agents' join file and the administrator's file
+  /// (controller/authority/authority.h).
   std::string data_dir;
   /// PEM of the public key of programs, for the agents' verification.
   std::string program_key;
