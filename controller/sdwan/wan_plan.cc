@@ -237,6 +237,8 @@ class Planner {
       for (std::uint32_t behind = 0; behind < wan_.sites.size(); ++behind) {
         if (behind == site || joined(site, behind) || !joined(peer, behind)) continue;
         for (const Cidr& prefix : wan_.sites[behind].prefixes) write_network(prefix, *into.add_prefixes());
+        // What a node of that site sends itself comes from there.
+        if (wan_.sites[behind].overlay) write_network({wan_.sites[behind].overlay->address, 128}, *into.add_prefixes());
       }
     }
   }

@@ -115,9 +115,11 @@ TEST(WanPlan, SpokesReachEachOtherThroughHubs) {
   const auto all = world.plan();
   EXPECT_EQ(peers_of(all.at("n/hub")), (std::set<std::string>{"n/one", "n/two"}));
   EXPECT_EQ(peers_of(all.at("n/one")), std::set<std::string>{"n/hub"});
-  ASSERT_EQ(all.at("n/one").peers(0).prefixes_size(), 2) << "the hub's network, and that of the other spoke";
+  ASSERT_EQ(all.at("n/one").peers(0).prefixes_size(), 3) << "the hub's network, that of the other spoke, and its node";
   EXPECT_EQ(all.at("n/one").peers(0).prefixes(1).address(),
             std::string("\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x02\0\0", 16));
+  EXPECT_EQ(all.at("n/one").peers(0).prefixes(2).address(), all.at("n/two").site().overlay_address());
+  EXPECT_EQ(all.at("n/one").peers(0).prefixes(2).prefix_length(), 128U);
   ASSERT_EQ(all.at("n/hub").peers(0).prefixes_size(), 1);
 }
 
