@@ -52,6 +52,9 @@ class Http2Backend : public ::testing::TestWithParam<Sides> {
   static bool client_is_h2() { return std::get<0>(GetParam()); }
   static bool backend_is_h2() { return std::get<1>(GetParam()); }
 
+  /// A backend that serves waits for connections until its stage ends.
+  void TearDown() override { stage_.abort(); }
+
   /// A backend that runs `script`, and the client's connection.
   void begin(const std::string& script) {
     upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kScript);
