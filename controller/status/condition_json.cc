@@ -1,5 +1,6 @@
 #include "controller/status/condition_json.h"
 
+#include <string>
 #include <string_view>
 
 namespace edge::controller {
@@ -22,6 +23,17 @@ Json condition_json(const Condition& condition, std::int64_t generation) {
 }
 
 }  // namespace
+
+Json condition_json(const Json& status, const char* type, const char* state, std::string_view reason,
+                    std::string_view message) {
+  Json condition = {{"type", type}, {"status", state}, {"reason", reason}, {"message", message.substr(0, kMaxMessage)}};
+  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
+  return condition;
+}
+
+Json ready_count(std::uint64_t ready, std::uint64_t total) {
+  return {{"ready", ready}, {"total", total}, {"summary", std::to_string(ready) + "/" + std::to_string(total)}};
+}
 
 Json conditions_json(const std::vector<Condition>& conditions, std::int64_t generation) {
   Json all = Json::array();

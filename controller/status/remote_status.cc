@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "controller/status/condition_json.h"
 #include "controller/status/status_document.h"
 
 namespace edge::controller {
@@ -14,12 +15,6 @@ using Json = nlohmann::json;
 using remote::Phase;
 using remote::RemoteView;
 
-Json ready_count(const remote::Report& report) {
-  return {{"ready", report.ready},
-          {"total", report.agents},
-          {"summary", std::to_string(report.ready) + "/" + std::to_string(report.agents)}};
-}
-
 /// What a status has of it.
 Json fields_of(const RemoteView& view) {
   Json fields = {{"phase", std::string(to_string(view.phase.phase))}};
@@ -28,7 +23,7 @@ Json fields_of(const RemoteView& view) {
   if (view.heard != WallTime()) fields["lastHeartbeat"] = timestamp_text(view.heard);
   if (view.certificate_until != WallTime()) fields["certificateExpires"] = timestamp_text(view.certificate_until);
   if (view.report) {
-    fields["agents"] = ready_count(*view.report);
+    fields["agents"] = ready_count(view.report->ready, view.report->agents);
     if (!view.report->program.empty()) fields["program"] = view.report->program;
     const auto lag = std::chrono::floor<std::chrono::seconds>(view.report->lag);
     fields["lag"] = duration_text(lag);
@@ -37,19 +32,6 @@ Json fields_of(const RemoteView& view) {
 }
 
 bool alike(const RemoteView& a, const RemoteView& b) { return a.phase == b.phase && fields_of(a) == fields_of(b); }
-
-}  // namespace
-
-namespace {
-
-Json condition_of(const char* type, bool is_true, std::string reason, std::string message, const Json& status) {
-  Json condition = {{"type", type},
-                    {"status", is_true ? "True" : "False"},
-                    {"reason", std::move(reason)},
-                    {"message", std::move(message)}};
-  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
-  return condition;
-}
 
 federation::PeerStatus federation_of(const AgentsView& view, const std::string& name) {
   const auto found = view.federation.find(name);
@@ -62,7 +44,7 @@ void overlay_federation(const federation::PeerStatus& federated, Json& status) {
                           {"conflicts", federated.conflicts}, {"lag", federated.lag},
                           {"refused", federated.refused},     {"refusedByPeer", federated.refused_by_peer}};
   status["conditions"].push_back(
-      condition_of("Federated", federated.synced, federated.reason, federated.message, status));
+      condition_json(status, "Federated", state_text(federated.synced), federated.reason, federated.message));
 }
 
 }  // namespace
@@ -74,7 +56,8 @@ void overlay_remote(const AgentsView& agents, const std::string& name, Json& sta
   const RemoteView& view = found->second;
   status.update(fields_of(view));
   const bool connected = view.phase.phase == Phase::kConnected || view.phase.phase == Phase::kDegraded;
-  status["conditions"].push_back(condition_of("Connected", connected, view.phase.reason, view.phase.message, status));
+  status["conditions"].push_back(
+      condition_json(status, "Connected", state_text(connected), view.phase.reason, view.phase.message));
   overlay_federation(federation_of(agents, name), status);
 }
 

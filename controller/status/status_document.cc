@@ -10,6 +10,7 @@
 #include "base/text/times.h"
 #include "controller/distribute/unbound_listeners.h"
 #include "controller/rights/statuses.h"
+#include "controller/status/condition_json.h"
 #include "controller/status/remote_status.h"
 #include "controller/status/vip_status.h"
 #include "controller/status/wan_status.h"
@@ -130,13 +131,8 @@ void set_healthy(Json& status, std::size_t healthy, std::size_t all) {
   if (stored != nullptr && all == 0) return;
   const std::string message =
       std::to_string(healthy) + " of " + std::to_string(all) + " endpoints are healthy" + unresolved(status);
-  Json condition = {{"type", "Healthy"},
-                    {"status", healthy > 0 ? "True" : "False"},
-                    {"reason", all == 0      ? "NoEndpoints"
-                               : healthy > 0 ? "EndpointsHealthy"
-                                             : "NoHealthyEndpoint"},
-                    {"message", message}};
-  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
+  const char* const reason = all == 0 ? "NoEndpoints" : healthy > 0 ? "EndpointsHealthy" : "NoHealthyEndpoint";
+  Json condition = condition_json(status, "Healthy", state_text(healthy > 0), reason, message);
   if (stored != nullptr) {
     *stored = std::move(condition);
   } else {

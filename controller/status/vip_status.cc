@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "controller/status/condition_json.h"
 #include "controller/status/status_document.h"
 
 namespace edge::controller {
@@ -20,10 +21,7 @@ struct Words {
 };
 
 void add(Json& status, const char* type, bool holds, const Words& words) {
-  Json condition = {
-      {"type", type}, {"status", holds ? "True" : "False"}, {"reason", words.reason}, {"message", words.message}};
-  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
-  status["conditions"].push_back(std::move(condition));
+  status["conditions"].push_back(condition_json(status, type, state_text(holds), words.reason, words.message));
 }
 
 /// Why nobody holds it: what most agents say that could not, with one of their lines.

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "controller/status/condition_json.h"
 
 namespace edge::controller {
 namespace {
@@ -29,10 +30,7 @@ struct Verdict {
 };
 
 void add_verdict(Json& status, const char* type, const Verdict& verdict) {
-  Json condition = {
-      {"type", type}, {"status", verdict.status}, {"reason", verdict.reason}, {"message", verdict.message}};
-  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
-  status["conditions"].push_back(std::move(condition));
+  status["conditions"].push_back(condition_json(status, type, verdict.status, verdict.reason, verdict.message));
 }
 
 std::string since_text(std::int64_t milliseconds) {
@@ -100,9 +98,7 @@ void overlay_site(const WanSiteView* view, Json& status) {
   }
   status["node"] = view->node;
   status["peers"] = view->peers;
-  status["links"] = {{"ready", view->healthy_links},
-                     {"total", view->links},
-                     {"summary", std::to_string(view->healthy_links) + "/" + std::to_string(view->links)}};
+  status["links"] = ready_count(view->healthy_links, view->links);
   add_verdict(status, "Ready", site_ready(*view));
 }
 
