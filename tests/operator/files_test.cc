@@ -50,7 +50,9 @@ json with_every_field() {
       "topologySpreadConstraints": [{"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 2,
         "whenUnsatisfiable": "DoNotSchedule"}],
       "serviceAccount": {"annotations": {"example.com/role": "controller"}},
-      "env": [{"name": "HTTPS_PROXY", "value": "http://proxy.example.com:3128"}]},
+      "env": [{"name": "HTTPS_PROXY", "value": "http://proxy.example.com:3128"}], "stateClaim": "whole-state",
+      "hub": {"joinSecretRef": {"name": "hub-join"}, "address": "hub.example.com:9090", "reads": "none",
+        "federation": {"kinds": ["ProxyRoute", "Secret"], "namespaces": ["shop", "blog"]}}},
     "agents": {"nodeSelector": {"edge": "yes"}, "tolerations": [{"operator": "Exists"}], "hostNetwork": false,
       "metricsPort": 9290, "healthPort": 9291, "resources": {"limits": {"cpu": "4"}},
       "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
