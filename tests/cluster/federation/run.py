@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Within a cluster of the bed: a hub that edgectl installs, with two controllers and a volume that they share, and a spoke.
-Its pods are killed, one and all of them, while both sides change what they share. Called by script/check-cluster.
+"""Within a cluster of the bed: a hub, or a spoke, that edgectl installs, with controllers and a volume that they share. Its pods
+are killed, one and all of them, while both sides change what they share. Called by script/check-cluster.
+
+    run.py InstalledHubTest | InstalledSpokeTest
 """
 import asyncio
 import json
@@ -20,6 +22,8 @@ from federation_test import KINDS, backend  # noqa: E402
 
 del federation_test.FederationTest  # not run again here
 SPACE, ADMIN_PORT = "edge-system", 9092
+# Of the machine that the API server runs on, which pods reach.
+MACHINE = "10.244.0.1"
 PODS = ("-n", SPACE, "get", "pods", "-l", "app.kubernetes.io/component=controller", "--field-selector", "status.phase=Running")
 CLAIM = """apiVersion: v1
 kind: PersistentVolumeClaim
@@ -96,16 +100,57 @@ class Balancer(federation_test.SlowLink):
         return await asyncio.open_connection(addresses[self.turn % len(addresses)], self.to)
 
 
+def install(*fields):
+    """With fields of the EdgeCluster."""
+    edgectl = os.path.join(clusters_test.BIN, "edgectl")
+    subprocess.run([edgectl, "install", "--image-registry", "registry.example.com/edge", "--federation", "--skip-checks",
+                    *(word for field in fields for word in ("--set", field))], check=True, stdout=subprocess.DEVNULL)
+    kubectl("apply", "-f", "-", text=CLAIM)
+
+
+def of_main(path):
+    return kubectl("-n", SPACE, "get", "edgecluster", "main", "-o", f"jsonpath={{{path}}}")
+
+
+class InstalledSpokeTest(unittest.TestCase):
+    def test_a_pod_that_begins_anew_comes_back_to_the_hub(self):
+        folder = tempfile.mkdtemp()
+        hub = federation_test.Site(folder, "center", host=MACHINE)
+        self.addCleanup(hub.stop)
+        join = os.path.join(folder, "berlin.join")
+        hub.edgectl("cluster", "add", "berlin", "--hub", f"{MACHINE}:{hub.port}", "--out", join)
+        hub.edgectl("patch", "remotecluster", "berlin", "--type", "merge", "-p", json.dumps(
+            {"spec": {"federation": {"enabled": True, "kinds": KINDS, "syncInterval": "2s"}}}))
+        install()
+        spoke = Hub(folder)
+        spoke.wait_for(lambda: of_main(".status.phase") == "Running", "the installation")
+        kubectl("-n", SPACE, "create", "secret", "generic", "hub-join", "--from-file=join=" + join)
+        controller = {"hub": {"joinSecretRef": {"name": "hub-join"}, "federation": {"kinds": KINDS}}}
+        refused = subprocess.run(["kubectl", "-n", SPACE, "patch", "edgecluster", "main", "--type", "merge", "-p",
+                                  json.dumps({"spec": {"controller": controller}})], capture_output=True, text=True, check=False)
+        self.assertIn("hub needs stateClaim", refused.stderr)
+        controller["stateClaim"] = "main-state"
+        kubectl("-n", SPACE, "patch", "edgecluster", "main", "--type", "merge", "-p",
+                json.dumps({"spec": {"controller": controller}}))
+        hub.wait_for(lambda: hub.phase("berlin") == "Connected", "the spoke", 180)
+        self.assertEqual(kubectl("-n", SPACE, "get", "deployment", "main-controller", "-o", "jsonpath={.spec.strategy}"),
+                         '{"type":"Recreate"}')
+        for number in (1, 2):
+            hub.put(backend("cart", f"198.51.100.{number}:80"))
+            spoke.wait_for(lambda: spoke.address("cart") == f"198.51.100.{number}", "a backend of the hub")
+            kubectl("-n", SPACE, "delete", "pod", *spoke.addresses().values(), "--grace-period=0", "--force")
+            spoke.put(backend(f"own-{number}"))
+            hub.wait_for(lambda: hub.address(f"own-{number}") == "198.51.100.1", "a backend of the spoke", 180)
+        self.assertEqual(hub.names("ProxyBackend"), {"cart", "own-1", "own-2"})
+        self.assertEqual(json.loads(hub.edgectl("federation", "conflicts", "-o", "json").stdout), [])
+
+
 class InstalledHubTest(unittest.TestCase):
     def test_pods_go_and_nothing_that_is_shared_does(self):
         folder = tempfile.mkdtemp()
-        edgectl = os.path.join(clusters_test.BIN, "edgectl")
-        subprocess.run([edgectl, "install", "--image-registry", "registry.example.com/edge", "--federation", "--skip-checks",
-                        "--set", "controller.replicas=2", "--set", "controller.stateClaim=main-state"], check=True)
-        kubectl("apply", "-f", "-", text=CLAIM)
+        install("controller.replicas=2", "controller.stateClaim=main-state")
         hub = Hub(folder)
-        hub.wait_for(lambda: kubectl("-n", SPACE, "get", "edgecluster", "main", "-o", "jsonpath={.status.phase}") == "Running",
-                     "the installation")
+        hub.wait_for(lambda: of_main(".status.phase") == "Running", "the installation")
         encoded = kubectl("-n", SPACE, "get", "secret", "main-admin", "-o", 'go-template={{index .data "admin.pem" | base64decode}}')
         with open(os.path.join(hub.data, "admin.pem"), "w", encoding="utf-8") as file:
             file.write(encoded)
