@@ -153,6 +153,12 @@ std::string values_yaml() {
          "  size: ''\n"
          "  accessMode: ReadWriteMany\n"
          "  storageClassName: ''\n"
+         "# A NetworkPolicy for controllers: the port of agents and other clusters is open, that of metrics to pods of "
+         "the\n"
+         "# release's namespace and to these peers (as `from` of a NetworkPolicy).\n"
+         "networkPolicy:\n"
+         "  enabled: false\n"
+         "  metricsFrom: []\n"
          "# EdgeRemoteClusters by name, each with its spec: every field of docs/reference/EdgeRemoteCluster.md.\n"
          "remoteClusters: {}\n"
          "# The spec of the EdgeCluster: every field of docs/reference/EdgeCluster.md. Empty: none is made.\n"
@@ -206,6 +212,12 @@ std::string values_schema() {
            {{"size", {{"type", "string"}}},
             {"accessMode", {{"enum", {"ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"}}}},
             {"storageClassName", {{"type", "string"}}}}}}},
+        {"networkPolicy",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties",
+           {{"enabled", {{"type", "boolean"}}},
+            {"metricsFrom", {{"type", "array"}, {"items", {{"type", "object"}}}}}}}}},
         {"remoteClusters",
          {{"type", "object"},
           {"propertyNames", {{"pattern", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}}},
@@ -256,6 +268,37 @@ metadata:
   namespace: {{ $.Release.Namespace | quote }}
 spec:
 {{ toYaml $spec | indent 2 }}
+{{- end }}
+)";
+
+/// Agents, which have the addresses of nodes, and other clusters reach the port of agents from anywhere.
+constexpr std::string_view kNetworkTemplate = R"({{- if .Values.networkPolicy.enabled }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ printf "%s-controller" .Release.Name | quote }}
+  namespace: {{ .Release.Namespace | quote }}
+spec:
+  podSelector:
+    matchLabels:
+      app.kubernetes.io/name: edge
+      app.kubernetes.io/instance: {{ .Release.Name | quote }}
+      app.kubernetes.io/component: controller
+  policyTypes:
+  - Ingress
+  ingress:
+  - ports:
+    - port: agents
+      protocol: TCP
+  - ports:
+    - port: admin
+      protocol: TCP
+    from:
+    - podSelector: {}
+    {{- with .Values.networkPolicy.metricsFrom }}
+{{ toYaml . | indent 4 }}
+    {{- end }}
 {{- end }}
 )";
 
@@ -371,6 +414,7 @@ std::vector<std::pair<std::string, std::string>> deploy_files() {
       {edge + "templates/operator.yaml", std::string(kHead) + documents(operator_objects(in_chart))},
       {edge + "templates/acme.yaml", ordering_template()},
       {edge + "templates/federation.yaml", federation_template()},
+      {edge + "templates/network-policy.yaml", std::string(kHead) + std::string(kNetworkTemplate)},
       {edge + "templates/remote-clusters.yaml", std::string(kHead) + std::string(kRemoteTemplate)},
       {edge + "templates/state.yaml", std::string(kHead) + std::string(kStateTemplate)},
       {edge + "templates/cluster.yaml", std::string(kClusterTemplate)},

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 DOCUMENTS = ["api__v1", "apis__apps__v1", "apis__policy__v1", "apis__rbac.authorization.k8s.io__v1",
-             "apis__apiextensions.k8s.io__v1"]
+             "apis__apiextensions.k8s.io__v1", "apis__networking.k8s.io__v1"]
 
 
 def closed(schema):
