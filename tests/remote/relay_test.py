@@ -336,6 +336,7 @@ class RelayTest(unittest.TestCase):
                "spec": {"address": "198.51.100.7/32", "nodeSelector": {"edgeproxy.io/group": GROUP}}}
         # It is made when all agents have said what they have to say, and before they come.
         for _ in range(2):
+            self.hub.edgectl("delete", "vip", "tills", check=False)
             self.hub.edgectl("apply", "-f", "-", text=json.dumps(vip))
 
             def told():
@@ -345,9 +346,9 @@ class RelayTest(unittest.TestCase):
                            for name in ("Ready", "Announced", "Degraded")) if "Ready" in said else False
 
             wait_for(told, "the condition of the address", [relay, agent, self.hub])
+            wait_for(lambda: "BehindRelay" in self.hub.edgectl("get", "events").stdout, "an event", [self.hub])
             self.hub.stop()
             self.hub.start()
-        wait_for(lambda: "BehindRelay" in self.hub.edgectl("get", "events").stdout, "an event", [self.hub])
         # Before anything is applied: of a gateway that asks for it there.
         self.hub.edgectl("apply", "-f", "-", text=json.dumps(
             {"apiVersion": "edgeproxy.io/v1alpha1", "kind": "ProxyGateway", "metadata": {"name": "tills", "namespace": "default"},
