@@ -26,9 +26,15 @@ using controller::WallTime;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShortHash = 12;
-std::string zones_text(const std::vector<std::string>& zones) {
+/// Of another cluster's gateway the zone stands for the cluster's region.
+bool has_zones(const controller::EndpointHealth& endpoint) {
+  return !endpoint.zones.empty() && endpoint.cluster.empty();
+}
+
+std::string zones_text(const controller::EndpointHealth& endpoint) {
   std::string text;
-  for (const std::string& zone : zones) text += (text.empty() ? "" : ", ") + zone;
+  if (!has_zones(endpoint)) return text;
+  for (const std::string& zone : endpoint.zones) text += (text.empty() ? "" : ", ") + zone;
   return text;
 }
 
@@ -75,7 +81,7 @@ OrderedJson json_of(const controller::BackendHealth& backend) {
                          {"healthy", endpoint.healthy},
                          {"lastCheck", time_text(endpoint.last_check)},
                          {"lastError", endpoint.last_error}});
-    if (!endpoint.zones.empty()) endpoints.back()["zones"] = endpoint.zones;
+    if (has_zones(endpoint)) endpoints.back()["zones"] = endpoint.zones;
     if (!endpoint.cluster.empty()) {
       endpoints.back()["cluster"] = endpoint.cluster;
       if (endpoint.cluster_priority != 0) endpoints.back()["priority"] = endpoint.cluster_priority;
@@ -276,12 +282,12 @@ std::string backends_table(const AgentState& agent, bool wide, WallTime now) {
       return std::ranges::any_of(backend.endpoints, has);
     });
   };
-  const bool zones = wide || any([](const auto& endpoint) { return !endpoint.zones.empty(); });
+  const bool zones = wide || any(has_zones);
   const bool clusters = wide || any([](const auto& endpoint) { return !endpoint.cluster.empty(); });
   // Where an endpoint is: between its address and its state.
   const auto where = [&](const controller::EndpointHealth& of) {
     std::vector<std::string> cells;
-    if (zones) cells.push_back(zones_text(of.zones));
+    if (zones) cells.push_back(zones_text(of));
     if (clusters) cells.push_back(of.cluster);
     if (wide) cells.push_back(of.cluster_priority == 0 ? std::string() : std::to_string(of.cluster_priority));
     if (wide) cells.push_back(of.cluster_region);
