@@ -42,7 +42,7 @@ std::uint64_t digest(const BackendStatus& backend) {
     hash = hash_bytes(hash, endpoint.last_error);
     for (const std::string& zone : endpoint.zones) hash = hash_bytes(hash, zone);
     hash = hash_bytes(hash_bytes(hash, endpoint.cluster), endpoint.cluster_region);
-    hash = hash_mix(hash, endpoint.cluster_priority);
+    hash = hash_mix(hash ^ endpoint.cluster_priority, 7);
   }
   for (const runtime::NameStatus& name : backend.names) {
     hash = hash_bytes(hash_bytes(hash_mix(hash, name.addresses + 7), name.name), name.error);

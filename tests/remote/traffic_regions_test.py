@@ -229,8 +229,11 @@ endpoints: [{{addresses: [127.0.0.1], zone: {zone}, hints: {{forZones: [{{name: 
         self.assertIn({"cluster": "berlin", "priority": 3, "region": "eu"}, where)
         self.assertIn({"cluster": None, "priority": None, "region": None}, where)
         # As reported to the controller, too.
-        self.hub.wait_for(lambda: re.search(rf"{gate} +berlin +reserve", self.hub.edgectl(
-            "agents", "describe", "standalone").stdout), "the agent's report of its endpoints")
+        described = lambda: self.hub.edgectl("agents", "describe", "standalone").stdout
+        try:
+            self.hub.wait_for(lambda: re.search(rf"{gate} +berlin +reserve", described()), "the agent's report")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{described()}\n{table}") from error
 
     def tcp(self, port):
         connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -242,14 +245,19 @@ endpoints: [{{addresses: [127.0.0.1], zone: {zone}, hints: {{forZones: [{{name: 
             connection.close()
             raise
 
-    def bytes_between(self):
-        """The hub's TCP listener, and berlin's service of bytes. \\returns berlin, its server, the port at the hub."""
-        server = Lines("berlin")
-        self.upstreams.append(server)
-        berlin = self.join_in("berlin", "eu")
-        berlin.serve([server], [{"cluster": "hub", **API}], checks=False)
+    def answers(self, port, line):
+        """Whether a line comes back so, over a connection of its own."""
+        try:
+            connection, answer = self.tcp(port)
+            connection.close()
+            return answer == line
+        except OSError:
+            return False
+
+    def bytes_to(self, site, cluster):
+        """A TCP listener of a site, for the service of bytes in another cluster; returns its port."""
         port = free_port()
-        self.hub.apply(f"""apiVersion: v1
+        site.apply(f"""apiVersion: v1
 kind: Namespace
 metadata: {{name: shop}}
 ---
@@ -261,24 +269,23 @@ spec: {{listeners: [{{name: raw, port: {port}, protocol: TCP}}]}}
 apiVersion: {GROUP}
 kind: ProxyBackend
 metadata: {{name: api, namespace: shop}}
-spec: {{clusterRefs: [{{cluster: berlin, name: api, port: 80}}]}}
+spec: {{clusterRefs: [{{cluster: {cluster}, name: api, port: 80}}]}}
 ---
 apiVersion: {GROUP}
 kind: ProxyRoute
 metadata: {{name: raw, namespace: shop}}
 spec: {{parentRefs: [{{name: bytes}}], rules: [{{backendRef: {{name: api}}}}]}}
 """)
+        site.wait_for(lambda: self.answers(port, cluster.encode() + b":hello\n"), f"bytes from {cluster}")
+        return port
 
-        def answered():
-            try:
-                connection, line = self.tcp(port)
-                connection.close()
-                return line == b"berlin:hello\n"
-            except OSError:
-                return False
-
-        self.hub.wait_for(answered, "bytes from berlin")
-        return berlin, server, port
+    def bytes_between(self):
+        """The hub's TCP listener, and berlin's service of bytes; returns berlin, its server, the port at the hub."""
+        server = Lines("berlin")
+        self.upstreams.append(server)
+        berlin = self.join_in("berlin", "eu")
+        berlin.serve([server], [{"cluster": "hub", **API}], checks=False)
+        return berlin, server, self.bytes_to(self.hub, "berlin")
 
     def test_bytes_of_tcp_and_a_cluster_that_is_revoked_or_suspended_while_they_flow(self):
         berlin, server, port = self.bytes_between()
@@ -328,15 +335,7 @@ spec: {{parentRefs: [{{name: bytes}}], rules: [{{backendRef: {{name: api}}}}]}}
         own.healthy = False
         self.hub.await_names(lambda seen: seen == {"berlin": 20}, "berlin's")
 
-        def answered():
-            try:
-                connection, line = self.tcp(sql)
-                connection.close()
-                return line == b"db:hello\n"
-            except OSError:
-                return False
-
-        self.hub.wait_for(answered, "bytes of the database")
+        self.hub.wait_for(lambda: self.answers(sql, b"db:hello\n"), "bytes of the database")
 
     def test_bytes_of_tcp_without_the_hub(self):
         # The spoke calls the hub's service no more, and berlin's own clients go on: what the hub told is kept.
@@ -344,36 +343,7 @@ spec: {{parentRefs: [{{name: bytes}}], rules: [{{backendRef: {{name: api}}}}]}}
         self.upstreams.append(server)
         paris, berlin = self.join_in("paris", "eu"), self.join_in("berlin", "eu")
         paris.serve([server], [{"cluster": "hub", **API}], checks=False)
-        port = free_port()
-        berlin.apply(f"""apiVersion: v1
-kind: Namespace
-metadata: {{name: shop}}
----
-apiVersion: {GROUP}
-kind: ProxyGateway
-metadata: {{name: bytes, namespace: shop}}
-spec: {{listeners: [{{name: raw, port: {port}, protocol: TCP}}]}}
----
-apiVersion: {GROUP}
-kind: ProxyBackend
-metadata: {{name: api, namespace: shop}}
-spec: {{clusterRefs: [{{cluster: paris, name: api, port: 80}}]}}
----
-apiVersion: {GROUP}
-kind: ProxyRoute
-metadata: {{name: raw, namespace: shop}}
-spec: {{parentRefs: [{{name: bytes}}], rules: [{{backendRef: {{name: api}}}}]}}
-""")
-
-        def answered():
-            try:
-                connection, line = self.tcp(port)
-                connection.close()
-                return line == b"paris:hello\n"
-            except OSError:
-                return False
-
-        berlin.wait_for(answered, "bytes from paris")
+        port = self.bytes_to(berlin, "paris")
         connection, line = self.tcp(port)
         self.assertEqual(line, b"paris:hello\n")
         self.hub.kill()
@@ -385,7 +355,7 @@ spec: {{parentRefs: [{{name: bytes}}], rules: [{{backendRef: {{name: api}}}}]}}
         for site in (paris, berlin):
             site.stop()
             site.start()
-        berlin.wait_for(answered, "bytes from paris, after restarts without the hub")
+        berlin.wait_for(lambda: self.answers(port, b"paris:hello\n"), "bytes from paris, after restarts without the hub")
 
 
 # Those of the set-up's own are run by traffic_test.py.
