@@ -418,6 +418,31 @@ TEST(Reports, SayEverythingOnceAndThenWhatChanged) {
   EXPECT_EQ(known[0].endpoints[0].last_error, "refused");
 }
 
+TEST(Reports, SayOfWhichClusterAnEndpointIs) {
+  controller::AgentRegistry registry;
+  connect(registry, "a", 1);
+  agent::ReportWriter writer;
+  std::vector<runtime::BackendStatus> backends = {status_of("api", 2, true)};
+  agent::v1::Report report;
+  writer.write(backends, report);
+  EXPECT_TRUE(take(registry, "a", report));
+  for (const std::uint32_t priority : {3U, 2U, 0U}) {
+    runtime::EndpointStatus& far = backends[0].endpoints[0];
+    far.cluster = "berlin";
+    far.cluster_priority = priority;
+    far.cluster_region = "eu";
+    report.Clear();
+    writer.write(backends, report);
+    EXPECT_EQ(report.backends_size(), 1) << priority;
+    EXPECT_TRUE(take(registry, "a", report));
+    const controller::EndpointHealth told = registry.backends()[0].endpoints[0];
+    EXPECT_EQ(told.cluster, "berlin");
+    EXPECT_EQ(told.cluster_priority, priority);
+    EXPECT_EQ(told.cluster_region, "eu");
+    EXPECT_EQ(registry.backends()[0].endpoints[1].cluster, "");
+  }
+}
+
 TEST(Reports, OfManyEndpointsComeInSeveral) {
   agent::ReportWriter writer;
   const std::vector<runtime::BackendStatus> backends = {status_of("a", 9'000, true), status_of("b", 9'000, true)};
