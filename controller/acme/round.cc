@@ -299,6 +299,7 @@ bool Certificates::keeps_valid(const Round& round, std::int64_t now) {
   const std::string* const chain = round.kept.value(program::kCertificateKey);
   const std::string* const key = round.kept.value(program::kPrivateKeyKey);
   if (!round.has_kept || chain == nullptr || key == nullptr) return false;
+  if (round.kept.value(kRevokedKey) != nullptr) return false;
   const auto view = view_certificate(*chain, *key);
   return view && view->is_for(round.wanted.host) && view->until > now;
 }
