@@ -393,6 +393,20 @@ def port_of_another(binaries):
         wait_for("the condition", lambda: conditions_of(world)["Issued"][0] == "True")
 
 
+def several_cas(binaries):
+    """Where the first CA of an issuer does not answer, the next one is asked, by the same name's order; the conditions say which."""
+    dead = f"http://127.0.0.1:{free_port()}/dir"
+    issuer = ISSUER.replace('directoryURL: "DIRECTORY"', f'directoryURL: "{dead}", alternatives: [{{directoryURL: "DIRECTORY"}}]')
+    with World(binaries, ["a.example.test"], acme="{issuer: ours}", more=issuer) as world:
+        world.start()
+        world.certificate("a.example.test")
+        assert world.orders() == ["order a.example.test"], world.orders()
+        assert f"a certificate for a.example.test is ordered from {world.directory}" in world.edge_log()
+        held = wait_for("conditions", lambda: (all := conditions_of(world)) and all.get("Issued", [""])[0] == "True" and all)
+        assert world.directory in held["Registered"][2], held
+        assert world.metric('edge_acme_failures_total{kind="unreachable"}') == 1
+
+
 class Responder:
     """openssl's OCSP responder of the scripted CA, as often as it is wanted."""
 
@@ -617,7 +631,7 @@ CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_orde
          "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
          "issuer-and-renewal": issuer_and_renewal, "seen-by-operators": seen_by_operators, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
          "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load,
-         "port-of-another": port_of_another, "revoked": revoked, "responder-away": responder_away, "advised": advised,
+         "port-of-another": port_of_another, "several-cas": several_cas, "revoked": revoked, "responder-away": responder_away, "advised": advised,
          "on-demand": on_demand, "asked-for": asked_for}
 
 
