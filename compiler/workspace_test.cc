@@ -185,6 +185,49 @@ TEST(Workspace, AnEditElsewhereLeavesEveryPolicyItsSecrets) {
   world.expect_as_from_nothing("a policy's end");
 }
 
+TEST(Workspace, AnEditOfAConfigMapReachesThePoliciesThatNameIt) {
+  const auto map = [](const std::string& data) {
+    return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: pages}\ndata: {" + data + "}\n";
+  };
+  Documents documents = small_world();
+  documents["pages"] = map("page: first, networks: 10.0.0.0/8");
+  documents["fixed"] = policy("fixed", "ProxyRoute, name: r1",
+                              "type: FixedResponse, fixedResponse: {statusCode: 200, configMapRef: {name: pages, key: "
+                              "page}}");
+  documents["access"] = policy("access", "ProxyRoute, name: r2",
+                               "type: IPAccess, ipAccess: {allowLists: [{configMapRef: {name: pages}}]}");
+  documents["errors"] = policy("errors", "ProxyGateway, name: edge",
+                               "type: ErrorPages, errorPages: {pages: [{statuses: ['404'], configMapRef: {name: pages, "
+                               "key: page}}]}");
+  World world(documents);
+  world.expect_as_from_nothing("the start");
+  const auto before = world.artifact().hash;
+  EXPECT_EQ(world.edit("pages", map("page: second, networks: 10.0.0.0/8")).hosts_lowered, 0u) << "hosts name policies";
+  EXPECT_NE(world.artifact().hash, before);
+  world.expect_as_from_nothing("another body");
+  world.edit("pages", map("networks: nonsense"));
+  world.expect_as_from_nothing("neither a body nor a list");
+  world.edit("pages", std::nullopt);
+  world.expect_as_from_nothing("its end");
+  world.edit("pages", map("page: first, networks: 10.0.0.0/8"));
+  world.expect_as_from_nothing("its return");
+  EXPECT_EQ(world.artifact().hash, before);
+}
+
+TEST(Workspace, PagesForErrorsOfBackendsLowerTheHostsOfTheirGateway) {
+  const auto pages = [](const std::string& more) {
+    return policy("errors", "ProxyGateway, name: edge",
+                  "type: ErrorPages, errorPages: {pages: [{statuses: [5xx], body: x" + more + "}]}");
+  };
+  Documents documents = small_world();
+  documents["errors"] = pages("");
+  World world(documents);
+  EXPECT_EQ(world.edit("errors", pages(", backendErrors: true")).hosts_lowered, 10u) << "each rule has a flag for it";
+  world.expect_as_from_nothing("with them");
+  world.edit("errors", pages(""));
+  world.expect_as_from_nothing("without them");
+}
+
 TEST(Workspace, AGatewayConcernsAllItsRoutes) {
   World world(small_world());
   const CompileStats renamed = world.edit("gateway", gateway("{name: web, port: 8080, protocol: HTTP}"));
