@@ -80,7 +80,7 @@ TEST(BodyMemory, TakesAnything) {
   for (const char* text : {"", "[]", R"({"spec":{"configMapRef":[]}})",
                            R"({"spec":{"errorPages":{"pages":[7,{"configMapRef":{"name":7,"key":[]}}]}}})"}) {
     bodies.name_bodies(kPolicy, text);
-    EXPECT_EQ(bodies.put(kMap, text), text);
+    EXPECT_EQ(Json::parse(bodies.put(kMap, text), nullptr, false), Json::parse(text, nullptr, false));
   }
 }
 

@@ -212,10 +212,13 @@ std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const
 
 /// The target is there, and the part of it that is named is not.
 void report_section(const model::ProxyPolicy& policy, std::string_view part, Findings& findings) {
-  std::string message = policy.target.name.value + " has no " + std::string(part) + " `" + policy.section->value + "`";
+  const bool of_ingress = policy.target_resource == "Ingress";
+  std::string message =
+      of_ingress ? "rules of an Ingress have no names"
+                 : policy.target.name.value + " has no " + std::string(part) + " `" + policy.section->value + "`";
   fail(on_target(policy, findings), condition::kAccepted, reason::kTargetNotFound, message);
   // That an Ingress has no parts has been told (model/decode_policy_target.cc).
-  if (policy.target_resource == "Ingress") return;
+  if (of_ingress) return;
   findings.diagnostics.add({.code = DiagnosticCode::kUnknownReference,
                             .resource = policy.metadata.text(),
                             .field = policy.target_field + ".sectionName",
