@@ -36,6 +36,8 @@ bool BufferedResponse::replace(const net::http1::ResponseHead& response, std::st
   }
   made.append("Content-Type: ").append(page->content_type);
   made.append("\r\nContent-Length: ").append(std::to_string(page->body.size())).append("\r\n");
+  // Who accepts application/problem+json gets what the backend says (RFC 9110 §12.5.5).
+  made.append("Vary: Accept\r\n");
   if (shows_reason) made.append("X-Edge-Reason: ").append(kErrorPage).append("\r\n");
   made.append("\r\n");
   head.release();
