@@ -414,6 +414,15 @@ class TogetherLinter {
            (is(parent->section_name) && (!parent->port || parent->port->value == listener.port.value));
   }
 
+  static bool share_a_host(const model::Listener& listener, const ProxyRoute* route) {
+    if (route == nullptr || route->hostnames.empty() || listener.hostnames.empty()) return true;
+    return std::ranges::any_of(route->hostnames, [&](const Located<HostPattern>& host) {
+      return std::ranges::any_of(listener.hostnames, [&](const Located<HostPattern>& own) {
+        return HostPattern::intersect(host.value, own.value).has_value();
+      });
+    });
+  }
+
   /// Where clients are asked for no certificate a policy about certificates refuses all of them.
   void certificates(const ProxyPolicy& policy) {
     if (!std::holds_alternative<model::ClientCertificate>(policy.settings)) return;
@@ -421,8 +430,8 @@ class TogetherLinter {
     const auto look_at = [&](const ProxyGateway& gateway, const ProxyRoute* route, const model::ParentRef* parent) {
       const auto found = std::ranges::find_if(gateway.listeners, [&](const model::Listener& listener) {
         const bool http = listener.protocol.value == "HTTP" || listener.protocol.value == "HTTPS";
-        return http && serves(listener, policy, parent) && !redirects(listener) && !asks_for_certificates(listener) &&
-               !(listener.protocol.value == "HTTP" && passed_by(gateway, route));
+        return http && serves(listener, policy, parent) && share_a_host(listener, route) && !redirects(listener) &&
+               !asks_for_certificates(listener) && !(listener.protocol.value == "HTTP" && passed_by(gateway, route));
       });
       if (found == gateway.listeners.end()) return false;
       Diagnostic made = warning(
