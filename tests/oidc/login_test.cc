@@ -221,6 +221,31 @@ TEST_F(Login, RemovesWhatClientsSayOfThemselves) {
   EXPECT_THAT(page.body, HasSubstr("X-Auth-Subject: bob\n"));
 }
 
+/// Both take their own cookie away, and leave those of others.
+TEST_F(Login, BehindAKeyInACookieTheBackendSeesTheOtherCookiesAlone) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(
+      settings(provider,
+               "---\napiVersion: v1\nkind: Secret\nmetadata: {name: clients, namespace: default}\n"
+               "stringData: {api-keys: 'carol:carol-0123456789'}\n"
+               "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: keys, namespace: default}\n"
+               "spec:\n  type: APIKey\n  targetRef: {kind: ProxyRoute, name: route-1}\n"
+               "  apiKey: {cookie: key, secretRefs: [{name: clients}], identityHeader: X-Client}\n"));
+  ASSERT_EQ(agent.fault(), "");
+  UserAgent browser;
+  browser.cookies[{"127.0.0.1", "theme"}] = {.value = "dark", .path = "/"};
+  EXPECT_EQ(browser.get(agent.origin() + "/a").field("X-Edge-Reason"), "credentials-missing");
+  browser.cookies[{"127.0.0.1", "key"}] = {.value = "carol-0123456789", .path = "/"};
+  for (const Page& page : {log_in(browser, agent, "alice"), browser.get(agent.origin() + "/b")}) {
+    EXPECT_EQ(page.status, 200);
+    EXPECT_THAT(page.body, HasSubstr("X-Auth-Subject: alice\n"));
+    EXPECT_THAT(page.body, HasSubstr("x-client: carol\n"));
+    EXPECT_THAT(page.body, HasSubstr("Cookie: theme=dark\n"));
+    EXPECT_THAT(page.body, Not(HasSubstr("carol-0123456789")));
+    EXPECT_THAT(page.body, Not(HasSubstr("edge_session")));
+  }
+}
+
 TEST_F(Login, RefreshesASessionOnceForAllWhoAsk) {
   // Tokens that live for three seconds; every refresh token is good once, a second use ends the session.
   const Provider provider({"provider.mjs", "3"});
