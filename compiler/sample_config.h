@@ -162,7 +162,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   gateway.limits = ClientLimits{1000, 5s, 100, 200};
   config.listeners[0].redirect_scheme = SchemeRedirectSettings{"https", 8443, 301, {"/.well-known/"}};
   config.listeners[0].tls = ListenerTls{
-      TlsMode::kTerminate, TlsVersion::k13, {{"shop", "cert"}}, {}, true, false, false, {{"shop", "ca", "ca.crt"}}};
+      TlsMode::kTerminate, TlsVersion::k13, {{"shop", "cert"}}, {}, {}, true, false, false, {{"shop", "ca", "ca.crt"}}};
   LinkedBackend& backend = config.backends[0];
   backend.health_check =
       HealthCheckSettings{ProbeProtocol::kHttp, 10s, 2s, 1s, 2, 3, "/healthz", "probe", {200, 204}, {{"x-a", "b"}}, {}};
