@@ -216,10 +216,12 @@ TEST_F(Udp, AddressesThatAPolicyKeepsOutAreDropped) {
   EXPECT_EQ(client.ask("q"), "a:q");
   serve(rest + access("deny: [127.0.0.0/8, '::1/128']"));
   ASSERT_TRUE(client.send("q"));
-  EXPECT_TRUE(becomes([&] { return dropped(kNoRoute) == 1; })) << "its session, too, is decided anew";
+  // With its session, which is decided anew.
+  EXPECT_TRUE(becomes([&] { return dropped(kNoEndpoint) + dropped(kNoRoute) == 1; }));
   const Client other(port());
   ASSERT_TRUE(other.send("q"));
-  EXPECT_TRUE(becomes([&] { return dropped(kNoRoute) == 2; }));
+  EXPECT_TRUE(becomes([&] { return dropped(kNoRoute) == 1; }));
+  EXPECT_EQ(server->stats().udp_sessions_active, 0U);
   EXPECT_EQ(a.met(), 1U);
 }
 
