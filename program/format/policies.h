@@ -6,6 +6,7 @@
 
 #include "program/format/answers.h"
 #include "program/format/file.h"
+#include "program/format/request_policies.h"
 
 namespace edge::program {
 
@@ -154,48 +155,6 @@ struct ApiKeyRecord {
   std::uint32_t strip_key;  ///< 1: the key is removed for the backend
 };
 static_assert(sizeof(ApiKeyRecord) == 36);
-
-/// What certificates of clients are known by; texts ascend in each list.
-struct CertificateNamesRecord {
-  ArrayRef<StringRef> dns_names;  ///< lower case; `*.` before one: all below it
-  ArrayRef<StringRef> uris;
-  ArrayRef<StringRef> uri_prefixes;
-  ArrayRef<StringRef> emails;  ///< domain in lower case
-  ArrayRef<CidrRecord> networks;
-  ArrayRef<StringRef> common_names;
-  ArrayRef<StringRef> fingerprints;  ///< SHA-256, 64 hexadecimal digits in lower case
-};
-static_assert(sizeof(CertificateNamesRecord) == 56);
-
-struct ClientCertificateRecord {
-  CertificateNamesRecord allow;
-  CertificateNamesRecord deny;  ///< takes precedence over `allow`
-  StringRef identity_header;    ///< lower case; empty: not sent
-  std::uint32_t allows_all;     ///< 1: every certificate that verifies, and `allow` is empty
-  std::uint32_t forwards;       ///< 1: X-Forwarded-Client-Cert is sent
-};
-static_assert(sizeof(ClientCertificateRecord) == 128);
-
-/// What requests may consist of. Limits of 0: none.
-struct RequestFilterRecord {
-  std::uint64_t max_header_size;   ///< bytes of a name and its value
-  std::uint64_t max_headers_size;  ///< of all of them
-  std::uint64_t max_body_size;
-  std::uint32_t max_headers;
-  std::uint32_t max_query_parameters;  ///< kNone: no limit
-  std::uint32_t inspected_body_size;   ///< 0 without `bodies`, else 1 to kMostInspectedBody
-  std::uint32_t shadow;                ///< 1: requests at fault pass, and are counted
-  std::uint32_t status;                ///< of those with a pattern
-  std::uint32_t reserved;
-  ArrayRef<StringRef> methods;        ///< ascending; empty: all
-  ArrayRef<StringRef> content_types;  ///< ascending, lower case, `type/*` too; empty: all
-  ArrayRef<StringRef> paths;          ///< patterns (evaluate/pattern.h)
-  ArrayRef<StringRef> queries;
-  ArrayRef<FieldRecord> headers;  ///< patterns by name, which is empty for every header
-  ArrayRef<StringRef> bodies;
-};
-static_assert(sizeof(RequestFilterRecord) == 96);
-inline constexpr std::uint32_t kMostInspectedBody = 128 << 10;
 
 struct OidcRecord {
   StringRef issuer;
