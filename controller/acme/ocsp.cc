@@ -139,7 +139,12 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
 /// it is to be replaced now.
 net::Task<bool> Certificates::note_revoked(Worker& worker, const Round& round) {
   const auto entry = entries_.find({round.wanted.name_space, round.wanted.host});
-  if (entry == entries_.end() || entry->second.revoked_at > now() - kDaySeconds) co_return false;
+  if (entry == entries_.end()) co_return false;
+  const std::int64_t before = entry->second.revoked_at;
+  if (before > now() - kDaySeconds && before <= now()) {
+    note(round, "staple", "it is revoked again, and is replaced a day after the last time");
+    co_return false;
+  }
   const std::string* const chain = round.kept.value(program::kCertificateKey);
   const std::string* const key = round.kept.value(program::kPrivateKeyKey);
   SecretText text = certificate_text(round, round.kept.directory, *chain, *key);
