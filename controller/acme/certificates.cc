@@ -28,6 +28,13 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
+Result<CertificateView> view_kept(const SecretView& secret) {
+  const std::string* const chain = secret.value(program::kCertificateKey);
+  const std::string* const key = secret.value(program::kPrivateKeyKey);
+  if (chain == nullptr || key == nullptr) return Error{ErrorCode::kNotFound, "it has no certificate"};
+  return view_certificate(*chain, *key);
+}
+
 Certificates::Certificates(kube::Client& client, CertificatesOptions options, CertificateEvents events)
     : client_(client),
       options_(std::move(options)),
@@ -204,10 +211,7 @@ net::Task<bool> Certificates::sweep(Worker& worker) {
     if (secret.host.empty() || entries_.contains({object.name_space, secret.host}) || !leads_ || stopping_) continue;
     bool over = secret.role == "order";
     if (secret.role == "certificate") {
-      const std::string* const chain = secret.value(program::kCertificateKey);
-      const std::string* const key = secret.value(program::kPrivateKeyKey);
-      const auto view = chain != nullptr && key != nullptr ? view_certificate(*chain, *key)
-                                                           : Error{ErrorCode::kNotFound, "it has no certificate"};
+      const Result<CertificateView> view = view_kept(secret);
       over = view && view->until < now();
     }
     if (!over) continue;
@@ -287,73 +291,81 @@ bool Certificates::is_wanted(const Round& round) const {
 /// \returns when to look again.
 net::Task<std::int64_t> Certificates::look(Worker& worker, Name name) {
   Round round{.wanted = entries_.at(name).wanted};
-  const std::string secret = program::certificate_secret_of(name.second);
   kube::Failure failure;
-  round.kept = co_await read(worker, name.first, secret, failure);
+  round.kept = co_await read(worker, name.first, program::certificate_secret_of(name.second), failure);
   round.has_kept = failure.none();
   if (!failure.none() && !failure.not_found()) {
     if (failure.kind == kube::Failure::Kind::kRefused) note(round, "refused", "its Secret: " + failure.text());
     co_return now() + kSoon;
   }
-  bool valid = false;
-  if (round.has_kept) {
-    const std::string* const chain = round.kept.value(program::kCertificateKey);
-    const std::string* const key = round.kept.value(program::kPrivateKeyKey);
-    const auto view = chain != nullptr && key != nullptr ? view_certificate(*chain, *key)
-                                                         : Error{ErrorCode::kNotFound, "it has no certificate"};
-    if (round.kept.role != "certificate") {
-      note(round, view && view->until > now() ? "valid" : "foreign",
-           "the Secret " + secret + " was made by somebody else, and is left alone");
-      co_return now() + kAdviceLeast;
-    }
-    const auto& authorities = round.wanted.settings.authorities;
-    const bool of_these =
-        std::ranges::find(authorities, round.kept.directory, &compiler::AcmeAuthority::directory) != authorities.end();
-    const bool of_type = view && view->has_known_key_type && view->key_type == round.wanted.settings.key_type;
-    if (view && view->is_for(name.second) && view->until > now()) {
-      valid = true;
-      note(round, "valid", {});
-      // What is there is served until what replaces it is there.
-      const bool revoked = round.kept.value(kRevokedKey) != nullptr;
-      if (of_these && of_type && !revoked) {
-        replaced_since(name, /*replaces=*/false);
-        const Renewal renewal = co_await next_renewal(worker, round, *view);
-        note_times(name, view->until, renewal.at);
-        if (!is_wanted(round)) co_return now() + kSoon;
-        if (renewal.at > now()) {
-          const std::int64_t staple = co_await keep_staple(worker, round, *view);
-          co_return std::min({renewal.at, renewal.look_again, staple});
-        }
-        round.replaces = view->renewal_id;
-        round.why = renewal.advised ? "as the CA advises" : "as two thirds of its lifetime are over";
-      } else {
-        // The time since when it is: later looks, after rounds that failed, do not move it.
-        note_times(name, view->until, replaced_since(name, /*replaces=*/true));
-        round.why = !of_these ? "as another CA is named"
-                    : revoked ? "as it is revoked"
-                              : "as the type of its key is another";
-        if (revoked) round.replaces = view->renewal_id;
-      }
-    }
+  const std::optional<std::int64_t> kept = co_await judge_kept(worker, round);
+  if (kept) co_return *kept;
+  const std::optional<std::int64_t> unread = co_await read_order(worker, round);
+  if (unread) co_return *unread;
+  const std::int64_t due = co_await order(worker, round);
+  (void)co_await clear(worker, round);
+  co_return due;
+}
+
+/// Whether what is kept is to be replaced, and why. \returns when to look again; nullopt: one is to be ordered now.
+net::Task<std::optional<std::int64_t>> Certificates::judge_kept(Worker& worker, Round& round) {
+  const Name name{round.wanted.name_space, round.wanted.host};
+  const Result<CertificateView> view = view_kept(round.kept);
+  if (round.has_kept && round.kept.role != "certificate") {
+    note(round, view && view->until > now() ? "valid" : "foreign",
+         "the Secret " + program::certificate_secret_of(name.second) + " was made by somebody else, and is left alone");
+    co_return now() + kAdviceLeast;
   }
-  if (!valid) {
+  if (!view || !view->is_for(name.second) || view->until <= now()) {
     note(round, "missing", {});
     note_times(name, 0, 0);
+    co_return std::nullopt;
   }
-  const SecretView stored = co_await read(worker, name.first, order_secret_of(name.second), failure);
+  // What is there is served until what replaces it is there.
+  note(round, "valid", {});
+  const auto& authorities = round.wanted.settings.authorities;
+  const bool of_these =
+      std::ranges::find(authorities, round.kept.directory, &compiler::AcmeAuthority::directory) != authorities.end();
+  const bool of_type = view->has_known_key_type && view->key_type == round.wanted.settings.key_type;
+  const bool revoked = round.kept.value(kRevokedKey) != nullptr;
+  if (!of_these || !of_type || revoked) {
+    // The time since when it is: later looks, after rounds that failed, do not move it.
+    note_times(name, view->until, replaced_since(name, /*replaces=*/true));
+    round.why = !of_these ? "as another CA is named"
+                : revoked ? "as it is revoked"
+                          : "as the type of its key is another";
+    if (revoked) round.replaces = view->renewal_id;
+    co_return std::nullopt;
+  }
+  replaced_since(name, /*replaces=*/false);
+  const Renewal renewal = co_await next_renewal(worker, round, *view);
+  note_times(name, view->until, renewal.at);
+  if (!is_wanted(round)) co_return now() + kSoon;
+  if (renewal.at > now()) {
+    const std::int64_t staple = co_await keep_staple(worker, round, *view);
+    co_return std::min({renewal.at, renewal.look_again, staple});
+  }
+  round.replaces = view->renewal_id;
+  round.why = renewal.advised ? "as the CA advises" : "as two thirds of its lifetime are over";
+  co_return std::nullopt;
+}
+
+/// Reads how far the order has come. \returns when to look again; nullopt: the round goes on.
+net::Task<std::optional<std::int64_t>> Certificates::read_order(Worker& worker, Round& round) {
+  const std::string secret = order_secret_of(round.wanted.host);
+  kube::Failure failure;
+  const SecretView stored = co_await read(worker, round.wanted.name_space, secret, failure);
   if (!failure.none() && !failure.not_found()) co_return now() + kSoon;
   if (failure.none() && stored.role != "order") {
-    note(round, "foreign", "the Secret " + order_secret_of(name.second) + " was made by somebody else");
+    note(round, "foreign", "the Secret " + secret + " was made by somebody else");
     co_return now() + kAdviceLeast;
   }
   const std::string* const text = stored.value("order.json");
   std::optional<OrderState> state = text != nullptr ? read_order_state(*text) : std::nullopt;
-  if (state && state->host == name.second) round.state = round.stored = *std::move(state);
-  round.state.host = name.second;
+  if (state && state->host == round.wanted.host) round.state = round.stored = *std::move(state);
+  round.state.host = round.wanted.host;
   if (failure.none()) round.state_version = stored.resource_version;
-  const std::int64_t due = co_await order(worker, round);
-  (void)co_await clear(worker, round);
-  co_return due;
+  co_return std::nullopt;
 }
 
 net::Task<Certificates::Renewal> Certificates::next_renewal(Worker& worker, const Round& round,

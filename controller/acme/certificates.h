@@ -125,7 +125,13 @@ class Certificates {
 
   net::Detached run(Worker& worker);
   net::Task<std::int64_t> look(Worker& worker, Name name);
+  net::Task<std::optional<std::int64_t>> judge_kept(Worker& worker, Round& round);
+  net::Task<std::optional<std::int64_t>> read_order(Worker& worker, Round& round);
   net::Task<std::int64_t> order(Worker& worker, Round& round);
+  net::Task<Ca*> prepare_ca(Worker& worker, const Round& round, OrderFault& fault);
+  net::Task<bool> carry_out(Worker& worker, Round& round, const Ca& ca, std::vector<compiler::ChallengeKind> kinds,
+                            OrderFault& fault, std::string& chain);
+  net::Task<std::int64_t> end_in_failure(Worker& worker, Round& round, const OrderFault& fault);
   net::Task<bool> perform(Worker& worker, Round& round, Order& order);
   net::Task<std::string> present(Worker& worker, Round& round, Challenge challenge);
   net::Task<std::string> change_record(Worker& worker, const Round& round, std::string value, DnsChange change);

@@ -59,7 +59,6 @@ net::Task<bool> Certificates::save(Worker& worker, Round& round) {
 
 net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
   const compiler::AcmeSettings& settings = round.wanted.settings;
-  const double share = share_of(round.wanted.name_space + "/" + round.wanted.host);
   begin_round(round.state, settings, now());
   if (round.state.not_before > now()) {
     note(round, "waiting", round.state.fault);
@@ -85,38 +84,12 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
   }
   OrderFault fault;
   std::string chain;
-  Ca* const ca = co_await ca_for(worker, round, round.state.directory, fault.text);
-  if (ca != nullptr) {
-    CaReply reply;
-    fault.text = co_await ca->prepare(worker.waiter, reply);
-    fault.retry_after = reply.retry_after;
-    fault.kind = failure_kind_of(reply);
-  } else {
-    fault.kind = FailureKind::kConfiguration;
-  }
+  Ca* const ca = co_await prepare_ca(worker, round, fault);
   (void)co_await report_account(worker, round, fault);
   if (!is_wanted(round)) co_return now() + kSoon;
   if (fault.text.empty()) {
-    if (round.state.url.empty()) {
-      round.state.owner = options_.identity;
-      round.state.created = now();
-      const bool saved = co_await save(worker, round);
-      if (!saved) co_return now() + kSoon;
-      options_.log.info("a certificate for " + round.wanted.host + " is ordered from " + round.state.directory +
-                            (round.why.empty() ? "" : ", " + round.why),
-                        {{"gateway", round.wanted.gateway}});
-    } else {
-      options_.log.info("the order of a certificate for " + round.wanted.host + " is continued",
-                        {{"gateway", round.wanted.gateway}, {"order", round.state.url}});
-    }
-    Order order(round.state, {.challenges = kinds,
-                              .new_order = ca->new_order(),
-                              .preferred_chain = round.preferred_chain(),
-                              .replaces = ca->renews() ? round.replaces : std::string()});
-    const bool whole = co_await perform(worker, round, order);
+    const bool whole = co_await carry_out(worker, round, *ca, kinds, fault, chain);
     if (!whole) co_return now() + kSoon;
-    fault = order.fault();
-    chain = order.chain();
   }
   // Another directory, another account, another Secret: all are looked at anew.
   const bool known = fault.kind == FailureKind::kValidation || fault.kind == FailureKind::kLimited;
@@ -138,7 +111,54 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
     const std::int64_t due = co_await finish(worker, round, chain);
     co_return due;
   }
-  end_round(round.state, settings, fault, now(), share);
+  const std::int64_t due = co_await end_in_failure(worker, round, fault);
+  co_return due;
+}
+
+/// The CA of the round with its account ready, unless `fault` says why not. Null: always with a fault.
+net::Task<Ca*> Certificates::prepare_ca(Worker& worker, const Round& round, OrderFault& fault) {
+  Ca* const ca = co_await ca_for(worker, round, round.state.directory, fault.text);
+  if (ca == nullptr) {
+    fault.kind = FailureKind::kConfiguration;
+    co_return nullptr;
+  }
+  CaReply reply;
+  fault.text = co_await ca->prepare(worker.waiter, reply);
+  fault.retry_after = reply.retry_after;
+  fault.kind = failure_kind_of(reply);
+  co_return ca;
+}
+
+/// Begins the order, or goes on with it, up to a chain or a fault. \returns false as perform() does.
+net::Task<bool> Certificates::carry_out(Worker& worker, Round& round, const Ca& ca, std::vector<ChallengeKind> kinds,
+                                        OrderFault& fault, std::string& chain) {
+  if (round.state.url.empty()) {
+    round.state.owner = options_.identity;
+    round.state.created = now();
+    const bool saved = co_await save(worker, round);
+    if (!saved) co_return false;
+    options_.log.info("a certificate for " + round.wanted.host + " is ordered from " + round.state.directory +
+                          (round.why.empty() ? "" : ", " + round.why),
+                      {{"gateway", round.wanted.gateway}});
+  } else {
+    options_.log.info("the order of a certificate for " + round.wanted.host + " is continued",
+                      {{"gateway", round.wanted.gateway}, {"order", round.state.url}});
+  }
+  Order order(round.state, {.challenges = std::move(kinds),
+                            .new_order = ca.new_order(),
+                            .preferred_chain = round.preferred_chain(),
+                            .replaces = ca.renews() ? round.replaces : std::string()});
+  const bool whole = co_await perform(worker, round, order);
+  if (!whole) co_return false;
+  fault = order.fault();
+  chain = order.chain();
+  co_return true;
+}
+
+/// \returns when the next round is.
+net::Task<std::int64_t> Certificates::end_in_failure(Worker& worker, Round& round, const OrderFault& fault) {
+  const double share = share_of(round.wanted.name_space + "/" + round.wanted.host);
+  end_round(round.state, round.wanted.settings, fault, now(), share);
   note(round, "waiting", fault.text);
   {
     const std::lock_guard lock(mutex_);
@@ -296,11 +316,8 @@ SecretText Certificates::certificate_text(const Round& round, const std::string&
 }
 
 bool Certificates::keeps_valid(const Round& round, std::int64_t now) {
-  const std::string* const chain = round.kept.value(program::kCertificateKey);
-  const std::string* const key = round.kept.value(program::kPrivateKeyKey);
-  if (!round.has_kept || chain == nullptr || key == nullptr) return false;
-  if (round.kept.value(kRevokedKey) != nullptr) return false;
-  const auto view = view_certificate(*chain, *key);
+  if (!round.has_kept || round.kept.value(kRevokedKey) != nullptr) return false;
+  const Result<CertificateView> view = view_kept(round.kept);
   return view && view->is_for(round.wanted.host) && view->until > now;
 }
 

@@ -12,6 +12,9 @@ namespace edge::controller::acme {
 /// The API, or another controller, is in the way: seconds until the next look.
 inline constexpr std::int64_t kSoon = 5;
 
+/// Of a certificate's Secret.
+Result<CertificateView> view_kept(const SecretView& secret);
+
 struct Certificates::Entry {
   compiler::OrderedCertificate wanted;
   std::int64_t due = 0;
