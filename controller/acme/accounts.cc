@@ -108,6 +108,7 @@ net::Task<std::string> Certificates::account_key(Worker& worker, const std::stri
       co_return std::string();
     }
   }
+  fault = "the account's Secret " + name + " comes and goes";
   co_return std::string();
 }
 
