@@ -24,6 +24,8 @@ constexpr std::int64_t kAdviceUsual = 6 * 3600;
 constexpr std::int64_t kAdviceMost = 24 * 3600;
 /// Between two looks for what nobody wants any more.
 constexpr std::int64_t kSweep = 3600;
+/// Secrets that one of them deletes at most.
+constexpr std::size_t kMostSwept = 1000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
@@ -192,34 +194,38 @@ net::Detached Certificates::run(Worker& worker) {
   finish_when_idle();
 }
 
-/// Deletes orders of names that nobody wants any more, and their certificates once they are over: a name that comes
-/// back before needs no order.
+/// Why a Secret is of no use any more, for people; empty: it is. Certificates stay until they are over: a name that
+/// comes back before needs no order.
+std::string_view Certificates::left_over(const kube::Object& object, const SecretView& secret) const {
+  if (is_stale_follower(object.name, secret)) return "its controller is gone";
+  if (names_.is_left_over(object.name_space, object.name, secret)) return "its listener is gone";
+  if (secret.host.empty() || entries_.contains({object.name_space, secret.host})) return {};
+  constexpr std::string_view kUnwanted = "no listener has its name";
+  if (secret.role == "order") return kUnwanted;
+  if (secret.role != "certificate") return {};
+  const Result<CertificateView> view = view_kept(secret);
+  return view && view->until < now() ? kUnwanted : std::string_view();
+}
+
+/// Deletes what nobody wants any more; what is beyond the bound is left to the next sweep.
 net::Task<bool> Certificates::sweep(Worker& worker) {
   next_sweep_ = now() + kSweep;
   kube::ListOptions options;
   options.label_selector = std::string(kMadeLabel);
   const kube::ListReply reply = co_await client_.list_all(worker.waiter, secrets_, options);
+  std::size_t tried = 0;
   for (const kube::Object& object : reply.list.items) {
+    if (!leads_ || stopping_ || tried == kMostSwept) break;
     const SecretView secret = read_secret(object.text);
-    const bool gone = is_stale_follower(object.name, secret);
-    if (gone && leads_ && !stopping_) {
-      kube::DeleteOptions exactly;
-      exactly.resource_version = secret.resource_version;
-      (void)co_await client_.remove(worker.waiter, secrets_, object.name_space, object.name, exactly);
-      continue;
-    }
-    if (secret.host.empty() || entries_.contains({object.name_space, secret.host}) || !leads_ || stopping_) continue;
-    bool over = secret.role == "order";
-    if (secret.role == "certificate") {
-      const Result<CertificateView> view = view_kept(secret);
-      over = view && view->until < now();
-    }
-    if (!over) continue;
+    const std::string_view why = left_over(object, secret);
+    if (why.empty()) continue;
+    ++tried;
+    // One that has changed since it was listed is somebody's.
     kube::DeleteOptions exactly;
     exactly.resource_version = secret.resource_version;
     const kube::Reply removed =
         co_await client_.remove(worker.waiter, secrets_, object.name_space, object.name, exactly);
-    if (removed.ok()) options_.log.info("the Secret " + object.key() + " is deleted, as no listener has its name", {});
+    if (removed.ok()) options_.log.info("the Secret " + object.key() + " is deleted, as " + std::string(why), {});
   }
   co_return reply.ok();
 }

@@ -173,6 +173,7 @@ class Certificates {
   static bool keeps_valid(const Round& round, std::int64_t now);
   static SecretText certificate_text(const Round& round, const std::string& directory, const std::string& chain,
                                      const std::string& key);
+  std::string_view left_over(const kube::Object& object, const SecretView& secret) const;
   net::Task<bool> sweep(Worker& worker);
   net::Detached follow();
   net::Task<bool> pause_follower(net::Time until);

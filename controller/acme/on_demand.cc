@@ -87,8 +87,18 @@ void OnDemand::set_listeners(const std::vector<compiler::OrderedBundle>& bundles
     next.emplace(name, std::move(listener));
   }
   listeners_ = std::move(next);
+  kept_.clear();
+  for (const auto& [name, listener] : listeners_) {
+    kept_.emplace(name.first, program::on_demand_secret_of(name.second));
+  }
   count();
   wake(writer_);
+}
+
+bool OnDemand::is_left_over(const std::string& name_space, const std::string& name, const SecretView& secret) const {
+  if (secret.role != "names" || kept_.contains({name_space, name})) return false;
+  const std::int64_t oldest = now() - kKeepWithoutListener;
+  return std::ranges::all_of(names_in(secret), [oldest](const auto& one) { return one.second < oldest; });
 }
 
 bool OnDemand::is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ struct WantedName {
   std::string host;     ///< canonical, no wildcard
   bool served = false;  ///< a client was shown its certificate
 };
+
+struct SecretView;
 
 enum class NameDecision : std::uint8_t {
   kAdded,
@@ -63,6 +66,9 @@ class OnDemand {
   static constexpr std::int64_t kRefusedTime = 300;
   static constexpr std::int64_t kUnansweredTime = 30;
   static constexpr std::size_t kMostRemembered = 4096;
+  /// The names of a listener that is gone are kept for so long after the last use of any, in seconds: it may come back,
+  /// and controllers of other classes have listeners that are not known here.
+  static constexpr std::int64_t kKeepWithoutListener = 30 * 24 * 3600;
 
   OnDemand(kube::Client& client, net::client::HttpClient& http, OnDemandOptions options);
   ~OnDemand();
@@ -74,6 +80,8 @@ class OnDemand {
   void want(const std::vector<WantedName>& names);
   /// The leader gives up names that are not used any more.
   void lead(bool leads) { leads_ = leads; }
+  /// Whether the Secret, of this namespace and name, has names of a listener that is gone and was long not used.
+  bool is_left_over(const std::string& name_space, const std::string& name, const SecretView& secret) const;
   void stop(std::function<void()> done);
   bool stopped() const { return stopping_ && running_ == 0; }
   /// Any thread.
@@ -112,6 +120,7 @@ class OnDemand {
   OnDemandOptions options_;
   kube::Resource secrets_;
   std::map<Name, Listener> listeners_;
+  std::set<std::pair<std::string, std::string>> kept_;  ///< namespaces and names of the listeners' Secrets of names
   std::deque<WantedName> questions_;
   struct Remembered {
     std::int64_t until = 0;

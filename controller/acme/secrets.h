@@ -15,7 +15,8 @@ inline constexpr std::string_view kMadeLabel = EDGE_API_GROUP "/acme";
 struct SecretView {
   std::string uid{};
   std::string resource_version{};
-  std::string role{};  ///< value of kMadeLabel: `certificate`, `order`, `account`, `controller`; empty: somebody else's
+  /// Value of kMadeLabel: `certificate`, `order`, `account`, `controller`, `names`; empty: somebody else's.
+  std::string role{};
   std::string directory{};  ///< of a certificate: where it was ordered
   std::string host{};       ///< of a certificate and an order
   std::map<std::string, std::string> data{};
