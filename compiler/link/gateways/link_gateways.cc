@@ -113,15 +113,7 @@ class GatewayLinker {
     const model::ProxyGateway& gateway = gateways_[index];
     Findings& findings = findings_[index];
     LinkedGateway linked{.identity = identity_of(gateway.metadata), .addresses = {}, .trusted_proxies = {}};
-    for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
-    if (gateway.clusters) {
-      // Whoever comes is another cluster, by its certificate; what it says of its client is believed.
-      linked.for_clusters = true;
-      linked.trusted_proxies = {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")};
-      for (const Located<std::string>& address : gateway.clusters->advertise) {
-        linked.advertised.push_back(address.value);
-      }
-    }
+    trusted_proxies(gateway, linked);
     for (const Located<IpAddress>& address : gateway.addresses) {
       linked.addresses.push_back(address.value);
       if (gateway.refused.empty()) findings.status.addresses.push_back(to_string(address.value));
@@ -154,6 +146,25 @@ class GatewayLinker {
                  "the gateway is not of the class that is served here; it is left to its own class's controller",
                  diagnostics_);
     }
+    reason = agent_groups(gateway, findings, reason, linked);
+    if (gateway.client_certificate) client_certificate(gateway, findings, linked);
+    refused_.push_back(reason);
+    for (const model::Listener& listener : gateway.listeners) add_state(index, listener);
+    config_.gateways.push_back(std::move(linked));
+  }
+
+  static void trusted_proxies(const model::ProxyGateway& gateway, LinkedGateway& linked) {
+    for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
+    if (!gateway.clusters) return;
+    // Whoever comes is another cluster, by its certificate; what it says of its client is believed.
+    linked.for_clusters = true;
+    linked.trusted_proxies = {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")};
+    for (const Located<std::string>& address : gateway.clusters->advertise) linked.advertised.push_back(address.value);
+  }
+
+  /// Ascending; none where the gateway is not served. \returns why it is not: `reason`, or a group too many.
+  std::string_view agent_groups(const model::ProxyGateway& gateway, Findings& findings, std::string_view reason,
+                                LinkedGateway& linked) {
     for (const Located<std::string>& group : gateway.agent_groups) {
       if (!groups_.contains(group.value) && reason.empty()) {
         reason = reason::kUnsupportedValue;
@@ -169,10 +180,7 @@ class GatewayLinker {
     std::ranges::sort(linked.agent_groups);
     linked.agent_groups.erase(std::ranges::unique(linked.agent_groups).begin(), linked.agent_groups.end());
     if (!reason.empty()) linked.agent_groups.clear();
-    if (gateway.client_certificate) client_certificate(gateway, findings, linked);
-    refused_.push_back(reason);
-    for (const model::Listener& listener : gateway.listeners) add_state(index, listener);
-    config_.gateways.push_back(std::move(linked));
+    return reason;
   }
 
   /// What backends are shown. What cannot be used is told, and they are not called without.
@@ -377,22 +385,14 @@ class GatewayLinker {
     if (!written) return linked;
     linked.min_version =
         written->min_version && written->min_version->value == "TLS1.3" ? TlsVersion::k13 : kDefaults.tls_min_version;
-    const auto check = [&](const model::Metadata& from, const model::Reference& reference,
-                           const std::vector<SecretNeed>& needs, const std::string& field) {
-      const SecretFault fault =
-          check_secret(from, reference, needs, listener_field(listener, field), targets_.secrets, findings);
-      if (fault == SecretFault::kNone) return true;
-      fail(status.conditions, condition::kResolvedRefs,
-           fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCertificateRef,
-           "the Secret `" + reference.name.value + "` cannot be used");
-      return false;
-    };
     for (std::size_t i = 0; i < written->certificates.size(); ++i) {
       const model::Reference& reference = written->certificates[i];
       const std::string field =
           written->short_form ? "tls.secretRef" : "tls.certificateRefs[" + std::to_string(i) + "]";
       const model::Metadata& owner = owner_of(gateway, listener);
-      if (!check(owner, reference, {kCertificateNeed, kPrivateKeyNeed}, field)) continue;
+      if (!usable_secret(owner, reference, {kCertificateNeed, kPrivateKeyNeed}, listener_field(listener, field),
+                         findings, status))
+        continue;
       SecretKey name = secret_key(owner, reference, {});
       linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
     }
@@ -404,21 +404,41 @@ class GatewayLinker {
       }
     }
     if (written->acme && linked.mode == TlsMode::kTerminate) order(gateway, listener, findings, status, linked);
-    linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
-    linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
-    linked.client_certificate_unverified = linked.needs_client_certificate && written->client_certificate_unverified;
-    linked.requires_crl = linked.needs_client_certificate && written->requires_crl;
-    for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
-      const model::Reference& reference = written->client_authorities[i];
+    client_validation(gateway, listener, findings, status, linked);
+    return linked;
+  }
+
+  bool usable_secret(const model::Metadata& from, const model::Reference& reference,
+                     const std::vector<SecretNeed>& needs, const std::string& field, Findings& findings,
+                     ListenerStatus& status) const {
+    const SecretFault fault = check_secret(from, reference, needs, field, targets_.secrets, findings);
+    if (fault == SecretFault::kNone) return true;
+    fail(status.conditions, condition::kResolvedRefs,
+         fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCertificateRef,
+         "the Secret `" + reference.name.value + "` cannot be used");
+    return false;
+  }
+
+  /// What is asked of clients' certificates.
+  void client_validation(const model::ProxyGateway& gateway, const model::Listener& listener, Findings& findings,
+                         ListenerStatus& status, ListenerTls& linked) const {
+    const auto& written = *listener.tls;
+    linked.needs_client_certificate = written.needs_client_certificate || !written.client_authorities.empty();
+    linked.client_certificate_optional = linked.needs_client_certificate && written.client_certificate_optional;
+    linked.client_certificate_unverified = linked.needs_client_certificate && written.client_certificate_unverified;
+    linked.requires_crl = linked.needs_client_certificate && written.requires_crl;
+    for (std::size_t i = 0; i < written.client_authorities.size(); ++i) {
+      const model::Reference& reference = written.client_authorities[i];
       const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";
       if (reference.name.value.starts_with(model::kConfigMapPrefix)) {
         if (!check_config_map(gateway, reference, findings, status)) continue;
-      } else if (!check(gateway.metadata, reference, {kAuthorityNeed}, field)) {
+      } else if (!usable_secret(gateway.metadata, reference, {kAuthorityNeed}, listener_field(listener, field),
+                                findings, status)) {
         continue;
       }
       linked.client_authorities.push_back(secret_key(gateway.metadata, reference, kAuthorityKey));
     }
-    if (written->needs_client_certificate && linked.client_authorities.empty()) {
+    if (written.needs_client_certificate && linked.client_authorities.empty()) {
       fail(status.conditions, condition::kAccepted, reason::kNoValidAuthority, "no authority of clients can be used");
       // The listener is not accepted: nobody has the certificate that it then requires.
       linked.client_certificate_optional = linked.client_certificate_unverified = false;
@@ -429,7 +449,6 @@ class GatewayLinker {
                                                  "clients are served whether or not their certificate verifies "
                                                  "(AllowInsecureFallback)"});
     }
-    return linked;
   }
 
   /// Agents get whatever certificates there are under one name, which no resource has.
