@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/access.h"
+#include "controller/operator/network_policy.h"
 #include "controller/operator/relay_chart.h"
 #include "controller/rights/access.h"
 #include "schemas/crd.h"
@@ -271,36 +272,12 @@ spec:
 {{- end }}
 )";
 
-/// Agents, which have the addresses of nodes, and other clusters reach the port of agents from anywhere.
-constexpr std::string_view kNetworkTemplate = R"({{- if .Values.networkPolicy.enabled }}
----
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata:
-  name: {{ printf "%s-controller" .Release.Name | quote }}
-  namespace: {{ .Release.Namespace | quote }}
-spec:
-  podSelector:
-    matchLabels:
-      app.kubernetes.io/name: edge
-      app.kubernetes.io/instance: {{ .Release.Name | quote }}
-      app.kubernetes.io/component: controller
-  policyTypes:
-  - Ingress
-  ingress:
-  - ports:
-    - port: agents
-      protocol: TCP
-  - ports:
-    - port: admin
-      protocol: TCP
-    from:
-    - podSelector: {}
-    {{- with .Values.networkPolicy.metricsFrom }}
-{{ toYaml . | indent 4 }}
-    {{- end }}
-{{- end }}
-)";
+std::string network_template() {
+  return network_policy_template("{{ printf \"%s-controller\" .Release.Name | quote }}",
+                                 "      app.kubernetes.io/name: edge\n"
+                                 "      app.kubernetes.io/instance: {{ .Release.Name | quote }}\n"
+                                 "      app.kubernetes.io/component: controller\n");
+}
 
 /// What all controllers of the cluster share. It stays when the release goes.
 constexpr std::string_view kStateTemplate = R"({{- with .Values.state }}
@@ -414,7 +391,7 @@ std::vector<std::pair<std::string, std::string>> deploy_files() {
       {edge + "templates/operator.yaml", std::string(kHead) + documents(operator_objects(in_chart))},
       {edge + "templates/acme.yaml", ordering_template()},
       {edge + "templates/federation.yaml", federation_template()},
-      {edge + "templates/network-policy.yaml", std::string(kHead) + std::string(kNetworkTemplate)},
+      {edge + "templates/network-policy.yaml", std::string(kHead) + network_template()},
       {edge + "templates/remote-clusters.yaml", std::string(kHead) + std::string(kRemoteTemplate)},
       {edge + "templates/state.yaml", std::string(kHead) + std::string(kStateTemplate)},
       {edge + "templates/cluster.yaml", std::string(kClusterTemplate)},

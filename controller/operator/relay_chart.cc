@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "controller/operator/network_policy.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::cluster_operator::relay_chart {
@@ -109,7 +110,12 @@ std::string values() {
          "storage: 4Gi\n"
          "# How agents outside of the cluster reach the relay, on port 9090.\n"
          "service:\n"
-         "  type: ClusterIP\n";
+         "  type: ClusterIP\n"
+         "# A NetworkPolicy for the relay: the port of agents is open, that of metrics to pods of the release's\n"
+         "# namespace and to these peers (as `from` of a NetworkPolicy).\n"
+         "networkPolicy:\n"
+         "  enabled: false\n"
+         "  metricsFrom: []\n";
 }
 
 std::string values_schema() {
@@ -131,7 +137,20 @@ std::string values_schema() {
                                {{"type", "object"},
                                 {"additionalProperties", false},
                                 {"required", {"type"}},
-                                {"properties", {{"type", {{"enum", {"ClusterIP", "NodePort", "LoadBalancer"}}}}}}}}}}});
+                                {"properties", {{"type", {{"enum", {"ClusterIP", "NodePort", "LoadBalancer"}}}}}}}},
+                              {"networkPolicy",
+                               {{"type", "object"},
+                                {"additionalProperties", false},
+                                {"properties",
+                                 {{"enabled", {{"type", "boolean"}}},
+                                  {"metricsFrom", {{"type", "array"}, {"items", {{"type", "object"}}}}}}}}}}}});
+}
+
+std::string network_template() {
+  return network_policy_template("{{ .Release.Name | quote }}",
+                                 "      app.kubernetes.io/name: edge-relay\n"
+                                 "      app.kubernetes.io/instance: {{ .Release.Name | quote }}\n"
+                                 "      app.kubernetes.io/part-of: edge\n");
 }
 
 constexpr std::string_view kNotes =
@@ -159,6 +178,7 @@ std::vector<std::pair<std::string, std::string>> files() {
           {chart + "values.schema.json", values_schema()},
           {chart + "templates/relay.yaml",
            std::string(kHead) + "---\n" + schemas::yaml_text(service()) + "---\n" + schemas::yaml_text(stateful_set())},
+          {chart + "templates/network-policy.yaml", std::string(kHead) + network_template()},
           {chart + "templates/NOTES.txt", std::string(kNotes)}};
 }
 
