@@ -164,6 +164,12 @@ std::map<WanTunnelEnd, std::pair<std::string, std::string>> down_in(const Json& 
   return down;
 }
 
+/// Whether a status lists every tunnel of a link that was down, not only the first ones.
+bool lists_all_down(const Json& status, std::size_t listed) {
+  const Json& tunnels = member_in(status, "tunnels");
+  return integer_in(tunnels, "total") - integer_in(tunnels, "up") <= static_cast<std::int64_t>(listed);
+}
+
 std::string tunnels_text(const std::vector<WanTunnelEnd>& ends) {
   std::vector<std::string> names;
   for (const WanTunnelEnd& end : ends) names.push_back("to " + end.site + " by " + end.link);
@@ -234,10 +240,12 @@ std::vector<ConditionFlip> tunnel_changes(const AgentsView& agents, const std::s
   // At first no tunnel has been up.
   if (view == nullptr || !before.contains("tunnels")) return {};
   const auto known = down_in(before);
+  // Of one that is new in a list which had no room for all, nobody knows whether it was down before.
+  const bool knows_all = lists_all_down(before, known.size());
   std::map<std::pair<std::string, std::string>, std::vector<WanTunnelEnd>> down;
   for (const auto& [end, why] : down_in(status)) {
     const auto stood = known.find(end);
-    if (stood == known.end() || stood->second.first != why.first) down[why].push_back(end);
+    if (stood == known.end() ? knows_all : stood->second.first != why.first) down[why].push_back(end);
   }
   std::vector<ConditionFlip> changes;
   for (const auto& [why, ends] : down) {

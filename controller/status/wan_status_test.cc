@@ -170,6 +170,23 @@ TEST_F(TunnelEvents, TunnelsThatGoTogetherAreOneEvent) {
   EXPECT_EQ(report().size(), 1U);
 }
 
+TEST_F(TunnelEvents, ATunnelThatTheListHadNoRoomForDoesNotGoDownAgain) {
+  agent_.report.tunnels.clear();
+  for (int i = 10; i < 76; ++i) agent_.report.tunnels.push_back(tunnel("n/s" + std::to_string(i), "n/l"));
+  EXPECT_EQ(report(), Told());
+  for (std::size_t i = 0; i < agent_.report.tunnels.size(); ++i) go_down(i);
+  EXPECT_EQ(report().size(), 1U);
+  // 66 are down. The 65th comes into the list when one recovers, then the 66th.
+  for (std::size_t i = 0; i < 2; ++i) {
+    agent_.report.tunnels[i].quality.alive = true;
+    EXPECT_EQ(report(), Told{"TunnelUp: tunnel to n/s1" + std::to_string(i) + " by n/l carries traffic again"});
+    EXPECT_EQ(status_["tunnels"]["down"].size(), 64U);
+  }
+  // All that are down are in the list again: one that goes is told.
+  go_down(0);
+  EXPECT_EQ(report(), Told{"! TunnelDown: tunnel to n/s10 by n/l: no probe is answered"});
+}
+
 TEST_F(TunnelEvents, EveryReasonIsSaidAndThereAreFew) {
   go_down(0);
   agent_.report.tunnels[0].fault = "wireguard-go ended";
