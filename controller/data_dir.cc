@@ -35,7 +35,8 @@ Result<DataDir> DataDir::open(std::string path, std::string_view flag) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // Of a directory that several controllers share, another one may have been faster.
-    if (!fs::create_directories(path, error) && !fs::is_directory(path)) {
+    std::error_code other;
+    if (!fs::create_directories(path, error) && !fs::is_directory(path, other)) {
       return Error{ErrorCode::kUnavailable,
                    std::string(flag) + " " + path + ": " + (error ? error.message() : "is no directory")};
     }

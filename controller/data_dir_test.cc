@@ -13,6 +13,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(DataDirTest, WhatCannotBeLookedAtIsAnError) {
+  std::string pattern = testing::TempDir() + "data-dir.XXXXXX";
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const std::string loop = pattern + "/loop";
+  fs::create_symlink(loop, loop);
+  for (const std::string& path : {loop, loop + "/data", pattern + "/" + std::string(300, 'x')}) {
+    const auto opened = DataDir::open(path, "--data-dir");
+    ASSERT_FALSE(opened) << path;
+    EXPECT_EQ(opened.error().code, ErrorCode::kUnavailable) << path;
+    EXPECT_TRUE(opened.error().text.starts_with("--data-dir " + path)) << opened.error().text;
+  }
+  fs::remove_all(pattern);
+}
+
 class TakeIdentity : public testing::Test {
  protected:
   void SetUp() override {
