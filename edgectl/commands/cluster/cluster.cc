@@ -265,7 +265,10 @@ int remove_cluster(const cli::Arguments& arguments) {
   if (!object.ok()) return tell(kCommand, object.failure, cluster_title(name));
   const auto secret = cluster->api().remove(secret_type().resource, space, secret_name(name));
   if (!secret.ok() && secret.failure.http != 404) return tell(kCommand, secret.failure, "secret/" + secret_name(name));
-  return print(remote_type().qualified(name) + " removed; the cluster serves on by itself\n");
+  // What refuses its certificates at every controller went with the object.
+  return print(remote_type().qualified(name) +
+               " removed; the cluster serves on by itself. If you write an EdgeRemoteCluster `" + name +
+               "` again, revoke it (edgectl cluster revoke or token), or its certificate of before may let it in\n");
 }
 
 int set_suspended(std::string_view command, const cli::Arguments& arguments, bool suspended) {
