@@ -1,5 +1,6 @@
 #include "controller/federation/run/api_object.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -17,14 +18,38 @@ using Json = nlohmann::json;
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr const char* kKeptMembers[] = {"finalizers", "ownerReferences"};
 
-/// The certificate of an agent, an administrator, or a cluster, such as `edgectl cluster add` keeps with its key.
-bool has_own_certificate(const Json& object) {
-  const Json& data = member_in(object, "data");
-  for (const char* name : {"tls.crt", "ca.pem", "admin.pem"}) {
-    const auto pem = from_base64(text_in(data, name));
-    if (pem && controller::read_certificate(*pem)) return true;
+constexpr std::string_view kPemBegin = "-----BEGIN ";
+constexpr std::string_view kTokenLine = "token: ";
+
+/// The file by which agents join: a token, then authorities (authority.cc, join_text).
+bool is_join_file(std::string_view text) {
+  const std::size_t pem = text.find(kPemBegin);
+  if (pem == std::string_view::npos) return false;
+  const std::string_view head = text.substr(0, pem);
+  return head.starts_with(kTokenLine) || head.find("\n" + std::string(kTokenLine)) != std::string_view::npos;
+}
+
+/// The certificate of an agent, an administrator, or a cluster anywhere in it, such as a cluster's join file has with
+/// its key. Each block is read once: a value of very many costs no more than its size.
+bool has_own_certificate(std::string_view text) {
+  for (std::size_t at = text.find(kPemBegin); at != std::string_view::npos;) {
+    const std::size_t next = text.find(kPemBegin, at + 1);
+    if (controller::read_certificate(text.substr(at, next - at))) return true;
+    at = next;
   }
   return false;
+}
+
+/// By whatever name it is kept: whoever writes the Secret chooses that.
+bool has_own_credentials(const Json& object) {
+  const auto is_own = [](std::string_view text) { return is_join_file(text) || has_own_certificate(text); };
+  const Json& data = member_in(object, "data");
+  for (const auto& [name, value] : data.items()) {
+    const auto decoded = from_base64(text_value(value));
+    if (decoded && is_own(*decoded)) return true;
+  }
+  const Json& plain = member_in(object, "stringData");
+  return std::ranges::any_of(plain.items(), [&](const auto& one) { return is_own(text_value(one.value())); });
 }
 
 bool is_machine(const Json& object) {
@@ -37,7 +62,7 @@ bool is_machine(const Json& object) {
   const Json& labels = member_in(member_in(object, "metadata"), "labels");
   if (text_in(labels, "app.kubernetes.io/managed-by") == "edge-operator") return true;
   const std::string& made = text_in(labels, EDGE_API_GROUP "/acme");
-  return made == "account" || made == "order" || made == "controller" || has_own_certificate(object);
+  return made == "account" || made == "order" || made == "controller" || made == "names" || has_own_credentials(object);
 }
 
 /// A merge patch (RFC 7386) that makes `to` of `from`.

@@ -11,6 +11,7 @@
 #include "base/os/file.h"
 #include "base/text/base64.h"
 #include "controller/authority/certificates.h"
+#include "controller/authority/remote_identity.h"
 #include "controller/federation/run/api_object.h"
 #include "controller/federation/run/spec.h"
 #include "controller/federation/test_clusters.h"
@@ -196,6 +197,31 @@ TEST(ApiObjectTest, SecretsThatAClusterLivesByAreItsOwn) {
   ASSERT_TRUE(site);
   EXPECT_FALSE(is_machine_secret(secret("", R"("tls.crt":")" + to_base64(site->certificate) + '"')));
   EXPECT_FALSE(is_machine_secret(R"({"kind":"ConfigMap","metadata":{"name":"a"}})"));
+  for (const char* role : {"order", "controller", "names"}) {
+    EXPECT_TRUE(is_machine_secret(secret(R"(,"labels":{"edgeproxy.io/acme":")" + std::string(role) + "\"}", "")))
+        << role;
+  }
+  // Whatever the value is called, and wherever in it the certificate is.
+  const std::string join_file = controller::text_of(controller::RemoteIdentity{.hub = "hub:9090",
+                                                                               .cluster = "berlin",
+                                                                               .certificate = client->certificate,
+                                                                               .key = client->key,
+                                                                               .authorities = issuer->certificate()});
+  const auto value = [](const std::string& text) { return R"("password":"YQ==","join":")" + to_base64(text) + '"'; };
+  EXPECT_TRUE(is_machine_secret(secret("", value(join_file))));
+  EXPECT_TRUE(is_machine_secret(
+      secret("", value(site->certificate + "-----BEGIN CERTIFICATE-----\nno\n" + site->key + client->certificate))));
+  const std::string agents = "# Who has this file may join.\ntoken: abc\n" + issuer->certificate();
+  EXPECT_TRUE(is_machine_secret(secret("", value(agents))));
+  EXPECT_TRUE(is_machine_secret(secret("", value(agents.substr(agents.find("token"))))));
+  std::string plain = agents;
+  for (std::size_t at = 0; (at = plain.find('\n', at)) != std::string::npos;) plain.replace(at, 1, "\\n");
+  EXPECT_TRUE(is_machine_secret(R"({"kind":"Secret","metadata":{"name":"a"},"stringData":{"j":")" + plain + R"("}})"));
+  // What looks like it: authorities alone, a token alone, and one within a kubeconfig.
+  EXPECT_FALSE(is_machine_secret(secret("", value(issuer->certificate()))));
+  EXPECT_FALSE(is_machine_secret(secret("", value("token: abc\n"))));
+  EXPECT_FALSE(is_machine_secret(secret("", value("user:\n  token: abc\nca: |\n" + issuer->certificate()))));
+  EXPECT_FALSE(is_machine_secret(R"({"kind":"Secret","data":[1],"stringData":"x"})"));
 }
 
 TEST(ApiObjectTest, FieldsThatTheApiDoesNotKnowStay) {
