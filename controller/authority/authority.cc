@@ -27,6 +27,8 @@ constexpr std::string_view kControllerLine = "controller: ";
 /// base/text/base64.h of the PEM; agent/sync reads it.
 constexpr std::string_view kJoinKeyLine = "program-key: ";
 constexpr std::string_view kAdministrator = "edgectl";
+/// Of a record that says a time only.
+constexpr std::string_view kNoKey = "-";
 /// Two thirds are over, or it was made by a clock that ran ahead.
 bool is_due(const Validity& validity, WallTime now) {
   return now < validity.from || now >= validity.from + (validity.until - validity.from) / 3 * 2;
@@ -51,6 +53,11 @@ std::string line_of(std::string_view text, std::string_view key) {
 }
 
 std::string remote_name(std::string_view name) { return std::string(kRemotePrefix) + std::string(name); }
+
+/// \returns under what until when the certificates last that were issued to a cluster. `kept`: with kRemotePrefix.
+std::string renewals_of(std::string_view kept) {
+  return std::string(kRenewalsPrefix) + std::string(kept.substr(kRemotePrefix.size()));
+}
 
 /// Whoever joins is of this cluster: nobody chooses a name in another.
 bool is_own_name(std::string_view name) { return is_subject_name(name) && split_cluster(name).cluster.empty(); }
@@ -134,10 +141,12 @@ struct Authority::Impl {
   Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request);
   Status revoke(std::string_view name);
   Status revoke_until(std::string_view name, WallTime until);
-  /// To a full second, as it is said in the API; also what was issued after the revocation before, in the same second.
-  Status revoke_cluster(std::string_view name) {
-    return revoke_until(name, std::chrono::ceil<std::chrono::seconds>(after_revocation(name)));
-  }
+  /// Up to when certificates of a name are refused so that none issued so far counts: neither one issued after a
+  /// revocation in the same moment, nor one issued while the clock was ahead, once that time comes.
+  WallTime issued_so_far(std::string_view name, std::string_view recorded, std::chrono::seconds lifetime) const;
+  /// `name`: with kRemotePrefix. To a full second, as it is said in the API.
+  Status revoke_cluster(std::string_view name);
+  Result<std::string> issue_for_cluster(Role role, std::string_view name, std::string_view request);
   Result<bool> follow();
 };
 
@@ -234,16 +243,40 @@ Result<std::string> Authority::Impl::issue(std::string_view name, std::string_vi
   return certificate;
 }
 
-/// Also what was issued while the clock was ahead, or after a revocation in the same moment: none of it may count once
-/// that time has come.
-Status Authority::Impl::revoke(std::string_view name) {
-  WallTime since = now();
-  if (const auto before = revoked.since(name)) since = std::max(since, *before + std::chrono::milliseconds(1));
-  const auto until = names.until(name);
+WallTime Authority::Impl::issued_so_far(std::string_view name, std::string_view recorded,
+                                        std::chrono::seconds lifetime) const {
+  const WallTime since = after_revocation(name);
+  const auto until = names.until(recorded);
   // A certificate says its end in seconds.
-  if (until && *until - kAgentLifetime > now())
-    since = std::max(since, *until - kAgentLifetime + std::chrono::seconds(1));
-  return revoke_until(name, since);
+  return until ? std::max(since, *until - lifetime + std::chrono::seconds(1)) : since;
+}
+
+Status Authority::Impl::revoke(std::string_view name) {
+  return revoke_until(name, issued_so_far(name, name, kAgentLifetime));
+}
+
+/// A first certificate is issued right after a revocation of its own; later ones are recorded when they are issued, and
+/// by versions that did not do that, when they were shown.
+Status Authority::Impl::revoke_cluster(std::string_view name) {
+  const WallTime since =
+      std::max(issued_so_far(name, name, kRemoteLifetime), issued_so_far(name, renewals_of(name), kRemoteLifetime));
+  return revoke_until(name, std::chrono::ceil<std::chrono::seconds>(since));
+}
+
+/// That it was issued is recorded, for a revocation by a clock that was set back; on disk with the names, at leisure.
+/// The name becomes its key's when it is shown (take_remote_name).
+Result<std::string> Authority::Impl::issue_for_cluster(Role role, std::string_view name, std::string_view request) {
+  const std::string kept = remote_name(name);
+  const WallTime time = now();
+  const Validity validity = lasting(time, kRemoteLifetime);
+  auto certificate = current().issue({role, std::string(name)}, validity, after_revocation(kept), request);
+  if (!certificate) return certificate;
+  const std::string renewals = renewals_of(kept);
+  const auto before = names.until(renewals);
+  if (before && *before >= validity.until) return certificate;
+  if (Status status = names.take(renewals, kNoKey, validity.until, time); !status) return status.error();
+  names_changed = true;
+  return certificate;
 }
 
 Status Authority::Impl::revoke_until(std::string_view name, WallTime until) {
@@ -419,15 +452,13 @@ Result<KeyPair> Authority::invite_remote(std::string_view name, std::chrono::sec
 Result<std::string> Authority::sign_remote(std::string_view name, std::string_view request) {
   if (!is_cluster_name(name)) return no_cluster();
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current().issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
-                                impl_->after_revocation(remote_name(name)), request);
+  return impl_->issue_for_cluster(Role::kRemote, name, request);
 }
 
 Result<std::string> Authority::sign_cluster(std::string_view name, std::string_view request) {
   if (!is_cluster_name(name)) return no_cluster();
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current().issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
-                                impl_->after_revocation(remote_name(name)), request);
+  return impl_->issue_for_cluster(Role::kCluster, name, request);
 }
 
 Result<KeyPair> Authority::own_cluster(std::string_view name) {

@@ -311,6 +311,37 @@ TEST_F(AuthorityTest, RevokesWhatWasIssuedWhileTheClockWasAhead) {
   EXPECT_FALSE(authority_->identify(*ahead));
 }
 
+TEST_F(AuthorityTest, RevokesWhatAClusterWasIssuedWhileTheClockWasAhead) {
+  const WallTime right = now_;
+  now_ += hours(24 * 20);
+  const auto invited = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(invited);
+  now_ += std::chrono::minutes(10);
+  const auto shown = authority_->sign_remote("berlin", request_on("P-256"));
+  ASSERT_TRUE(authority_->identify(*shown));
+  now_ += std::chrono::minutes(10);
+  // Nobody has shown these yet.
+  const auto renewed = authority_->sign_remote("berlin", request_on("P-256"));
+  const auto among_clusters = authority_->sign_cluster("berlin", request_on("P-256"));
+  ASSERT_TRUE(renewed && among_clusters);
+  now_ = right;
+  ASSERT_TRUE(authority_->tend());
+  authority_ = open();
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  const WallTime said = authority_->remote_revoked_until("berlin");
+  EXPECT_EQ(said, std::chrono::ceil<std::chrono::seconds>(said)) << "as the API says it";
+  const auto after = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(after);
+  EXPECT_TRUE(authority_->identify(after->certificate));
+  const auto later = authority_->sign_remote("berlin", request_on("P-256"));
+  EXPECT_TRUE(authority_->identify(*later));
+  now_ += hours(24 * 20) + std::chrono::minutes(30);
+  for (const std::string& old : {invited->certificate, *shown, *renewed, *among_clusters}) {
+    EXPECT_EQ(authority_->identify(old).error().text, "the certificate of berlin is revoked");
+  }
+  EXPECT_TRUE(authority_->identify(*later));
+}
+
 TEST_F(AuthorityTest, RenewsItsOwnCertificatesAtTwoThirds) {
   const std::string server = file("server.pem");
   const std::string admin = file("admin.pem");

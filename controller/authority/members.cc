@@ -40,7 +40,10 @@ std::array<std::string_view, kWords> next_line(std::string_view& text) {
 }
 
 bool is_owned_name(std::string_view name) {
-  return is_subject_name(name.starts_with(kRemotePrefix) ? name.substr(kRemotePrefix.size()) : name);
+  for (const std::string_view prefix : {kRemotePrefix, kRenewalsPrefix}) {
+    if (name.starts_with(prefix)) return is_subject_name(name.substr(prefix.size()));
+  }
+  return is_subject_name(name);
 }
 
 }  // namespace

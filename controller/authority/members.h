@@ -17,6 +17,8 @@ namespace edge::controller {
 
 /// Stands before the name of another cluster, which is none of an agent.
 inline constexpr std::string_view kRemotePrefix = "remote/";
+/// Before the name of another cluster that certificates were issued to, whether they were shown or not.
+inline constexpr std::string_view kRenewalsPrefix = "renewals/";
 
 /// A name belongs to the key of the newest certificate issued for it, until that expires.
 class Names {
