@@ -196,8 +196,8 @@ Status Authority::Impl::replace_administrator_if_asked() {
   std::error_code error;
   const std::string asked = path(kReplaceAdministratorFile);
   if (!std::filesystem::exists(std::filesystem::symlink_status(asked, error))) return {};
-  revoked.add(kAdministrators, now(), now());
-  Status status = write_revoked();
+  Status status = revoked.add(kAdministrators, now(), now());
+  if (status) status = write_revoked();
   if (status) status = write_administrator();
   if (!status) return status;
   return remove_private(asked);
@@ -280,7 +280,7 @@ Result<std::string> Authority::Impl::issue_for_cluster(Role role, std::string_vi
 }
 
 Status Authority::Impl::revoke_until(std::string_view name, WallTime until) {
-  revoked.add(name, until, now());
+  if (Status status = revoked.add(name, until, now()); !status) return status;
   names.free(name);
   names_changed = true;
   return write_revoked();

@@ -1,5 +1,6 @@
 #include "controller/authority/authority.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +12,7 @@
 
 #include "base/os/file.h"
 #include "base/text/pem.h"
+#include "controller/authority/members.h"
 
 namespace edge::controller {
 namespace {
@@ -467,6 +469,68 @@ TEST_F(AuthorityTest, ARevocationOfAClusterHoldsUntilTheTimeThatIsSaid) {
   said = authority_->remote_revoked_until("berlin");
   authority_ = open();
   EXPECT_EQ(authority_->remote_revoked_until("berlin"), said);
+}
+
+/// Objects of clusters say it for ever.
+TEST_F(AuthorityTest, WhatIsRevokedAlreadyIsNotWrittenAgain) {
+  const WallTime until = now_;
+  ASSERT_TRUE(authority_->revoke_remote_until("berlin", until));
+  ASSERT_TRUE(authority_->revoke_remote_until("paris", until));
+  now_ += kRemoteLifetime * 2;
+  ASSERT_TRUE(authority_->revoke_remote_until("rome", until));
+  fs::remove(directory_ + "/revoked");
+  for (const char* name : {"berlin", "paris", "rome"}) {
+    ASSERT_TRUE(authority_->revoke_remote_until(name, until)) << name;
+    EXPECT_EQ(authority_->remote_revoked_until(name), until) << name;
+    EXPECT_FALSE(fs::exists(directory_ + "/revoked")) << name;
+  }
+}
+
+TEST_F(AuthorityTest, AClockThatJumpsAheadUndoesNoRevocation) {
+  const auto agent = authority_->sign("edge-1", request_on("P-256"));
+  const auto cluster = authority_->invite_remote("berlin", hours(24));
+  ASSERT_TRUE(agent && cluster);
+  ASSERT_TRUE(authority_->revoke("edge-1"));
+  ASSERT_TRUE(authority_->revoke_remote("berlin"));
+  const WallTime right = now_;
+  now_ += kAgentLifetime * 20;
+  ASSERT_TRUE(authority_->revoke("edge-2"));
+  ASSERT_TRUE(authority_->revoke_remote("paris"));
+  now_ = right;
+  for (const char* pass : {"in this run", "after a restart"}) {
+    EXPECT_FALSE(authority_->identify(*agent)) << pass;
+    EXPECT_FALSE(authority_->identify(cluster->certificate)) << pass;
+    authority_ = open();
+  }
+}
+
+TEST(RevocationsTest, AreBoundedAndForgetOnlyWhatNobodyHasACertificateOf) {
+  WallTime now(hours(24 * 20000));
+  Revocations revoked;
+  ASSERT_TRUE(revoked.add(kAdministrators, now - hours(1), now));
+  for (std::size_t i = 1; i < Revocations::kMost; ++i) {
+    ASSERT_TRUE(revoked.add("edge-" + std::to_string(i), now + std::chrono::seconds(i), now));
+  }
+  EXPECT_EQ(revoked.add("late", now, now).error().code, ErrorCode::kResourceExhausted);
+  EXPECT_TRUE(revoked.add("edge-2", now + hours(1), now)) << "it is known";
+  EXPECT_EQ(revoked.since("late"), std::nullopt);
+  EXPECT_EQ(revoked.since("edge-1"), now + std::chrono::seconds(1));
+  const WallTime oldest = now + std::chrono::seconds(1);
+  const WallTime later = oldest + kAgentLifetime + std::chrono::seconds(1);
+  ASSERT_TRUE(revoked.add("late", later, later));
+  // What was issued to edge-1 until then is refused as before, also by a clock that is set back.
+  for (const Revocations& one : {revoked, Revocations::read(revoked.text())}) {
+    EXPECT_EQ(one.since("edge-1"), oldest);
+    EXPECT_EQ(one.since("stranger"), oldest);
+    EXPECT_EQ(one.since("late"), later);
+    EXPECT_EQ(one.since("edge-2"), now + hours(1));
+    EXPECT_EQ(one.since(kAdministrators), now - hours(1));
+    EXPECT_EQ(one.since(""), std::nullopt) << "of a controller";
+  }
+  // Each that comes makes one give way: the file does not grow.
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(revoked.add("more-" + std::to_string(i), later, later + hours(1)));
+  EXPECT_LE(std::ranges::count(revoked.text(), '\n'), static_cast<std::ptrdiff_t>(Revocations::kMost) + 1);
+  EXPECT_EQ(revoked.since("stranger"), now + std::chrono::seconds(5));
 }
 
 TEST_F(AuthorityTest, AClusterAndAnAgentOfOneNameAreTwo) {

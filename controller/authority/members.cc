@@ -112,16 +112,45 @@ std::string Revocations::text() const {
 }
 
 std::optional<WallTime> Revocations::since(std::string_view name) const {
-  const auto found = since_.find(name);
-  return found == since_.end() ? std::nullopt : std::optional(found->second);
+  if (name.empty()) return std::nullopt;
+  const auto known = [this](std::string_view key) {
+    const auto found = since_.find(key);
+    return found == since_.end() ? std::nullopt : std::optional(found->second);
+  };
+  // The greater of two; none is less than any.
+  return name == kAdministrators ? known(name) : std::max(known(name), known(kForgotten));
 }
 
-void Revocations::add(std::string_view name, WallTime until, WallTime now) {
-  std::erase_if(since_, [&](const auto& entry) {
-    return entry.second + (entry.first == kAdministrators ? kAdministratorLifetime : kAgentLifetime) < now;
-  });
-  WallTime& since = since_[std::string(name)];
-  since = std::max(since, until);
+Status Revocations::add(std::string_view name, WallTime until, WallTime now) {
+  const auto known = since_.find(name);
+  if (known != since_.end()) {
+    known->second = std::max(known->second, until);
+    return {};
+  }
+  // The administrator is one, and there is always room for it.
+  if (name != kAdministrators) {
+    if (Status status = make_room(now); !status) return status;
+  }
+  since_.emplace(name, until);
+  return {};
+}
+
+Status Revocations::make_room(WallTime now) {
+  static_assert(kRemoteLifetime <= kAgentLifetime);
+  if (since_.size() < kMost) return {};
+  auto oldest = since_.end();
+  for (auto one = since_.begin(); one != since_.end(); ++one) {
+    if (one->first == kAdministrators || one->first == kForgotten) continue;
+    if (oldest == since_.end() || one->second < oldest->second) oldest = one;
+  }
+  if (oldest == since_.end() || oldest->second + kAgentLifetime >= now) {
+    return Error{ErrorCode::kResourceExhausted,
+                 "there are " + std::to_string(kMost) + " revoked names whose certificates may not be over"};
+  }
+  WallTime& forgotten = since_[std::string(kForgotten)];
+  forgotten = std::max(forgotten, oldest->second);
+  since_.erase(oldest);
+  return {};
 }
 
 std::string digest_of_token(std::string_view token) {

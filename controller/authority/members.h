@@ -49,20 +49,28 @@ class Names {
 
 /// Among the revoked: no agent has such a name.
 inline constexpr std::string_view kAdministrators = "*administrators";
+/// Stands for all names but the administrators' that are not among the revoked any more.
+inline constexpr std::string_view kForgotten = "*forgotten";
 
-/// Since when certificates of a name do not count: those that were issued until then. What is over by itself is
-/// forgotten when others are added.
+/// Since when certificates of a name do not count: those that were issued until then. Nothing is forgotten because its
+/// time is over, which a clock that jumped ahead would say of what still holds. At kMost names, the one of longest ago
+/// gives way, and from then on no certificate of any name counts that was issued until its time.
 class Revocations {
  public:
+  static constexpr std::size_t kMost = 32'768;
+
   /// Parses a file: lines `name milliseconds`. Invalid lines are ignored.
   static Revocations read(std::string_view text);
   std::string text() const;
 
   std::optional<WallTime> since(std::string_view name) const;
   /// Certificates that were issued until then; never fewer than before, also where the clock was set back.
-  void add(std::string_view name, WallTime until, WallTime now);
+  /// kResourceExhausted: there are kMost names, and by `now` there may still be certificates as old as the oldest.
+  Status add(std::string_view name, WallTime until, WallTime now);
 
  private:
+  Status make_room(WallTime now);
+
   std::map<std::string, WallTime, std::less<>> since_;
 };
 
