@@ -102,18 +102,11 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
                                 std::to_string(kMostClusters));
     }
     Entry& entry = entries_[name];
+    const auto before = entry.specs.find(name_space);
+    if (before != entry.specs.end() && before->second == spec) return;
     entry.was_connected = entry.was_connected || spec.was_connected;
     entry.specs.insert_or_assign(name_space, std::move(spec));
-    // At once: were the next look at the clock awaited, a connection would outlive a short suspension, and what the
-    // cluster exports, which is said once a connection, would be forgotten.
-    static_cast<void>(end_at_fault(name, entry, ended));
-    const Heartbeat& heartbeat = holder_of(entry).second.heartbeat;
-    if (entry.link && entry.link->heartbeat() != heartbeat) {
-      entry.link->set_heartbeat(heartbeat, now());
-      said = Said{entry.connection,
-                  {Hello{.cluster_uid = options_.cluster_uid, .version = options_.version, .heartbeat = heartbeat}}};
-    }
-    if (synced_) learn_revoked(name, entry);
+    said = follow_holder(name, entry, ended);
     changed = refresh(name, entry);
     if (options_.traffic != nullptr) need_thread();
   }
@@ -124,21 +117,39 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
   announce(changed);
 }
 
+/// After its objects changed. At once: were the next look at the clock awaited, a connection would outlive a short
+/// suspension, and what the cluster exports, which is said once a connection, would be forgotten.
+std::optional<RemoteClusters::Said> RemoteClusters::follow_holder(const std::string& name, Entry& entry,
+                                                                  std::vector<Ended>& ended) {
+  if (synced_) learn_revoked(name, entry);
+  static_cast<void>(end_at_fault(name, entry, ended));
+  const Heartbeat& heartbeat = holder_of(entry).second.heartbeat;
+  if (!entry.link || entry.link->heartbeat() == heartbeat) return std::nullopt;
+  entry.link->set_heartbeat(heartbeat, now());
+  return Said{entry.connection,
+              {Hello{.cluster_uid = options_.cluster_uid, .version = options_.version, .heartbeat = heartbeat}}};
+}
+
 void RemoteClusters::remove(const std::string& name_space, const std::string& name) {
+  std::optional<Said> said;
   std::vector<Ended> ended;
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(name);
     if (found == entries_.end()) return;
     Entry& entry = found->second;
-    entry.specs.erase(name_space);
+    if (entry.specs.erase(name_space) == 0) return;
     if (entry.specs.empty()) {
       close(entry, {ErrorCode::kNotFound, "its EdgeRemoteCluster was deleted"}, ended);
       entries_.erase(found);
+    } else {
+      said = follow_holder(name, entry, ended);
+      static_cast<void>(refresh(name, entry));
     }
     ++changes_;
   }
   for (const Ended& one : ended) one.connection->end(one.why);
+  if (said) said->connection->say(std::move(said->words));
   tell_traffic();
   announce(true);
 }

@@ -182,6 +182,7 @@ class RemoteClusters {
   std::optional<Error> fault_of(const std::string& name, Entry& entry) const;
   void close(Entry& entry, const Error& why, std::vector<Ended>& ended);
   bool end_at_fault(const std::string& name, Entry& entry, std::vector<Ended>& ended);
+  std::optional<Said> follow_holder(const std::string& name, Entry& entry, std::vector<Ended>& ended);
   Report own_report() const;
   Entry* entry_of(const Connection& connection);
   void refuse(const std::string& name, Entry& entry, const Error& why);

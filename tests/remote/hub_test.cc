@@ -283,6 +283,28 @@ TEST_F(HubTest, WhatAnotherControllerRevokedIsRefused) {
   EXPECT_TRUE(invited.welcomed());
 }
 
+/// An object is put again with every edit of another one, and holds the name from when the one before it is gone.
+TEST_F(HubTest, WhatAnObjectSaysHoldsFromWhenItHoldsTheName) {
+  const RemoteIdentity identity = invite();
+  Caller caller(identity);
+  caller.greet();
+  ASSERT_TRUE(caller.welcomed());
+  const auto later = std::chrono::system_clock::now() + std::chrono::hours(1);
+  const RemoteSpec next{.heartbeat = kHeartbeat, .created = "2027", .revoked_before = later};
+  clusters_.put("next", "berlin", next);
+  clusters_.remove("nowhere", "berlin");
+  EXPECT_TRUE(caller.is_open());
+  clusters_.remove("default", "berlin");
+  EXPECT_EQ(caller.ended()->code, ErrorCode::kUnauthenticated);
+  EXPECT_EQ(authority_->remote_revoked_until("berlin"), later);
+  const std::string file = directory_ + "/agents/revoked";
+  ASSERT_TRUE(std::filesystem::remove(file));
+  const auto changes = clusters_.changes();
+  clusters_.put("next", "berlin", next);
+  EXPECT_EQ(clusters_.changes(), changes);
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST_F(HubTest, SuspendedAndDeletedClustersAreKeptOut) {
   const RemoteIdentity identity = invite();
   Caller caller(identity);
