@@ -1,7 +1,7 @@
 #include "runtime/tls/wanted_names.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace edge::runtime {
 namespace {
@@ -21,7 +21,11 @@ std::string client_key(const IpAddress& client) {
 
 }  // namespace
 
-/// Under the lock, as the next.
+/// Under the lock, as the next ones.
+void WantedNames::forget_stale(net::Time now) {
+  std::erase_if(pending_, [now](const Pending& one) { return !one.name.served && now - one.told >= kToldAgain; });
+}
+
 bool WantedNames::tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now) {
   const net::Duration lasts = served ? net::Duration(kUsedAgain) : net::Duration(kToldAgain);
   if (known_.size() >= kMostKnown) {
@@ -33,7 +37,12 @@ bool WantedNames::tell(const net::tls::OnDemand& by, std::string_view host, bool
   if (found != known_.end() && now - found->second.told < lasts) return false;
   if (found == known_.end() && known_.size() >= kMostKnown) return false;
   known_[key_of(by, host, served)] = {now, served};
-  pending_.push_back({by.name_space, by.secret, std::string(host), served});
+  WantedName name{by.name_space, by.secret, std::string(host), served};
+  // One that nobody has taken since it was told is told once.
+  std::erase_if(pending_, [&name](const Pending& one) { return one.name == name; });
+  if (pending_.size() >= kMostPending) forget_stale(now);
+  if (pending_.size() >= kMostPending) pending_.pop_front();
+  pending_.push_back({std::move(name), now});
   return true;
 }
 
@@ -81,11 +90,14 @@ void WantedNames::use(const net::tls::OnDemand& by, std::string_view host, net::
   tell(by, host, /*served=*/true, now);
 }
 
-std::vector<WantedName> WantedNames::take(std::size_t most) {
+std::vector<WantedName> WantedNames::take(std::size_t most, net::Time now) {
   const std::lock_guard lock(mutex_);
-  const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(std::min(most, pending_.size()));
-  std::vector<WantedName> taken(std::make_move_iterator(pending_.begin()), std::make_move_iterator(end));
-  pending_.erase(pending_.begin(), end);
+  forget_stale(now);
+  std::vector<WantedName> taken;
+  while (!pending_.empty() && taken.size() < most) {
+    taken.push_back(std::move(pending_.front().name));
+    pending_.pop_front();
+  }
   return taken;
 }
 

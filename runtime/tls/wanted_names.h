@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct WantedName {
 class WantedNames {
  public:
   static constexpr std::size_t kMostKnown = 4096;
+  /// That wait to be told, as while no controller takes them; the oldest gives way to the next.
+  static constexpr std::size_t kMostPending = 4096;
   static constexpr std::size_t kMostClients = 4096;
   /// New names that one client (an IPv4 address, a /64 of IPv6), and all together, may ask for in a minute.
   static constexpr std::uint32_t kMostOfClient = 10;
@@ -46,8 +49,9 @@ class WantedNames {
   void leave(const IpAddress& client);
   /// A client was shown the certificate of a name.
   void use(const net::tls::OnDemand& by, std::string_view host, net::Time now);
-  /// Takes what is to be told.
-  std::vector<WantedName> take(std::size_t most);
+  /// Takes what is to be told, at most `most`. A name that was asked for longer ago than kToldAgain is not: whoever
+  /// asked is gone, and who asks again has it told again. Uses are told however old they are, once for each name.
+  std::vector<WantedName> take(std::size_t most, net::Time now);
 
  private:
   struct Known {
@@ -58,13 +62,18 @@ class WantedNames {
     std::uint32_t asked = 0;
     std::uint32_t waiting = 0;
   };
+  struct Pending {
+    WantedName name;
+    net::Time told{};
+  };
+  void forget_stale(net::Time now);
   bool tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now);
   bool is_within_rate(Client& client, net::Time now);
 
   std::mutex mutex_;
   std::unordered_map<std::string, Known> known_;  ///< by namespace, secret, host and whether it is served
   std::unordered_map<std::string, Client> clients_;
-  std::vector<WantedName> pending_;
+  std::deque<Pending> pending_;
   net::Time minute_{};
   std::uint32_t asked_ = 0;  ///< in this minute
   std::uint32_t waiting_ = 0;

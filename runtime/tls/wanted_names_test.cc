@@ -1,5 +1,7 @@
 #include "runtime/tls/wanted_names.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace edge::runtime {
@@ -12,7 +14,7 @@ class WantedNamesTest : public ::testing::Test {
   bool want(const std::string& host, const std::string& client = "198.51.100.1") {
     return names_.want(by_, host, *parse_ip(client), now_);
   }
-  std::size_t told() { return names_.take(100'000).size(); }
+  std::size_t told() { return names_.take(100'000, now_).size(); }
 
   const net::tls::OnDemand by_{"shop", "acme:web:https", {"*.example.com"}};
   net::Time now_ = net::Time(1h);
@@ -22,7 +24,7 @@ class WantedNamesTest : public ::testing::Test {
 TEST_F(WantedNamesTest, AreToldOnceAMinuteAndAwaitedForSeconds) {
   EXPECT_TRUE(want("a.example.com"));
   EXPECT_TRUE(want("a.example.com"));
-  EXPECT_EQ(names_.take(10), (std::vector<WantedName>{{"shop", "acme:web:https", "a.example.com", false}}));
+  EXPECT_EQ(names_.take(10, now_), (std::vector<WantedName>{{"shop", "acme:web:https", "a.example.com", false}}));
   now_ += WantedNames::kWait - 1ms;
   EXPECT_TRUE(want("a.example.com"));
   now_ += 1ms;
@@ -79,10 +81,40 @@ TEST_F(WantedNamesTest, HandshakesThatWaitAreBounded) {
 
 TEST_F(WantedNamesTest, UsesAreToldSeldom) {
   for (int i = 0; i < 10; ++i) names_.use(by_, "a.example.com", now_);
-  EXPECT_EQ(names_.take(10), (std::vector<WantedName>{{"shop", "acme:web:https", "a.example.com", true}}));
+  EXPECT_EQ(names_.take(10, now_), (std::vector<WantedName>{{"shop", "acme:web:https", "a.example.com", true}}));
   now_ += WantedNames::kUsedAgain;
   names_.use(by_, "a.example.com", now_);
   EXPECT_EQ(told(), 1U);
+}
+
+TEST_F(WantedNamesTest, OfADayWithoutAControllerWhatIsAskedForNowIsTold) {
+  names_.use(by_, "used.example.com", now_);
+  for (int minute = 0; minute < 24 * 60; ++minute) {
+    now_ += 1min;
+    if (minute % 10 == 0) names_.use(by_, "used.example.com", now_);
+    for (int i = 0; i < 240; ++i) {
+      want(std::to_string(minute) + "-" + std::to_string(i) + ".example.com", "10.0." + std::to_string(i / 4) + ".1");
+    }
+  }
+  now_ += 30s;
+  want("now.example.com");
+  const std::vector<WantedName> told = names_.take(100'000, now_);
+  EXPECT_EQ(told.size(), WantedNames::kMostInMinute + 1) << "those of the last minute, and the use";
+  EXPECT_EQ(std::ranges::count(told, "used.example.com", &WantedName::host), 1);
+  EXPECT_EQ(told.back().host, "1439-239.example.com") << "one too many in this minute";
+  now_ += 30s;
+  EXPECT_TRUE(want("now.example.com"));
+  EXPECT_EQ(names_.take(10, now_), (std::vector<WantedName>{{"shop", "acme:web:https", "now.example.com", false}}));
+}
+
+TEST_F(WantedNamesTest, UsesThatNobodyTakesAreBounded) {
+  for (std::size_t i = 0; i < 3 * WantedNames::kMostPending; ++i) {
+    if (i % WantedNames::kMostKnown == 0) now_ += WantedNames::kUsedAgain;
+    names_.use(by_, "n" + std::to_string(i) + ".example.com", now_);
+  }
+  const std::vector<WantedName> told = names_.take(100'000, now_);
+  ASSERT_EQ(told.size(), WantedNames::kMostPending);
+  EXPECT_EQ(told.back().host, "n" + std::to_string(3 * WantedNames::kMostPending - 1) + ".example.com");
 }
 
 TEST(OnDemand, AllowsNamesAlone) {

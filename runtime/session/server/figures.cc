@@ -92,7 +92,9 @@ std::uint64_t Server::shared_limit_seed() const { return impl_->shared.shared_li
 
 std::vector<SharedUse> Server::take_shared_uses(std::size_t most) { return impl_->shared.shared_limits.take(most); }
 
-std::vector<WantedName> Server::take_wanted_names(std::size_t most) { return impl_->shared.wanted_names.take(most); }
+std::vector<WantedName> Server::take_wanted_names(std::size_t most) {
+  return impl_->shared.wanted_names.take(most, impl_->now());
+}
 
 void Server::apply_shared_news(const SharedNews& news) {
   impl_->shared.shared_limits.apply(news, impl_->now(), impl_->shared.rate_limits);
