@@ -2,106 +2,18 @@
 """Certificates that are ordered, with a scripted CA (scripted_ca.py): edge-standalone, from an empty data directory to TLS
 with clients that verify. `ordering_test.py BIN_DIR [CASE...]`"""
 import collections
-import http.client
-import http.server
 import json
 import pathlib
 import re
-import signal
 import socket
 import ssl
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import urllib.request
 
-from authorities import QUIET, Processes, ScriptedCa, free_port, shown, wait_for
-
-
-class World:
-    """A CA and an edge-standalone with these hosts."""
-
-    def __init__(self, binaries, hosts, acme="", more=""):
-        self.binaries = binaries
-        self.folder = tempfile.TemporaryDirectory()
-        self.work = pathlib.Path(self.folder.name)
-        self.processes = Processes(self.work)
-        self.http_port, self.tls_port = free_port(), free_port()
-        self.ca = ScriptedCa(self.processes)
-        self.directory = self.ca.directory
-        self.control(http_ports=[self.http_port])
-        names = ", ".join(f'"{host}"' for host in hosts)
-        acme = acme or f"{{email: ops@example.com, directoryURL: \"{self.directory}\", challenges: [HTTP01]}}"
-        (self.work / "edge.yaml").write_text(f"""apiVersion: edgeproxy.io/v1alpha1
-kind: ProxyGateway
-metadata: {{name: web, namespace: shop}}
-spec:
-  redirectScheme: {{enabled: true}}
-  listeners:
-    - {{name: http, port: {self.http_port}, protocol: HTTP}}
-    - name: https
-      port: {self.tls_port}
-      protocol: HTTPS
-      hostnames: [{names}]
-      tls: {{acme: {acme.replace("DIRECTORY", self.directory)}}}
-""" + more.replace("DIRECTORY", self.directory))
-        self.edge = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, trace):
-        if kind is not None:
-            print(self.edge_log()[-5000:], "\n".join(self.ca_log()[-40:]), sep="\n---- CA\n", flush=True)
-        self.processes.end()
-        self.folder.cleanup()
-
-    def control(self, **settings):
-        self.ca.control(**settings)
-
-    def ca_log(self):
-        return self.ca.log()
-
-    def orders(self):
-        return self.ca.orders()
-
-    def start(self, *flags, environment=None):
-        self.edge = self.processes.start("edge", self.binaries / "edge-standalone", "--config", self.work / "edge.yaml",
-                                         "--data-dir", self.work / "data", "--api-listen", "127.0.0.1:0", *QUIET, *flags, environment=environment)
-
-    def edge_log(self):
-        return self.processes.log("edge") if (self.work / "edge.log").exists() else ""
-
-    def kill(self):
-        self.edge.send_signal(signal.SIGKILL)
-        self.edge.wait()
-
-    def trusting(self):
-        return self.ca.trusting()
-
-    def certificate(self, host):
-        return wait_for(f"a certificate for {host}", lambda: shown(self.trusting(), self.tls_port, host))
-
-    def edgectl(self, *words, text=None):
-        done = subprocess.run([self.binaries / "edgectl", "--kubeconfig", self.work / "data/kubeconfig", *words], input=text,
-                              capture_output=True, text=True)
-        return done.stdout
-
-    def metric(self, series):
-        port = re.findall(r"metrics on \S*:(\d+)", self.edge_log())[-1]
-        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
-        return next((float(line.rsplit(" ", 1)[1]) for line in text.split("\n") if line.startswith(series + " ")), None)
-
-    def rows(self):
-        text = self.edgectl("get", "certificates", "-A", "-o", "json")
-        return {row["host"]: row for row in json.loads(text)} if text else {}
-
-    def plain(self, host, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=10)
-        connection.request("GET", path, headers={"Host": host})
-        return connection.getresponse()
+from authorities import free_port, shown, wait_for
+from world import World, shifted
 
 
 def from_nothing(binaries):
@@ -433,12 +345,6 @@ class Responder:
         return subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
 
 
-def shifted(world, seconds):
-    """The environment of a process whose clock is ahead."""
-    (world.work / "shift").write_text(str(seconds))
-    return {"LD_PRELOAD": str(world.binaries / "libshifted_clock.so"), "EDGE_SHIFTED_CLOCK": str(world.work / "shift")}
-
-
 def revoked(binaries):
     """A certificate that its CA has revoked is replaced at once, by one more order, with an event and in the metrics; the old OCSP
     response is not stapled any more. One that is revoked again is not replaced a second time that day."""
@@ -537,102 +443,11 @@ def advised(binaries):
         assert world.metric(series) == since, (world.metric(series), since)
 
 
-class Asked(http.server.BaseHTTPRequestHandler):
-    """An ask-URL: says yes to names that begin with `yes`, nothing to those that begin with `slow`, until it is let."""
-    log, slow = [], threading.Event()
-
-    def log_message(self, *arguments):
-        pass
-
-    def do_GET(self):
-        self.log.append(self.path)
-        name = self.path.rsplit("domain=", 1)[-1]
-        if name.startswith("slow"):
-            self.slow.wait(60)
-        self.send_response(200 if name.startswith("yes") else 403)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-
-def refused(world, host):
-    """Whether a handshake for the host is refused by the alert."""
-    try:
-        shown(world.trusting(), world.tls_port, host)
-    except ssl.SSLError as error:
-        assert "unrecognized name" in str(error), error
-        return True
-    return False
-
-
-def on_demand(binaries):
-    """A name of the allow-list gets its certificate when the first client asks for it, whose handshake waits meanwhile; others cost
-    no order. The names outlive a restart, at most as many as may be."""
-    acme = ('{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01],'
-            ' onDemand: {allow: ["*.example.test", other.test], maxNames: 2}}')
-    with World(binaries, [], acme=acme) as world:
-        world.start()
-        wait_for("the port", lambda: socket.create_connection(("127.0.0.1", world.tls_port), timeout=5))
-        assert refused(world, "stranger.test") and not world.orders(), world.orders()
-        world.certificate("a.example.test")
-        world.certificate("b.example.test")
-        # A third one, and a stranger's, are refused without an order.
-        assert refused(world, "c.example.test") and refused(world, "stranger.test")
-        wait_for("the limit", lambda: world.metric('edge_acme_on_demand_decisions_total{result="limited"}') == 1)
-        assert world.metric("edge_acme_on_demand_names") == 2
-        assert world.metric('edge_acme_on_demand_decisions_total{result="added"}') == 2
-        assert sorted(world.orders()) == ["order a.example.test", "order b.example.test"], world.orders()
-        world.kill()
-        world.start()
-        for host in ("a.example.test", "b.example.test"):
-            world.certificate(host)
-        assert len(world.orders()) == 2, world.orders()
-        # A name that is not allowed any more is not served any more: as by a start from nothing.
-        text = (world.work / "edge.yaml").read_text()
-        (world.work / "edge.yaml").write_text(text.replace('"*.example.test"', "b.example.test"))
-        wait_for("the name to go", lambda: refused(world, "a.example.test"))
-        world.certificate("b.example.test")
-        # Names that nobody uses are given up by whoever finds them, long before they would be renewed.
-        world.kill()
-        world.start(environment=shifted(world, 31 * 86400))
-        wait_for("no names", lambda: world.metric("edge_acme_on_demand_names") == 0)
-
-
-def asked_for(binaries):
-    """Names that the allow-list does not have are asked for at the ask-URL, once each: yes gives an order, no and no answer give
-    none; while it does not answer, handshakes of others go on."""
-    Asked.log, Asked.slow = [], threading.Event()
-    decider = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked)
-    decider.daemon_threads = True
-    threading.Thread(target=decider.serve_forever, daemon=True).start()
-    acme = ('{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01],'
-            f' onDemand: {{allow: [listed.test], askURL: "http://127.0.0.1:{decider.server_port}/may?of=shop"}}}}')
-    with World(binaries, [], acme=acme) as world:
-        world.start()
-        world.certificate("listed.test")
-        world.certificate("yes.example.test")
-        assert refused(world, "no.example.test") and refused(world, "no.example.test")
-        assert Asked.log == ["/may?of=shop&domain=yes.example.test", "/may?of=shop&domain=no.example.test"], Asked.log
-        slow = [threading.Thread(target=refused, args=(world, f"slow{i}.example.test")) for i in range(6)]
-        for thread in slow:
-            thread.start()
-        wait_for("four questions", lambda: len(Asked.log) >= 6)
-        for _ in range(20):
-            shown(world.trusting(), world.tls_port, "yes.example.test")
-        for thread in slow:
-            thread.join()
-        wait_for("no answers", lambda: world.metric('edge_acme_on_demand_decisions_total{result="unanswered"}') == 6)
-        Asked.slow.set()
-        assert world.metric('edge_acme_on_demand_decisions_total{result="refused"}') == 1
-        assert sorted(world.orders()) == ["order listed.test", "order yes.example.test"], world.orders()
-    decider.shutdown()
-
-
 CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_order, "faults-that-pass": faults_that_pass,
          "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
          "issuer-and-renewal": issuer_and_renewal, "seen-by-operators": seen_by_operators, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
          "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load,
-         "port-of-another": port_of_another, "several-cas": several_cas, "revoked": revoked, "responder-away": responder_away, "advised": advised,
-         "on-demand": on_demand, "asked-for": asked_for}
+         "port-of-another": port_of_another, "several-cas": several_cas, "revoked": revoked, "responder-away": responder_away, "advised": advised}
 
 
 def main():
