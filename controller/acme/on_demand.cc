@@ -61,7 +61,7 @@ std::string_view to_string(NameDecision decision) {
 
 OnDemand::OnDemand(kube::Client& client, net::client::HttpClient& http, OnDemandOptions options)
     : client_(client), http_(http), options_(std::move(options)), writer_(client.loop()) {
-  for (std::size_t i = 0; i < kAsking; ++i) askers_.push_back(std::make_unique<Worker>(client.loop()));
+  for (std::size_t i = 0; i < Questions::kMost; ++i) askers_.push_back(std::make_unique<Worker>(client.loop()));
   for (const auto& asker : askers_) ask_all(*asker);
   write_all();
 }
@@ -128,17 +128,9 @@ void OnDemand::want(const std::vector<WantedName>& names) {
     const std::string& url = listener.bundle.on_demand->ask_url;
     const auto refused = refused_.find({url, one.host});
     if (refused != refused_.end() && refused->second.until > now()) continue;
-    if (questions_.size() >= kMostWaiting) {
-      decided(NameDecision::kLimited, one.host);
-      continue;
-    }
-    const bool waits = std::ranges::any_of(
-        questions_, [&](const WantedName& other) { return other.host == one.host && other.secret == one.secret; });
-    if (!waits) questions_.push_back(one);
+    if (!questions_.add(one)) decided(NameDecision::kLimited, one.host);
   }
-  for (const auto& asker : askers_) {
-    if (!questions_.empty()) wake(*asker);
-  }
+  for (const auto& asker : askers_) wake(*asker);
 }
 
 /// Or uses it once more. Written soon.
@@ -169,15 +161,6 @@ void OnDemand::decided(NameDecision decision, const std::string& host) {
   }
 }
 
-bool OnDemand::may_ask() {
-  constexpr std::int64_t kMinute = 60;
-  if (now() >= minute_ + kMinute || now() < minute_) {
-    minute_ = now();
-    asked_ = 0;
-  }
-  return asked_++ < kMostQuestions;
-}
-
 net::Task<NameDecision> OnDemand::ask(Worker& worker, std::string url, std::string host) {
   // A host name needs no escapes.
   url += (url.find('?') == std::string::npos ? "?domain=" : "&domain=") + host;
@@ -199,36 +182,47 @@ net::Task<NameDecision> OnDemand::ask(Worker& worker, std::string url, std::stri
   co_return answer.status == kOk ? NameDecision::kAdded : NameDecision::kRefused;
 }
 
+/// \returns false when the process ends.
+net::Task<bool> OnDemand::decide(Worker& worker, WantedName wanted) {
+  const Name name{wanted.name_space, wanted.secret};
+  const auto found = listeners_.find(name);
+  if (found == listeners_.end() || !found->second.bundle.may_have(wanted.host)) co_return true;
+  const std::string url = found->second.bundle.on_demand->ask_url;
+  const auto refused = refused_.find({url, wanted.host});
+  if (refused != refused_.end() && refused->second.until > now()) co_return true;
+  const NameDecision decision = co_await ask(worker, url, wanted.host);
+  if (stopping_) co_return false;
+  const auto again = listeners_.find(name);
+  if (again == listeners_.end() || again->second.bundle.on_demand->ask_url != url) co_return true;
+  if (decision == NameDecision::kAdded) {
+    add(again->second, wanted.host);
+    co_return true;
+  }
+  decided(decision, wanted.host);
+  if (refused_.size() >= kMostRemembered) {
+    std::erase_if(refused_, [this](const auto& one) { return one.second.until <= now(); });
+    if (refused_.size() >= kMostRemembered) refused_.erase(refused_.begin());
+  }
+  refused_[{url, wanted.host}] = {now() + (decision == NameDecision::kRefused ? kRefusedTime : kUnansweredTime)};
+  co_return true;
+}
+
 net::Detached OnDemand::ask_all(Worker& worker) {
   ++running_;
   while (!stopping_) {
-    if (questions_.empty()) {
+    const std::optional<Questions::Next> next = questions_.take(now());
+    if (!next) {
       (void)co_await worker.pause.wait(net::kNever);
       continue;
     }
-    const WantedName wanted = std::move(questions_.front());
-    questions_.pop_front();
-    const Name name{wanted.name_space, wanted.secret};
-    const auto found = listeners_.find(name);
-    if (found == listeners_.end() || !found->second.bundle.may_have(wanted.host)) continue;
-    const std::string url = found->second.bundle.on_demand->ask_url;
-    const auto refused = refused_.find({url, wanted.host});
-    if (refused != refused_.end() && refused->second.until > now()) continue;
-    NameDecision decision = NameDecision::kLimited;
-    if (may_ask()) decision = co_await ask(worker, url, wanted.host);
-    if (stopping_) break;
-    const auto again = listeners_.find(name);
-    if (again == listeners_.end() || again->second.bundle.on_demand->ask_url != url) continue;
-    if (decision == NameDecision::kAdded) {
-      add(again->second, wanted.host);
+    // Whom others keep from being asked for is not remembered by it.
+    if (!next->allowed) {
+      decided(NameDecision::kLimited, next->name.host);
       continue;
     }
-    decided(decision, wanted.host);
-    if (refused_.size() >= kMostRemembered) {
-      std::erase_if(refused_, [this](const auto& one) { return one.second.until <= now(); });
-      if (refused_.size() >= kMostRemembered) refused_.erase(refused_.begin());
-    }
-    refused_[{url, wanted.host}] = {now() + (decision == NameDecision::kRefused ? kRefusedTime : kUnansweredTime)};
+    const bool goes_on = co_await decide(worker, next->name);
+    questions_.ended(next->name);
+    if (!goes_on) break;
   }
   ended();
 }

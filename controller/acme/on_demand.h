@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,19 +18,12 @@
 
 #include "base/log.h"
 #include "compiler/link/ordered_certificates.h"
+#include "controller/acme/questions.h"
 #include "controller/kube/client.h"
 #include "net/client/http_client.h"
 #include "net/tls/certificate.h"
 
 namespace edge::controller::acme {
-
-/// As an agent reports it.
-struct WantedName {
-  std::string name_space;
-  std::string secret;   ///< OrderedBundle::name
-  std::string host;     ///< canonical, no wildcard
-  bool served = false;  ///< a client was shown its certificate
-};
 
 struct SecretView;
 
@@ -58,10 +50,6 @@ struct OnDemandOptions {
 /// Runs on the client's loop.
 class OnDemand {
  public:
-  /// Names that wait for a decision; further ones are dropped, and told again by agents that are asked for them.
-  static constexpr std::size_t kMostWaiting = 1024;
-  static constexpr std::size_t kAsking = 4;             ///< questions at once
-  static constexpr std::uint32_t kMostQuestions = 120;  ///< in a minute
   /// Answers are remembered for so long: no, and none.
   static constexpr std::int64_t kRefusedTime = 300;
   static constexpr std::int64_t kUnansweredTime = 30;
@@ -105,9 +93,9 @@ class OnDemand {
   net::Detached ask_all(Worker& worker);
   net::Detached write_all();
   net::Task<bool> write(Name name);
+  net::Task<bool> decide(Worker& worker, WantedName wanted);
   net::Task<NameDecision> ask(Worker& worker, std::string url, std::string host);
   bool is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const;
-  bool may_ask();
   void add(Listener& listener, const std::string& host);
   void decided(NameDecision decision, const std::string& host);
   void wake(Worker& worker);
@@ -121,7 +109,7 @@ class OnDemand {
   kube::Resource secrets_;
   std::map<Name, Listener> listeners_;
   std::set<std::pair<std::string, std::string>> kept_;  ///< namespaces and names of the listeners' Secrets of names
-  std::deque<WantedName> questions_;
+  Questions questions_;
   struct Remembered {
     std::int64_t until = 0;
   };
@@ -130,8 +118,6 @@ class OnDemand {
   std::vector<std::unique_ptr<Worker>> askers_;
   Worker writer_;
   std::size_t running_ = 0;
-  std::int64_t minute_ = 0;
-  std::uint32_t asked_ = 0;  ///< in this minute
   LogLimit lines_{10, std::chrono::seconds(60)};
   bool leads_ = false;
   bool stopping_ = false;

@@ -8,7 +8,7 @@ import ssl
 import sys
 import threading
 
-from authorities import shown, wait_for
+from authorities import free_port, shown, wait_for
 from world import World, shifted
 
 
@@ -90,7 +90,7 @@ def asked_for(binaries):
         slow = [threading.Thread(target=refused, args=(world, f"slow{i}.example.test")) for i in range(6)]
         for thread in slow:
             thread.start()
-        wait_for("four questions", lambda: len(Asked.log) >= 6)
+        wait_for("two questions at once", lambda: len(Asked.log) >= 4)
         for _ in range(20):
             shown(world.trusting(), world.tls_port, "yes.example.test")
         for thread in slow:
@@ -102,7 +102,67 @@ def asked_for(binaries):
     decider.shutdown()
 
 
-CASES = {"on-demand": on_demand, "asked-for": asked_for}
+def knock(port, host, address="127.0.0.1"):
+    """A handshake of a client at that address, whether or not it is refused."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30, source_address=(address, 0)) as connection:
+        try:
+            ssl._create_unverified_context().wrap_socket(connection, server_hostname=host).close()
+        except ssl.SSLError as error:
+            assert "unrecognized name" in str(error), error
+
+
+def many_strangers(binaries):
+    """Strangers at one listener use up its questions of the minute, and no other listener's: there the next name is asked for at
+    once, though it is one that the first listener had no question left for."""
+    Asked.log = []
+    decider = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked)
+    decider.daemon_threads = True
+    threading.Thread(target=decider.serve_forever, daemon=True).start()
+    acme = ('{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01],'
+            f' onDemand: {{askURL: "http://127.0.0.1:{decider.server_port}/may"}}}}')
+    other = free_port()
+    second = f"""---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyGateway
+metadata: {{name: other, namespace: shop}}
+spec:
+  listeners: [{{name: https, port: {other}, protocol: HTTPS, tls: {{acme: {acme}}}}}]
+"""
+    decisions = 'edge_acme_on_demand_decisions_total{result="%s"}'
+    with World(binaries, [], acme=acme, more=second) as world:
+        world.start()
+        for port in (world.tls_port, other):
+            wait_for("the port", lambda port=port: socket.create_connection(("127.0.0.1", port), timeout=5))
+        threads = []
+
+        def decided(result):
+            return int(world.metric(decisions % result) or 0)
+
+        def one_more_client():
+            """Asks for ten names, and waits until all have been decided. Returns whether some were one too many."""
+            before = len(threads)
+            for i in range(before, before + 10):
+                threads.append(threading.Thread(target=knock, args=(world.tls_port, f"no{i}.example.test", f"127.0.1.{before // 10 + 1}")))
+                threads[-1].start()
+            wait_for("decisions", lambda: decided("refused") + decided("limited") == len(threads))
+            return decided("limited") > 0
+
+        while not one_more_client():
+            pass
+        assert decided("refused") >= 60, decided("refused")
+        limited = decided("limited")
+        knock(world.tls_port, "yes.example.test")
+        wait_for("the name to be one too many", lambda: decided("limited") == limited + 1)
+        assert not any("yes" in line for line in Asked.log), Asked.log
+        knock(other, "yes.example.test")
+        wait_for("the question", lambda: "/may?domain=yes.example.test" in Asked.log)
+        wait_for("its certificate", lambda: shown(world.trusting(), other, "yes.example.test"))
+        for thread in threads:
+            thread.join()
+    decider.shutdown()
+
+
+CASES = {"on-demand": on_demand, "asked-for": asked_for, "many-strangers": many_strangers}
 
 
 def main():

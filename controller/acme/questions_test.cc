@@ -1,0 +1,79 @@
+#include "controller/acme/questions.h"
+
+#include <gtest/gtest.h>
+
+namespace edge::controller::acme {
+namespace {
+
+constexpr std::int64_t kStart = 1'800'000'000;
+
+WantedName name_of(const std::string& listener, std::size_t number) {
+  return {.name_space = "shop", .secret = listener, .host = "n" + std::to_string(number) + ".example.com"};
+}
+
+/// Asks for all that wait, one after the other. \returns how many of that listener were allowed.
+std::size_t ask_all(Questions& questions, std::int64_t now, const std::string& listener) {
+  std::size_t allowed = 0;
+  while (const auto next = questions.take(now)) {
+    if (!next->allowed) continue;
+    if (next->name.secret == listener) ++allowed;
+    questions.ended(next->name);
+  }
+  return allowed;
+}
+
+TEST(Questions, OfOneListenerLeaveTheMinuteOfOthers) {
+  Questions questions;
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_TRUE(questions.add(name_of("loud", i)));
+  EXPECT_EQ(ask_all(questions, kStart, "loud"), Questions::kMostInMinuteOfListener);
+  EXPECT_TRUE(questions.add(name_of("quiet", 1)));
+  EXPECT_EQ(ask_all(questions, kStart, "quiet"), 1U);
+  EXPECT_TRUE(questions.add(name_of("loud", 100)));
+  EXPECT_EQ(ask_all(questions, kStart + 59, "loud"), 0U);
+  EXPECT_TRUE(questions.add(name_of("loud", 100)));
+  EXPECT_EQ(ask_all(questions, kStart + 60, "loud"), 1U);
+  // The clock is set back.
+  for (std::size_t i = 0; i < 100; ++i) questions.add(name_of("loud", i));
+  EXPECT_EQ(ask_all(questions, kStart - 3600, "loud"), Questions::kMostInMinuteOfListener);
+}
+
+TEST(Questions, OfAllListenersAreBounded) {
+  Questions questions;
+  std::size_t allowed = 0;
+  for (int listener = 0; listener < 20; ++listener) {
+    const std::string name = "l" + std::to_string(listener);
+    for (std::size_t i = 0; i < 50; ++i) questions.add(name_of(name, i));
+    allowed += ask_all(questions, kStart, name);
+  }
+  EXPECT_EQ(allowed, Questions::kMostInMinute);
+}
+
+TEST(Questions, ThatGetNoAnswerKeepNoOtherListenerWaiting) {
+  Questions questions;
+  for (std::size_t i = 0; i < 10; ++i) questions.add(name_of("stalls", i));
+  questions.add(name_of("answers", 1));
+  for (std::size_t i = 0; i < Questions::kMostOfListener; ++i) EXPECT_EQ(questions.take(kStart)->name.secret, "stalls");
+  EXPECT_EQ(questions.take(kStart)->name.secret, "answers") << "though others have waited longer";
+  EXPECT_FALSE(questions.take(kStart).has_value());
+  questions.ended(name_of("stalls", 0));
+  const auto next = questions.take(kStart);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->name.host, "n2.example.com");
+}
+
+TEST(Questions, ThatWaitAreBoundedOfEachListenerAndOfAll) {
+  Questions questions;
+  for (std::size_t i = 0; i < 2 * Questions::kMostWaitingOfListener; ++i) {
+    EXPECT_EQ(questions.add(name_of("loud", i)), i < Questions::kMostWaitingOfListener) << i;
+  }
+  EXPECT_TRUE(questions.add(name_of("loud", 0))) << "it waits already";
+  EXPECT_TRUE(questions.add(name_of("quiet", 0)));
+  std::size_t waiting = Questions::kMostWaitingOfListener + 1;
+  for (int listener = 0; listener < 20; ++listener) {
+    for (std::size_t i = 0; i < 100; ++i) waiting += questions.add(name_of("l" + std::to_string(listener), i)) ? 1 : 0;
+  }
+  EXPECT_EQ(waiting, Questions::kMostWaiting);
+}
+
+}  // namespace
+}  // namespace edge::controller::acme
