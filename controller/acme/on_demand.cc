@@ -23,6 +23,9 @@ constexpr std::size_t kMostAnswer = std::size_t{4} << 10;
 constexpr auto kGather = 200ms;
 constexpr auto kIdle = 60s;
 constexpr int kTries = 5;
+/// Before a listener's Secret that could not be read or written is tried again, doubled each time.
+constexpr net::Duration kFirstPause = 5s;
+constexpr net::Duration kLongestPause = 60s;
 /// A use is written when the one that is known is older than this part of the time that unused names are kept.
 constexpr std::int64_t kUsePart = 10;
 
@@ -133,7 +136,7 @@ void OnDemand::want(const std::vector<WantedName>& names) {
   for (const auto& asker : askers_) wake(*asker);
 }
 
-/// Or uses it once more. Written soon.
+/// Or uses it once more. Written soon, and counted then.
 void OnDemand::add(Listener& listener, const std::string& host) {
   const bool is_new = !listener.names.contains(host);
   std::size_t more = 0;
@@ -142,7 +145,6 @@ void OnDemand::add(Listener& listener, const std::string& host) {
     return decided(NameDecision::kLimited, host);
   }
   listener.changes[host] = now();
-  if (is_new) decided(NameDecision::kAdded, host);
   wake(writer_);
 }
 
@@ -227,20 +229,40 @@ net::Detached OnDemand::ask_all(Worker& worker) {
   ended();
 }
 
-/// Reads a listener's Secret, and writes it where there is something to be changed. \returns false: to be tried again.
-net::Task<bool> OnDemand::write(Name name) {
+/// What keeps a listener's names from being read or written; empty: nothing. Said once.
+void OnDemand::tell(const Name& name, Listener& listener, const std::string& fault) {
+  if (std::exchange(listener.fault, fault) == fault) return;
+  const std::string what = "names on demand, Secret " + program::on_demand_secret_of(name.second);
+  if (fault.empty()) return options_.log.info(what + ": works again", {{"namespace", name.first}});
+  options_.log.warn(what + ": " + fault, {{"namespace", name.first}, {"listener", name.second}});
+}
+
+/// Those are in the Secret now.
+void OnDemand::take_written(Listener& listener, std::map<std::string, std::int64_t> names,
+                            const std::map<std::string, std::int64_t>& before,
+                            const std::map<std::string, std::int64_t>& written) {
+  for (const auto& [host, used] : written) {
+    const auto change = listener.changes.find(host);
+    if (change != listener.changes.end() && change->second == used) listener.changes.erase(change);
+    if (before.contains(host)) continue;
+    decided(names.contains(host) ? NameDecision::kAdded : NameDecision::kLimited, host);
+  }
+  listener.names = std::move(names);
+  count();
+}
+
+/// Reads a listener's Secret, and writes it where there is something to be changed. \returns what it fails by; empty:
+/// it is done.
+net::Task<std::string> OnDemand::write(Name name) {
   const std::string secret_name = program::on_demand_secret_of(name.second);
   for (int tried = 0; tried < kTries && !stopping_; ++tried) {
     const kube::ObjectReply found = co_await client_.get(writer_.waiter, secrets_, name.first, secret_name);
     const auto at = listeners_.find(name);
-    if (at == listeners_.end()) co_return true;
+    if (at == listeners_.end()) co_return std::string();
     Listener& listener = at->second;
-    if (!found.ok() && !found.failure.not_found()) co_return false;
+    if (!found.ok() && !found.failure.not_found()) co_return found.failure.text();
     const SecretView secret = found.ok() ? read_secret(found.object.text) : SecretView{};
-    if (found.ok() && secret.role != "names") {
-      listener.fault = "the Secret " + secret_name + " was made by somebody else";
-      co_return false;
-    }
+    if (found.ok() && secret.role != "names") co_return "it was made by somebody else";
     std::map<std::string, std::int64_t> names = names_in(secret);
     const std::map<std::string, std::int64_t> before = names;
     for (const auto& [host, used] : listener.changes) {
@@ -249,7 +271,6 @@ net::Task<bool> OnDemand::write(Name name) {
     const std::int64_t oldest = now() - listener.bundle.on_demand->keep_unused.count();
     if (leads_) std::erase_if(names, [oldest](const auto& one) { return one.second < oldest; });
     const std::map<std::string, std::int64_t> written = listener.changes;
-    bool ok = true;
     if (names != before) {
       const SecretText text{.name_space = name.first,
                             .name = secret_name,
@@ -262,51 +283,56 @@ net::Task<bool> OnDemand::write(Name name) {
       } else {
         reply = co_await client_.create(writer_.waiter, secrets_, name.first, write_secret(text));
       }
-      ok = reply.ok();
-      if (!ok && (reply.failure.conflict() || reply.failure.already_exists())) continue;
-      const auto still = listeners_.find(name);
-      if (still == listeners_.end()) co_return true;
-      std::string fault = ok ? std::string() : "the Secret " + secret_name + ": " + reply.failure.text();
-      if (std::exchange(still->second.fault, fault) != fault && !ok)
-        options_.log.warn(fault, {{"namespace", name.first}});
+      if (!reply.ok() && (reply.failure.conflict() || reply.failure.already_exists())) continue;
+      if (!reply.ok()) co_return reply.failure.text();
     }
     const auto still = listeners_.find(name);
-    if (still == listeners_.end() || !ok) co_return ok;
-    still->second.names = std::move(names);
-    std::erase_if(still->second.changes, [&](const auto& one) {
-      const auto was = written.find(one.first);
-      return was != written.end() && was->second == one.second;
-    });
-    count();
+    if (still != listeners_.end()) take_written(still->second, std::move(names), before, written);
+    co_return std::string();
+  }
+  co_return "others change it again and again";
+}
+
+/// Writes it, or tries again later.
+net::Task<bool> OnDemand::keep(Name name) {
+  const std::string fault = co_await write(name);
+  const auto found = listeners_.find(name);
+  if (stopping_ || found == listeners_.end()) co_return !stopping_;
+  Listener& listener = found->second;
+  tell(name, listener, fault);
+  if (!fault.empty()) {
+    listener.pause = std::clamp<net::Duration>(listener.pause * 2, kFirstPause, kLongestPause);
+    listener.try_again = client_.loop().now() + listener.pause;
     co_return true;
   }
-  co_return false;
+  listener.pause = {};
+  listener.try_again = {};
+  // Names of other controllers come with it, and what is not used any more is looked for.
+  const std::int64_t keep_unused = listener.bundle.on_demand->keep_unused.count();
+  listener.next_look = now() + std::clamp<std::int64_t>(keep_unused / kUsePart, 1, 60);
+  co_return true;
 }
 
 net::Detached OnDemand::write_all() {
   ++running_;
-  bool failed = false;
   while (!stopping_) {
     std::vector<Name> due;
+    net::Time until = client_.loop().now() + net::Duration(listeners_.empty() ? 3600s : kIdle);
     for (const auto& [name, listener] : listeners_) {
-      if (!listener.changes.empty() || listener.next_look <= now()) due.push_back(name);
+      if (listener.changes.empty() && listener.next_look > now()) continue;
+      if (listener.try_again <= client_.loop().now()) {
+        due.push_back(name);
+      } else {
+        until = std::min(until, listener.try_again);
+      }
     }
-    if (due.empty() || failed || secrets_.plural.empty()) {
-      const auto pause = failed ? net::Duration(5s) : net::Duration(listeners_.empty() ? 3600s : kIdle);
-      (void)co_await writer_.pause.wait(client_.loop().now() + pause);
-      if (!stopping_ && !failed) (void)co_await writer_.waiter.wait(client_.loop().now() + kGather);
-      failed = false;
+    if (due.empty() || secrets_.plural.empty()) {
+      (void)co_await writer_.pause.wait(until);
+      if (!stopping_) (void)co_await writer_.waiter.wait(client_.loop().now() + kGather);
       continue;
     }
     for (const Name& name : due) {
-      if (stopping_) break;
-      const bool written = co_await write(name);
-      failed = failed || !written;
-      if (const auto found = listeners_.find(name); found != listeners_.end() && written) {
-        // Names of other controllers come with it, and what is not used any more is looked for.
-        const std::int64_t keep = found->second.bundle.on_demand->keep_unused.count();
-        found->second.next_look = now() + std::clamp<std::int64_t>(keep / kUsePart, 1, 60);
-      }
+      if (!co_await keep(name)) break;
     }
   }
   ended();

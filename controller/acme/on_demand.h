@@ -28,7 +28,7 @@ namespace edge::controller::acme {
 struct SecretView;
 
 enum class NameDecision : std::uint8_t {
-  kAdded,
+  kAdded,       ///< and written
   kRefused,     ///< neither listed nor allowed by the ask-URL
   kUnanswered,  ///< the ask-URL gave no answer
   kLimited,     ///< more names, or questions, than may be
@@ -82,7 +82,9 @@ class OnDemand {
     std::map<std::string, std::int64_t> names{};    ///< with the last use, as last read or written
     std::map<std::string, std::int64_t> changes{};  ///< to be written
     std::int64_t next_look = 0;                     ///< for names that are not used any more
-    std::string fault{};
+    std::string fault{};                            ///< that was told
+    net::Duration pause{};                          ///< after a fault
+    net::Time try_again{};
   };
   struct Worker {
     explicit Worker(net::Loop& loop) : waiter(loop), pause(loop) {}
@@ -92,7 +94,12 @@ class OnDemand {
 
   net::Detached ask_all(Worker& worker);
   net::Detached write_all();
-  net::Task<bool> write(Name name);
+  net::Task<bool> keep(Name name);
+  net::Task<std::string> write(Name name);
+  void tell(const Name& name, Listener& listener, const std::string& fault);
+  void take_written(Listener& listener, std::map<std::string, std::int64_t> names,
+                    const std::map<std::string, std::int64_t>& before,
+                    const std::map<std::string, std::int64_t>& written);
   net::Task<bool> decide(Worker& worker, WantedName wanted);
   net::Task<NameDecision> ask(Worker& worker, std::string url, std::string host);
   bool is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const;

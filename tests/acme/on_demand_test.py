@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Certificates on demand, with a scripted CA (scripted_ca.py): edge-standalone, an ask-URL, and clients that verify.
 `on_demand_test.py BIN_DIR [CASE...]`"""
+import hashlib
 import http.server
 import pathlib
 import socket
@@ -162,7 +163,28 @@ spec:
     decider.shutdown()
 
 
-CASES = {"on-demand": on_demand, "asked-for": asked_for, "many-strangers": many_strangers}
+def strangers_names(binaries):
+    """A Secret of the names' name that somebody else has made is never written: that is said once, and no client is said to get a
+    certificate meanwhile. Once it is gone, the name that waits gets its certificate."""
+    acme = '{email: ops@example.com, directoryURL: "DIRECTORY", challenges: [HTTP01], onDemand: {allow: ["*.example.test"]}}'
+    secret = "acme-names-" + hashlib.sha256(b"acme:web:https").hexdigest()[:16]
+    strangers = f"---\napiVersion: v1\nkind: Secret\nmetadata: {{name: {secret}, namespace: shop}}\nstringData: {{mine: kept}}\n"
+    with World(binaries, [], acme=acme, more=strangers) as world:
+        world.start()
+        wait_for("a word of it", lambda: f"Secret {secret}: it was made by somebody else" in world.edge_log())
+        assert refused(world, "a.example.test") and not world.orders(), world.orders()
+        assert "which gets a certificate" not in world.edge_log()
+        assert not world.metric('edge_acme_on_demand_decisions_total{result="added"}')
+        text = (world.work / "edge.yaml").read_text()
+        (world.work / "edge.yaml").write_text(text.replace(strangers, ""))
+        wait_for("the order", lambda: world.orders() == ["order a.example.test"])
+        world.certificate("a.example.test")
+        wait_for("the count", lambda: world.metric('edge_acme_on_demand_decisions_total{result="added"}') == 1)
+        log = world.edge_log()
+        assert log.count("it was made by somebody else") == 1 and f"Secret {secret}: works again" in log, log
+
+
+CASES = {"strangers-names": strangers_names, "on-demand": on_demand, "asked-for": asked_for, "many-strangers": many_strangers}
 
 
 def main():
