@@ -28,7 +28,8 @@ using agent::wan::TunnelDevice;
 using net::netlink::Link;
 using net::netlink::value_of;
 
-/// The other end of a netlink socket: acknowledges all it is asked, and new links with `answer`.
+/// The other end of a netlink socket: acknowledges all it is asked, new links with `answer`, and their aliases with
+/// `answer_to_alias`.
 class FakeKernel {
  public:
   FakeKernel() {
@@ -46,7 +47,9 @@ class FakeKernel {
   Rtnetlink asker() { return Rtnetlink(net::netlink::Socket(std::move(asker_), "the kernel refuses")); }
 
   std::atomic<int> answer = 0;  ///< errno of a new link of WireGuard
-  std::atomic<int> made = 0;    ///< how often one was asked for
+  std::atomic<int> answer_to_alias = 0;
+  std::atomic<int> made = 0;     ///< how often one was asked for
+  std::atomic<int> changed = 0;  ///< links that are there
   std::atomic<int> removed = 0;
 
  private:
@@ -58,10 +61,12 @@ class FakeKernel {
       const auto asked = value_of<nlmsghdr>(buffer.data(), static_cast<std::size_t>(size));
       const bool makes = asked.nlmsg_type == RTM_NEWLINK && (asked.nlmsg_flags & NLM_F_CREATE) != 0;
       if (makes) ++made;
+      const bool changes = asked.nlmsg_type == RTM_NEWLINK && !makes;
+      if (changes) ++changed;
       if (asked.nlmsg_type == RTM_DELLINK) ++removed;
       net::netlink::Messages reply;
       reply.begin(NLMSG_ERROR, 0, asked.nlmsg_seq);
-      const nlmsgerr body{.error = makes ? -answer : 0, .msg = asked};
+      const nlmsgerr body{.error = makes ? -answer : changes ? -answer_to_alias : 0, .msg = asked};
       reply.add(&body, sizeof body);
       const auto& bytes = reply.finish();
       ::send(own_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -195,6 +200,55 @@ TEST_F(WanEngine, ALinkOfThatNameThatIsNotTheAgentsIsLeftAlone) {
     EXPECT_TRUE(has(only.fault(), "that is not the agent's")) << only.fault();
     EXPECT_EQ(fake.made, 0);
     EXPECT_EQ(fake.removed, 0);
+  });
+}
+
+TEST_F(WanEngine, ALinkHasItsAliasBeforeItHasKeys) {
+  in("n", [&] {
+    FakeKernel fake;
+    Rtnetlink kernel = fake.asker();
+    TunnelDevice only = device('1');
+    work(only, kernel, {});
+    EXPECT_EQ(fake.made, 1);
+    EXPECT_EQ(fake.changed, 1) << "a process that is killed now is followed by one that knows it";
+    // One that cannot be had is not left without.
+    TunnelDevice other = device('2');
+    fake.answer_to_alias = EPERM;
+    work(other, kernel, {});
+    EXPECT_EQ(fake.made, 2);
+    EXPECT_EQ(fake.removed, 1);
+    EXPECT_TRUE(has(other.fault(), "Operation not permitted")) << other.fault();
+    fake.answer_to_alias = 0;
+    now_ += std::chrono::seconds(1);
+    work(other, kernel, {});
+    EXPECT_EQ(fake.made, 3);
+    EXPECT_EQ(other.fault(), "");
+  });
+}
+
+TEST_F(WanEngine, ALinkThatWasNeverSetUpIsRemovedWithItsTunnel) {
+  in("n", [&] {
+    FakeKernel fake;
+    Rtnetlink kernel = fake.asker();
+    auto real = Rtnetlink::open();
+    ASSERT_TRUE(real) << real.error().text;
+    const auto is_there = [&](char last) { return run("ip -n " + space("n") + " link show " + name_of(last)); };
+    // What the real kernel has in place of a link of WireGuard.
+    for (const char last : {'1', '2', '3'}) {
+      ASSERT_TRUE(run("ip -n " + space("n") + " link add " + name_of(last) + " type dummy"));
+    }
+    ASSERT_TRUE(real->set_alias(name_of('1'), "edge-agent tunnel test").ok());
+    EXPECT_TRUE(has(output("ip -n " + space("n") + " link show " + name_of('1')), "alias edge-agent tunnel test"));
+    TunnelDevice own = device('1');
+    TunnelDevice replaced = device('2');
+    for (TunnelDevice* const one : {&own, &replaced}) work(*one, kernel, {});
+    EXPECT_EQ(own.link(), 0);
+    own.remove(*real);
+    EXPECT_FALSE(is_there('1'));
+    replaced.remove(*real);
+    EXPECT_TRUE(is_there('2')) << "somebody else's by its alias";
+    EXPECT_TRUE(real->remove_link(name_of('3')).ok());
+    EXPECT_FALSE(is_there('3'));
   });
 }
 

@@ -92,6 +92,11 @@ void TunnelDevice::make(Rtnetlink& kernel, Engine& engine, SteadyTime now) {
   if (!engine.try_kernel(now)) return start_program(now);
   const Status made = kernel.add_wireguard(plan_.name);
   if (made) {
+    // First of all: one without it is not the agent's for any process that follows this one.
+    if (const Status named = kernel.set_alias(plan_.name, plan_.alias); !named) {
+      [[maybe_unused]] const Status removed = kernel.remove_link(plan_.name);
+      return lose(now, named.error().text);
+    }
     wireguard_.emplace(plan_.name, std::string());
     fault_.clear();
     return;
@@ -190,12 +195,22 @@ void TunnelDevice::look(std::chrono::seconds wall, SteadyTime now) {
   [[maybe_unused]] const Status status = wireguard_->set_endpoint(plan_.settings.peer_key, plan_.endpoints[endpoint_]);
 }
 
+/// The one that was made, and has not been set up; 0: there is none.
+int TunnelDevice::own_link(Rtnetlink& kernel) const {
+  const auto links = kernel.links();
+  if (!wireguard_ || !links) return 0;
+  const auto found = std::ranges::find(*links, plan_.name, &Link::name);
+  return found != links->end() && found->alias.starts_with(kAliasPrefix) ? found->index : 0;
+}
+
 void TunnelDevice::remove(Rtnetlink& kernel) {
   const bool program = child_.has_value();
   child_.reset();
   if (program) ::unlink(socket().c_str());
   set_up_ = false;
-  if (program || link_ == 0) return;
+  if (program) return;
+  if (link_ == 0) link_ = own_link(kernel);
+  if (link_ == 0) return;
   // One that is gone already is as good as removed.
   [[maybe_unused]] const Status status = kernel.remove_link(link_);
 }

@@ -59,6 +59,7 @@ class TunnelDevice {
   void start_program(SteadyTime now);
   void set_up(Rtnetlink& kernel, const Link& link, const IpAddress& overlay, std::uint32_t mtu, Engine& engine,
               SteadyTime now);
+  int own_link(Rtnetlink& kernel) const;
   void lose(SteadyTime now, std::string why);
   std::string socket() const;
 

@@ -87,6 +87,16 @@ Status Rtnetlink::add_wireguard(const std::string& name) {
   return kernel_.ask(request.finish());
 }
 
+Status Rtnetlink::set_alias(const std::string& name, const std::string& alias) {
+  netlink::Messages request;
+  request.begin(RTM_NEWLINK, NLM_F_ACK, kernel_.next());
+  const ifinfomsg head{};
+  request.add(&head, sizeof head);
+  request.text(IFLA_IFNAME, name);
+  request.attribute(IFLA_IFALIAS, alias.data(), alias.size());
+  return kernel_.ask(request.finish());
+}
+
 Status Rtnetlink::set_link(int index, const std::string& alias, std::uint32_t mtu) {
   netlink::Messages request;
   request.begin(RTM_NEWLINK, NLM_F_ACK, kernel_.next());
@@ -106,6 +116,15 @@ Status Rtnetlink::remove_link(int index) {
   ifinfomsg head{};
   head.ifi_index = index;
   request.add(&head, sizeof head);
+  return kernel_.ask(request.finish());
+}
+
+Status Rtnetlink::remove_link(const std::string& name) {
+  netlink::Messages request;
+  request.begin(RTM_DELLINK, NLM_F_ACK, kernel_.next());
+  const ifinfomsg head{};
+  request.add(&head, sizeof head);
+  request.text(IFLA_IFNAME, name);
   return kernel_.ask(request.finish());
 }
 

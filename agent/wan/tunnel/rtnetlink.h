@@ -66,9 +66,12 @@ class Rtnetlink {
   Result<std::vector<Link>> links() { return net::netlink::links(kernel_); }
   /// Makes a WireGuard link of the kernel. kUnimplemented: it has none.
   Status add_wireguard(const std::string& name);
+  /// Sets its alias alone.
+  Status set_alias(const std::string& name, const std::string& alias);
   /// Sets alias and MTU, and the link up.
   Status set_link(int index, const std::string& alias, std::uint32_t mtu);
   Status remove_link(int index);
+  Status remove_link(const std::string& name);
   /// Adds the address alone, without a route to a network. kAlreadyExists is no error.
   Status add_address(int link, const IpAddress& address);
 
