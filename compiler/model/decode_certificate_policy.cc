@@ -19,17 +19,19 @@ CertificateNames names_of(const Fields& own) {
           .fingerprints = own.strings("fingerprints")};
 }
 
-/// A list without a name is a mistake on either side: nobody could pass, or nobody is kept out.
+/// A list without a name is a mistake on either side: nobody could pass, or nobody is kept out. So is a key that
+/// nothing follows (null), which is not as good as left out: every certificate would pass.
 void check_names(const Fields& own, std::string_view key, Report& report) {
+  const yaml::Node written = own.written(key);
+  if (!written) return;
   const Fields names = own.object(key);
-  if (!names) return;
   const std::string field = "spec.clientCertificate." + std::string(key);
   const bool some = std::ranges::any_of(kNameFields, [&](std::string_view list) {
     const yaml::Node node = names.node(list);
     return node && node.size() > 0;
   });
   if (!some) {
-    report.fault(DiagnosticCode::kMissingField, own.node(key).key_span(), field, "no certificate is named",
+    report.fault(DiagnosticCode::kMissingField, written.key_span(), field, "no certificate is named",
                  key == "allow" ? "leave out `allow` to let every certificate pass that verifies" : "leave out `deny`");
   }
   for (const Located<std::string>& name : names.strings("commonNames")) {

@@ -11,6 +11,8 @@ constexpr std::uint64_t kMostInspected = std::uint64_t{128} << 10;
 constexpr std::string_view kRules[] = {"maxHeaders",         "maxHeaderSize", "maxHeadersSize", "maxBodySize",
                                        "maxQueryParameters", "methods",       "contentTypes",   "denyPaths",
                                        "denyQueries",        "denyHeaders",   "denyBodies"};
+constexpr std::string_view kLists[] = {"methods",     "contentTypes", "denyPaths",
+                                       "denyQueries", "denyHeaders",  "denyBodies"};
 
 void check_size(const Fields& own, std::string_view key, std::uint64_t most, Report& report) {
   const auto size = own.size(key);
@@ -48,15 +50,17 @@ void check_request_filter(const Fields& own, Span span, Report& report) {
     check_size(own, key, std::uint64_t(-1), report);
   }
   check_size(own, "inspectedBodySize", kMostInspected, report);
-  if (std::ranges::none_of(kRules, [&](std::string_view rule) { return static_cast<bool>(own.node(rule)); })) {
+  if (std::ranges::none_of(kRules, [&](std::string_view rule) { return static_cast<bool>(own.written(rule)); })) {
     report.fault(DiagnosticCode::kMissingField, span, "spec.requestFilter", "no rule is given",
                  "set a limit, `methods`, `contentTypes`, or patterns");
   }
-  for (const std::string_view key : {"methods", "contentTypes"}) {
-    const yaml::Node list = own.node(key);
-    if (!list || list.size() != 0) continue;
-    report.fault(DiagnosticCode::kMissingField, list.span(), "spec.requestFilter." + std::string(key),
-                 "`" + std::string(key) + "` names none", "leave it out to allow all");
+  // A key that nothing follows (null) is an empty list, and not as good as left out.
+  for (const std::string_view key : kLists) {
+    const yaml::Node list = own.written(key);
+    if (!list || (!list.is_null() && list.size() != 0)) continue;
+    const bool allows = key == "methods" || key == "contentTypes";
+    report.fault(DiagnosticCode::kMissingField, list.key_span(), "spec.requestFilter." + std::string(key),
+                 "`" + std::string(key) + "` names none", allows ? "leave it out to allow all" : "leave it out");
   }
 }
 

@@ -24,6 +24,8 @@ class Fields {
   Span span() const { return map_.span(); }
   /// Null counts as absent.
   yaml::Node node(std::string_view key) const;
+  /// The same with null, for what means something else by being left out than by being left empty.
+  yaml::Node written(std::string_view key) const { return map_ ? map_.find(key) : yaml::Node(); }
   Fields object(std::string_view key) const { return Fields(node(key)); }
 
   Maybe<std::string> text(std::string_view key) const;
