@@ -287,6 +287,16 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
   return chain;
 }
 
+namespace {
+
+/// The method that a request is judged by: of a preflight that the chain answers, the one that it asks about.
+std::string_view judged_method(const PolicyChain& chain, const net::http1::RequestHead& head) {
+  const std::string_view asked_for = preflight_method(head);
+  return asked_for.empty() || !answers_preflight(chain) ? head.method_text : asked_for;
+}
+
+}  // namespace
+
 bool answers_preflight(const PolicyChain& chain) {
   return std::ranges::any_of(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
 }
@@ -306,7 +316,7 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
     std::optional<PolicyAnswer> answer;
     if (step.type == PolicyType::kIpAccess) answer = accesses.pass(step.settings, policy_request);
     if (step.maintenance != nullptr) answer = step.maintenance->pass(policy_request);
-    if (step.filter != nullptr) answer = step.filter->pass(policy_request);
+    if (step.filter != nullptr) answer = step.filter->pass(policy_request, judged_method(chain, policy_request.head));
     if (step.type == PolicyType::kRateLimit) {
       answer = chain.limits[step.settings].pass(policy_request, nullptr, tables.rates, &tables.shared);
     }

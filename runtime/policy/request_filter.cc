@@ -87,8 +87,8 @@ bool RequestFilter::limits_fields() const {
          settings_.max_headers_size != 0;
 }
 
-std::optional<PolicyAnswer> RequestFilter::pass(const PolicyRequest& policy_request) const {
-  return conclude(policy_request, fault_of(policy_request), inspected() == 0 || !has_body(policy_request.head));
+std::optional<PolicyAnswer> RequestFilter::pass(const PolicyRequest& policy_request, std::string_view method) const {
+  return conclude(policy_request, fault_of(policy_request, method), inspected() == 0 || !has_body(policy_request.head));
 }
 
 std::optional<PolicyAnswer> RequestFilter::pass_body(const PolicyRequest& policy_request,
@@ -110,9 +110,10 @@ std::optional<PolicyAnswer> RequestFilter::pattern_found() const {
                 "The request contains something that is not accepted here.");
 }
 
-std::optional<PolicyAnswer> RequestFilter::fault_of(const PolicyRequest& policy_request) const {
+std::optional<PolicyAnswer> RequestFilter::fault_of(const PolicyRequest& policy_request,
+                                                    std::string_view method) const {
   const RequestHead& head = policy_request.head;
-  if (!methods_.empty() && !std::ranges::binary_search(methods_, head.method_text)) {
+  if (!methods_.empty() && !std::ranges::binary_search(methods_, method)) {
     PolicyAnswer answer = refuse(405, "method-refused", "The method is not allowed here.");
     answer.fields = allow_;
     return answer;

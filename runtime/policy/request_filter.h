@@ -23,9 +23,10 @@ class RequestFilter {
   RequestFilter(const program::SectionView& policies, const program::RequestFilterRecord& settings,
                 std::shared_ptr<RateLimitTally> tally);
 
-  /// Looks at the head. Returns the refusal; nothing where the policy only counts. 503 when a pattern cannot be
-  /// searched for. Linear in the head for each pattern.
-  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request) const;
+  /// Looks at the head; `method` is the one that has to be allowed: of a preflight that CORS answers, the method that
+  /// it asks about. Returns the refusal; nothing where the policy only counts. 503 when a pattern cannot be searched
+  /// for. Linear in the head for each pattern.
+  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request, std::string_view method) const;
   /// Looks at the beginning of the body, likewise.
   std::optional<PolicyAnswer> pass_body(const PolicyRequest& policy_request, std::string_view beginning) const;
 
@@ -41,7 +42,7 @@ class RequestFilter {
   };
   using Patterns = std::vector<program::Pattern>;
   Patterns patterns_of(program::ArrayRef<program::StringRef> texts);
-  std::optional<PolicyAnswer> fault_of(const PolicyRequest& policy_request) const;
+  std::optional<PolicyAnswer> fault_of(const PolicyRequest& policy_request, std::string_view method) const;
   std::optional<PolicyAnswer> fault_of_fields(const net::http1::RequestHead& head) const;
   std::optional<PolicyAnswer> fault_of_type(const net::http1::RequestHead& head) const;
   std::optional<PolicyAnswer> conclude(const PolicyRequest& policy_request, std::optional<PolicyAnswer> fault,

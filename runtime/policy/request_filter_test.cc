@@ -47,7 +47,7 @@ class RequestFilterTest : public ::testing::Test {
   static int ask(const RequestFilter& filter, const std::string& line, const std::string& fields = {}) {
     const testing::TestRequest request(line + " HTTP/1.1\nHost: x" + fields);
     EXPECT_TRUE(request.complete()) << line << fields;
-    const auto answer = filter.pass(request.policy_request());
+    const auto answer = filter.pass(request.policy_request(), request.policy_request().head.method_text);
     return answer ? answer->status : 0;
   }
   static int ask_body(const RequestFilter& filter, const std::string& body) {
@@ -66,7 +66,8 @@ TEST_F(RequestFilterTest, MethodsAreTakenAsTheyAreWritten) {
   EXPECT_EQ(ask(filter, "DELETE /"), 405);
   EXPECT_EQ(ask(filter, "get /"), 405);
   const testing::TestRequest request("PUT / HTTP/1.1\nHost: x");
-  EXPECT_EQ(filter.pass(request.policy_request())->fields, "Allow: GET, POST\r\n");
+  EXPECT_EQ(filter.pass(request.policy_request(), request.policy_request().head.method_text)->fields,
+            "Allow: GET, POST\r\n");
   EXPECT_EQ(tally_->passed(), 1U);
   EXPECT_EQ(tally_->limited(), 3U);
 }
