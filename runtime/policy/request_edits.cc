@@ -16,10 +16,13 @@ bool fits_line(std::string_view value) {
 
 }  // namespace
 
-void RequestEdits::remove(std::string_view name) {
-  if (name.empty() || program::is_reserved_from_policies(name)) return;
+void RequestEdits::forget(std::string_view name) {
   std::erase_if(set_, [&](const Line& line) { return same_field(line.name, name); });
   if (!drops(name)) removed_.push_back(folded_field_name(name));
+}
+
+void RequestEdits::remove(std::string_view name) {
+  if (!name.empty() && !program::is_reserved_from_policies(name)) forget(name);
 }
 
 void RequestEdits::set(std::string_view name, std::string_view value) {
@@ -29,8 +32,7 @@ void RequestEdits::set(std::string_view name, std::string_view value) {
 }
 
 void RequestEdits::state(std::string_view name, std::string_view value) {
-  std::erase_if(set_, [&](const Line& line) { return same_field(line.name, name); });
-  if (!drops(name)) removed_.push_back(folded_field_name(name));
+  forget(name);
   set_.push_back({std::string(name), std::string(value)});
 }
 
@@ -42,7 +44,8 @@ void RequestEdits::join(RequestEdits later) {
     return;
   }
   drops_trailers_ |= later.drops_trailers_;
-  for (const std::string& name : later.removed_) remove(name);
+  // Those that it states, too, which policies may not remove.
+  for (const std::string& name : later.removed_) forget(name);
   for (Line& line : later.set_) set_.push_back(std::move(line));
 }
 

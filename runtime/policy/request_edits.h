@@ -42,6 +42,9 @@ class RequestEdits {
   void write(net::http1::HeadWriter& out, const program::FieldEdits& filters) const;
 
  private:
+  /// Removes them, and what was set before, whatever the name.
+  void forget(std::string_view name);
+
   std::vector<std::string> removed_;  ///< lower case, `-` for `_`
   std::vector<Line> set_;
   bool drops_trailers_ = false;

@@ -1,6 +1,7 @@
 #include "runtime/policy/request_edits.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -70,6 +71,22 @@ TEST(RequestEdits, TheLaterPolicyCounts) {
   EXPECT_EQ(written(first), "X-Role: reader\r\nx-auth-user: bob\r\n");
   EXPECT_TRUE(first.drops("authorization"));
   EXPECT_EQ(first.value("X-AUTH-USER"), "bob");
+}
+
+TEST(RequestEdits, WhatTheProxyStatesReplacesWhatWasStatedAndIsNobodyElses) {
+  RequestEdits first;
+  first.set("X-User", "alice");
+  first.state("X-Forwarded-Client-Cert", "Hash=00");
+  RequestEdits second;
+  second.state("X-Forwarded-Client-Cert", "Hash=01");
+  first.join(std::move(second));
+  RequestEdits third;
+  third.set("x_forwarded_client_cert", "Hash=02");
+  third.remove("X-Forwarded-Client-Cert");
+  third.set("X-Role", "reader");
+  first.join(std::move(third));
+  EXPECT_TRUE(first.drops("x_forwarded_client_cert"));
+  EXPECT_EQ(written(first), "X-User: alice\r\nX-Forwarded-Client-Cert: Hash=01\r\nX-Role: reader\r\n");
 }
 
 }  // namespace

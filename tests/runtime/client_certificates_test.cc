@@ -376,7 +376,21 @@ TEST_P(CertificateIdentities, WhatClientsSayOfThemselvesIsNeverBelieved) {
     EXPECT_TRUE(told.find("root") == std::string::npos) << told;
     EXPECT_EQ(ask(nobody(), "/", forged), "403");
   }
-  EXPECT_EQ(ask(nobody(), "/open", "X-Forwarded-Client-Cert: Hash=00\r\n"), "-");
+  const auto forge_all = [&](const std::string& path) {
+    for (const char* const name : {"X-Forwarded-Client-Cert", "x_forwarded_client_cert", "X-Forwarded_Client-Cert"}) {
+      EXPECT_EQ(ask(with(alice_), path, std::string(name) + ": Hash=00\r\n"), "-") << name;
+    }
+  };
+  forge_all("/open");
+  protect("{allow: {dnsNames: [alice]}, forwardCertificate: false}");
+  forge_all("/");
+}
+
+TEST_P(CertificateIdentities, NoIdentityHeaderStandsForTheCertificate) {
+  protect("{identityHeader: X_Forwarded_Client_Cert}");
+  EXPECT_EQ(ask(with(alice_)), "-");
+  protect("{identityHeader: X_Forwarded_Client_Cert, forwardCertificate: true}");
+  EXPECT_TRUE(ask(with(alice_)).starts_with("Hash="));
 }
 
 TEST_P(CertificateIdentities, AnAnswerForOneIsNotKeptForOthers) {
