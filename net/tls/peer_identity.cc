@@ -86,7 +86,7 @@ class Reader {
       if (OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry)) != NID_commonName) continue;
       std::optional<std::string> name = text_of(X509_NAME_ENTRY_get_data(entry));
       if (!name || !fits(*name)) return false;
-      into_.common_name = std::move(*name);
+      into_.common_names.push_back(std::move(*name));
     }
     const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
     if (out == nullptr || X509_NAME_print_ex(out.get(), subject, 0, XN_FLAG_RFC2253) < 0) return false;

@@ -26,10 +26,10 @@ struct PeerIdentity {
   std::vector<std::string> uris{};       ///< as they are
   std::vector<std::string> emails{};     ///< domain in lower case
   std::vector<IpAddress> addresses{};
-  bool has_alternative_names = false;  ///< of any kind
-  std::string common_name{};           ///< the last of the subject; empty: none
-  std::string subject{};               ///< RFC 2253
-  std::string fingerprint{};           ///< SHA-256 of the DER form, 64 hexadecimal digits in lower case
+  bool has_alternative_names = false;       ///< of any kind
+  std::vector<std::string> common_names{};  ///< all of the subject, in its order
+  std::string subject{};                    ///< RFC 2253
+  std::string fingerprint{};                ///< SHA-256 of the DER form, 64 hexadecimal digits in lower case
 };
 
 /// Never fails: what cannot be read is not sound. `verified`: the handshake's result; a session that is resumed has the

@@ -356,6 +356,16 @@ TEST_P(CertificateIdentities, EveryKindOfNameLetsPassAndKeepsOut) {
   EXPECT_EQ(ask(as({.names = {"c.example"}, .common_name = "legacy"})), "403");
 }
 
+TEST_P(CertificateIdentities, EveryCommonNameKeepsOut) {
+  protect("{deny: {commonNames: [eve]}}");
+  EXPECT_EQ(ask(as({.common_name = "bob"})), "-");
+  EXPECT_EQ(ask(as({.common_name = "eve", .second_common_name = "bob"})), "403");
+  EXPECT_EQ(ask(as({.common_name = "bob", .second_common_name = "eve"})), "403");
+  protect("{allow: {commonNames: [bob]}}");
+  EXPECT_EQ(ask(as({.common_name = "bob"})), "-");
+  EXPECT_EQ(ask(as({.common_name = "eve", .second_common_name = "bob"})), "403");
+}
+
 TEST_P(CertificateIdentities, WithoutACertificateThatVerifiesNobodyPasses) {
   protect("{identityHeader: X-Client}");
   EXPECT_EQ(ask(nobody()), "403");

@@ -32,6 +32,11 @@ void add_extension(X509* certificate, X509* issuer, int kind, const std::string&
   X509_EXTENSION_free(extension);
 }
 
+void add_common_name(X509* certificate, const std::string& name) {
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8,
+                             reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+}
+
 X509* blank(EVP_PKEY* key, const std::string& name, std::chrono::seconds lifetime) {
   X509* const made = X509_new();
   X509_set_version(made, 2);
@@ -41,8 +46,7 @@ X509* blank(EVP_PKEY* key, const std::string& name, std::chrono::seconds lifetim
   X509_gmtime_adj(X509_getm_notBefore(made), -7 * 24 * 3600);
   X509_gmtime_adj(X509_getm_notAfter(made), static_cast<long>(lifetime.count()));
   X509_set_pubkey(made, key);
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(made), "CN", MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  add_common_name(made, name);
   return made;
 }
 
@@ -82,6 +86,7 @@ TestAuthority::~TestAuthority() {
 IssuedCertificate TestAuthority::issue(const IssueOptions& options) const {
   EVP_PKEY* const key = options.rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
   X509* const made = blank(key, options.common_name, options.lifetime);
+  if (!options.second_common_name.empty()) add_common_name(made, options.second_common_name);
   if (options.issued_milliseconds != 0) number_by_time(made, options.issued_milliseconds);
   X509_set_issuer_name(made, X509_get_subject_name(impl_->certificate));
   std::string names;

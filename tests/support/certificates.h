@@ -14,6 +14,7 @@ struct IssueOptions {
   std::vector<std::string> uris{};
   std::vector<std::string> others{};  ///< as OpenSSL reads them: `email:a@example.org`, `IP:10.0.0.1`
   std::string common_name = "test";
+  std::string second_common_name{};  ///< empty: none
   bool rsa = false;
   /// The first eight of the 16 bytes of its serial number, as clusters' certificates have it; 0: a number of no
   /// meaning.

@@ -110,13 +110,14 @@ AuthResult CertificatePolicy::decide(const PeerIdentity* certificate) const {
   if (certificate->unverified) return refuse("certificate-unverified", "The client certificate does not verify.");
   constexpr std::string_view kDenied = "The client certificate does not let its holder pass here.";
   if (!certificate->sound) return refuse("certificate-denied", kDenied);
-  const std::string& common_name = certificate->common_name;
-  if (names_any(deny_, *certificate) || (!common_name.empty() && contains(deny_.common_names, common_name))) {
-    return refuse("certificate-denied", kDenied);
-  }
-  // A common name was never checked as names are (RFC 9525 §2): it lets pass only what has no other.
-  const bool by_common_name =
-      !certificate->has_alternative_names && !common_name.empty() && contains(allow_.common_names, common_name);
+  const std::vector<std::string>& common_names = certificate->common_names;
+  const bool denied =
+      std::ranges::any_of(common_names, [&](const std::string& name) { return contains(deny_.common_names, name); });
+  if (denied || names_any(deny_, *certificate)) return refuse("certificate-denied", kDenied);
+  // A common name was never checked as names are (RFC 9525 §2): it lets pass only what has no other, of its kind
+  // either.
+  const bool by_common_name = !certificate->has_alternative_names && common_names.size() == 1 &&
+                              contains(allow_.common_names, common_names.front());
   if (!allows_all_ && !names_any(allow_, *certificate) && !by_common_name) {
     return refuse("certificate-denied", kDenied);
   }

@@ -123,13 +123,17 @@ TEST_F(CertificatePolicyTest, OtherNamesAndFingerprints) {
 
 TEST_F(CertificatePolicyTest, ACommonNameLetsPassOnlyWhatHasNoOtherNameAndKeepsOutAll) {
   make({.common_names = {"alice"}});
-  EXPECT_TRUE(passes(of({.common_name = "alice"})));
-  EXPECT_FALSE(passes(of({.dns_names = {"a.example"}, .common_name = "alice"})));
-  EXPECT_FALSE(passes(of({.common_name = ""})));
+  EXPECT_TRUE(passes(of({.common_names = {"alice"}})));
+  EXPECT_FALSE(passes(of({.dns_names = {"a.example"}, .common_names = {"alice"}})));
+  EXPECT_FALSE(passes(of({})));
+  EXPECT_FALSE(passes(of({.common_names = {"alice", "alice"}})));
+  EXPECT_FALSE(passes(of({.common_names = {"bob", "alice"}})));
   make({}, {.common_names = {"alice"}}, true);
-  EXPECT_FALSE(passes(of({.common_name = "alice"})));
-  EXPECT_FALSE(passes(of({.dns_names = {"a.example"}, .common_name = "alice"})));
-  EXPECT_TRUE(passes(of({.common_name = "bob"})));
+  EXPECT_FALSE(passes(of({.common_names = {"alice"}})));
+  EXPECT_FALSE(passes(of({.dns_names = {"a.example"}, .common_names = {"alice"}})));
+  EXPECT_FALSE(passes(of({.common_names = {"alice", "bob"}})));
+  EXPECT_FALSE(passes(of({.common_names = {"bob", "alice"}})));
+  EXPECT_TRUE(passes(of({.common_names = {"bob"}})));
 }
 
 TEST_F(CertificatePolicyTest, DenyTakesPrecedence) {
@@ -153,7 +157,7 @@ TEST_F(CertificatePolicyTest, TheBackendIsToldInTheProxysWords) {
   EXPECT_TRUE(result.request.drops("X_Client"));
   EXPECT_EQ(subject_of(of({.dns_names = {"a.example"}, .emails = {"a@b.c"}})), "a.example");
   EXPECT_EQ(subject_of(of({.emails = {"a@b.c"}})), "a@b.c");
-  EXPECT_EQ(subject_of(of({.common_name = "alice", .fingerprint = "00ff"})), "sha256:00ff");
+  EXPECT_EQ(subject_of(of({.common_names = {"alice"}, .fingerprint = "00ff"})), "sha256:00ff");
 }
 
 }  // namespace
