@@ -186,9 +186,14 @@ inline constexpr std::array<std::string_view, 12> kReservedFields = {
 
 /// In addition the fields that the proxy itself sends to backends: filters may change them, since their authors control
 /// the backend, but policies may not, by another service's response or a token.
-inline constexpr std::array<std::string_view, 8> kProxyFields = {
-    "expect",           "via",               "x-forwarded-client-cert", "x-forwarded-for",
-    "x-forwarded-host", "x-forwarded-proto", "x-request-id",            "x-ssl-client-verify"};
+inline constexpr std::array<std::string_view, 8> kProxyFields = {"expect",
+                                                                 "via",
+                                                                 "x-forwarded-client-cert",
+                                                                 "x-forwarded-for",
+                                                                 "x-forwarded-host",
+                                                                 "x-forwarded-proto",
+                                                                 "x-request-id",
+                                                                 "x-ssl-client-verify"};
 
 /// In any spelling (base/field_name.h).
 bool is_reserved_field(std::string_view name);

@@ -341,6 +341,83 @@ TEST(Read, NamesOfCertificatesAscend) {
   EXPECT_THAT(with("a:1", "a:2", 2), HasSubstr("client_certificates of record 0"));
 }
 
+TEST(Read, NamesOfCertificatesAreFewAndShort) {
+  const auto with = [](std::size_t count, std::size_t bytes, auto into) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      // All refer to the same bytes.
+      const StringRef text = builder.string(std::string(bytes, 'a'));
+      ClientCertificateRecord record{};
+      record.allow.*into = builder.array(std::vector(count, text));
+      header.client_certificates = builder.array(std::vector{record});
+    });
+  };
+  using Record = CertificateNamesRecord;
+  EXPECT_EQ(with(kMostCertificateNames, kLongestCertificateName, &Record::uris), "");
+  EXPECT_EQ(with(kMostFingerprints, 64, &Record::fingerprints), "");
+  EXPECT_THAT(with(kMostCertificateNames + 1, 1, &Record::uris), HasSubstr("client_certificates.uris"));
+  EXPECT_THAT(with(kMostCertificateNames + 1, 1, &Record::common_names), HasSubstr("client_certificates.common_names"));
+  EXPECT_THAT(with(1, kLongestCertificateName + 1, &Record::dns_names), HasSubstr("client_certificates.dns_names"));
+  EXPECT_THAT(with(kMostFingerprints + 1, 64, &Record::fingerprints), HasSubstr("client_certificates.fingerprints"));
+}
+
+TEST(Read, TheHeaderOfAnIdentityIsAFieldsName) {
+  const auto with = [](std::string_view header_name) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      ClientCertificateRecord record{};
+      record.identity_header = builder.string(header_name);
+      header.client_certificates = builder.array(std::vector{record});
+    });
+  };
+  EXPECT_EQ(with(""), "");
+  EXPECT_EQ(with("x-client"), "");
+  for (const char* const wrong : {"x client", "x-client:", "x\r\nx-admin", "x\xc3\xa4"}) {
+    EXPECT_THAT(with(wrong), HasSubstr("client_certificates of record 0")) << wrong;
+  }
+}
+
+TEST(Read, FiltersOfRequestsAreFewAndShort) {
+  const auto with = [](std::size_t count, const std::string& text, auto into) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      const StringRef all = builder.string(text);
+      RequestFilterRecord record{};
+      record.status = 403;
+      record.*into = builder.array(std::vector(count, all));
+      if (record.bodies.count != 0) record.inspected_body_size = 1;
+      header.request_filters = builder.array(std::vector{record});
+    });
+  };
+  using Record = RequestFilterRecord;
+  const std::string longest(kLongestFilterText, 'a');
+  EXPECT_EQ(with(kMostFilterMethods, longest, &Record::methods), "");
+  EXPECT_EQ(with(kMostFilterTypes, longest, &Record::content_types), "");
+  EXPECT_THAT(with(kMostFilterMethods + 1, "A", &Record::methods), HasSubstr("request_filters.methods"));
+  EXPECT_THAT(with(kMostFilterTypes + 1, "a", &Record::content_types), HasSubstr("request_filters.content_types"));
+  for (const auto into : {&Record::paths, &Record::queries, &Record::bodies}) {
+    EXPECT_EQ(with(kMostFilterPatterns, longest, into), "");
+    EXPECT_THAT(with(kMostFilterPatterns + 1, "a", into), HasSubstr("request_filters."));
+    EXPECT_THAT(with(1, longest + "a", into), HasSubstr("request_filters."));
+  }
+  for (const char* const wrong : {"", "GET,", "GET\r\nX-Admin: 1", "G T"}) {
+    EXPECT_THAT(with(1, wrong, &Record::methods), HasSubstr("request_filters.methods")) << wrong;
+  }
+}
+
+TEST(Read, MethodsOfAFilterAscendAndItsHeadersAreFew) {
+  const auto with = [](std::string_view first, std::string_view second, std::size_t headers, std::size_t bytes) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      RequestFilterRecord record{};
+      record.status = 403;
+      record.methods = builder.array(std::vector{builder.string(first), builder.string(second)});
+      record.headers = builder.array(std::vector(headers, FieldRecord{{}, builder.string(std::string(bytes, 'a'))}));
+      header.request_filters = builder.array(std::vector{record});
+    });
+  };
+  EXPECT_EQ(with("A", "B", kMostFilterPatterns, kLongestFilterText), "");
+  EXPECT_THAT(with("B", "A", 1, 1), HasSubstr("request_filters.methods"));
+  EXPECT_THAT(with("A", "B", kMostFilterPatterns + 1, 1), HasSubstr("request_filters.headers"));
+  EXPECT_THAT(with("A", "B", 1, kLongestFilterText + 1), HasSubstr("request_filters.headers"));
+}
+
 TEST(Read, AFilterOfBodiesLooksAtSomeOfThem) {
   const auto with = [](std::uint32_t inspected, bool bodies, std::uint32_t status) {
     return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {

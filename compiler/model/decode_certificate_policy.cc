@@ -2,6 +2,7 @@
 #include <string>
 
 #include "compiler/model/decode_kinds.h"
+#include "program/format/request_policies.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -35,8 +36,10 @@ void check_names(const Fields& own, std::string_view key, Report& report) {
                  key == "allow" ? "leave out `allow` to let every certificate pass that verifies" : "leave out `deny`");
   }
   for (const Located<std::string>& name : names.strings("commonNames")) {
-    if (!name.value.empty()) continue;
-    report.fault(DiagnosticCode::kInvalidValue, name.span, field + ".commonNames", "a common name is empty");
+    const bool empty = name.value.empty();
+    if (!empty && name.value.size() <= program::kLongestCertificateName) continue;
+    report.fault(DiagnosticCode::kInvalidValue, name.span, field + ".commonNames",
+                 empty ? "a common name is empty" : "a common name is longer than 2 KiB");
   }
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "compiler/model/decode_kinds.h"
+#include "program/format/request_policies.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -53,6 +54,11 @@ void check_request_filter(const Fields& own, Span span, Report& report) {
   if (std::ranges::none_of(kRules, [&](std::string_view rule) { return static_cast<bool>(own.written(rule)); })) {
     report.fault(DiagnosticCode::kMissingField, span, "spec.requestFilter", "no rule is given",
                  "set a limit, `methods`, `contentTypes`, or patterns");
+  }
+  for (const Located<std::string>& method : own.strings("methods")) {
+    if (method.value.size() <= program::kLongestFilterText) continue;
+    report.fault(DiagnosticCode::kInvalidValue, method.span, "spec.requestFilter.methods",
+                 "a method is longer than 1 KiB");
   }
   // A key that nothing follows (null) is an empty list, and not as good as left out.
   for (const std::string_view key : kLists) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "program/check/checker.h"
 #include "program/format/records.h"
@@ -141,40 +142,81 @@ bool check_limits(Checker& check, const PoliciesHeader& header) {
          each(check, header.concurrency_limits, "concurrency_limits", concurrencies);
 }
 
+/// Whether text is a token, such as a method or a field's name (RFC 9110 §5.6.2).
+bool is_token(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return letter || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+  });
+}
+
+struct TextBounds {
+  std::uint32_t count;
+  std::uint32_t bytes;  ///< of each
+};
+
+/// Few texts, none of them long. References may overlap: without both bounds a small section could cause much work.
+bool check_few(Checker& check, ArrayRef<StringRef> list, TextBounds most, const char* field) {
+  return check.require(list.count <= most.count, field) && check.texts(list, field) &&
+         check.require(std::ranges::all_of(check.view().array(list),
+                                           [&](const StringRef& ref) { return ref.size <= most.bytes; }),
+                       field);
+}
+
+/// The same, in ascending order: they are searched by halving.
+bool check_ascending(Checker& check, ArrayRef<StringRef> list, TextBounds most, const char* field) {
+  return check_few(check, list, most, field) &&
+         check.require(std::ranges::is_sorted(check.view().array(list), {},
+                                              [&](const StringRef& ref) { return check.view().string(ref); }),
+                       field);
+}
+
 bool check_filters(Checker& check, const PoliciesHeader& header) {
-  const auto field = [&](const FieldRecord& record) { return check.text(record.name) && check.text(record.value); };
+  constexpr TextBounds kPatterns{kMostFilterPatterns, kLongestFilterText};
+  const auto field = [&](const FieldRecord& record) {
+    return check.text(record.name) && check.text(record.value) && record.value.size <= kLongestFilterText;
+  };
+  // They are written into the field Allow.
+  const auto methods = [&](ArrayRef<StringRef> list) {
+    constexpr const char* kField = "request_filters.methods";
+    return check_ascending(check, list, {kMostFilterMethods, kLongestFilterText}, kField) &&
+           check.require(std::ranges::all_of(check.view().array(list),
+                                             [&](const StringRef& ref) { return is_token(check.view().string(ref)); }),
+                         kField);
+  };
   return each(check, header.request_filters, "request_filters", [&](const RequestFilterRecord& record) {
     const std::uint32_t inspected = record.inspected_body_size;
     return record.shadow <= 1 && record.status >= 400 && record.status <= 499 && inspected <= kMostInspectedBody &&
-           (inspected == 0) == (record.bodies.count == 0) && check.texts(record.methods, "request_filters.methods") &&
-           check.texts(record.content_types, "request_filters.content_types") &&
-           check.texts(record.paths, "request_filters.paths") &&
-           check.texts(record.queries, "request_filters.queries") &&
+           (inspected == 0) == (record.bodies.count == 0) && methods(record.methods) &&
+           check_ascending(check, record.content_types, {kMostFilterTypes, kLongestFilterText},
+                           "request_filters.content_types") &&
+           check_few(check, record.paths, kPatterns, "request_filters.paths") &&
+           check_few(check, record.queries, kPatterns, "request_filters.queries") &&
+           check.require(record.headers.count <= kMostFilterPatterns, "request_filters.headers") &&
            each(check, record.headers, "request_filters.headers", field) &&
-           check.texts(record.bodies, "request_filters.bodies");
+           check_few(check, record.bodies, kPatterns, "request_filters.bodies");
   });
 }
 
 bool check_certificates(Checker& check, const PoliciesHeader& header) {
-  // They are searched by halving.
   const auto ascend = [&](ArrayRef<StringRef> list, const char* field) {
-    return check.texts(list, field) &&
-           check.require(std::ranges::is_sorted(check.view().array(list), {},
-                                                [&](const StringRef& ref) { return check.view().string(ref); }),
-                         field);
+    return check_ascending(check, list, {kMostCertificateNames, kLongestCertificateName}, field);
   };
   const auto names = [&](const CertificateNamesRecord& record) {
     return ascend(record.dns_names, "client_certificates.dns_names") &&
            ascend(record.uris, "client_certificates.uris") &&
            ascend(record.uri_prefixes, "client_certificates.uri_prefixes") &&
            ascend(record.emails, "client_certificates.emails") &&
+           check.require(record.networks.count <= kMostCertificateNames, "client_certificates.networks") &&
            check_cidrs(check, record.networks, "client_certificates.networks") &&
            ascend(record.common_names, "client_certificates.common_names") &&
-           ascend(record.fingerprints, "client_certificates.fingerprints");
+           check_ascending(check, record.fingerprints, {kMostFingerprints, kLongestCertificateName},
+                           "client_certificates.fingerprints");
   };
   return each(check, header.client_certificates, "client_certificates", [&](const ClientCertificateRecord& record) {
-    return names(record.allow) && names(record.deny) && check.text(record.identity_header) && record.allows_all <= 1 &&
-           record.forwards <= 1;
+    return names(record.allow) && names(record.deny) && check.text(record.identity_header) &&
+           (record.identity_header.size == 0 || is_token(check.view().string(record.identity_header))) &&
+           record.allows_all <= 1 && record.forwards <= 1;
   });
 }
 

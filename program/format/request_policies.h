@@ -24,11 +24,16 @@ static_assert(sizeof(CertificateNamesRecord) == 56);
 struct ClientCertificateRecord {
   CertificateNamesRecord allow;
   CertificateNamesRecord deny;  ///< takes precedence over `allow`
-  StringRef identity_header;    ///< lower case; empty: not sent
+  StringRef identity_header;    ///< a field name in lower case; empty: not sent
   std::uint32_t allows_all;     ///< 1: every certificate that verifies, and `allow` is empty
   std::uint32_t forwards;       ///< 1: X-Forwarded-Client-Cert is sent
 };
 static_assert(sizeof(ClientCertificateRecord) == 128);
+/// Of a list of names; of fingerprints kMostFingerprints.
+inline constexpr std::uint32_t kMostCertificateNames = 256;
+inline constexpr std::uint32_t kMostFingerprints = 1024;
+/// Bytes of a name.
+inline constexpr std::uint32_t kLongestCertificateName = 2048;
 
 /// What requests may consist of. Limits of 0: none.
 struct RequestFilterRecord {
@@ -41,7 +46,7 @@ struct RequestFilterRecord {
   std::uint32_t shadow;                ///< 1: requests at fault pass, and are counted
   std::uint32_t status;                ///< of those with a pattern
   std::uint32_t reserved;
-  ArrayRef<StringRef> methods;        ///< ascending; empty: all
+  ArrayRef<StringRef> methods;        ///< tokens, ascending; empty: all
   ArrayRef<StringRef> content_types;  ///< ascending, lower case, `type/*` too; empty: all
   ArrayRef<StringRef> paths;          ///< patterns (evaluate/pattern.h)
   ArrayRef<StringRef> queries;
@@ -50,5 +55,10 @@ struct RequestFilterRecord {
 };
 static_assert(sizeof(RequestFilterRecord) == 96);
 inline constexpr std::uint32_t kMostInspectedBody = 128 << 10;
+inline constexpr std::uint32_t kMostFilterMethods = 32;
+inline constexpr std::uint32_t kMostFilterTypes = 64;
+inline constexpr std::uint32_t kMostFilterPatterns = 64;  ///< of a kind
+/// Bytes of a method, a media type, or a pattern.
+inline constexpr std::uint32_t kLongestFilterText = 1024;
 
 }  // namespace edge::program
