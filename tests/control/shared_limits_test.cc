@@ -105,7 +105,7 @@ TEST_F(SharedLimits, HoldOnThreeAgentsTogetherAndWithoutTheControllerByShares) {
   api.remove("ProxyPolicy", "together");
   for (const auto& agent : agents) ASSERT_TRUE(becomes_limited(*agent, false));
   for (const int port : ports) EXPECT_EQ(passed(port, "/c", kBurst + 50), kBurst + 50);
-  for (const auto& agent : agents) ASSERT_TRUE(share_is(*agent, 3)) << "they are out of contact";
+  for (const auto& agent : agents) ASSERT_TRUE(share_is(*agent, 1)) << "no limit is shared";
   api.apply(policy);
   for (const auto& agent : agents) {
     ASSERT_TRUE(becomes_limited(*agent, true));

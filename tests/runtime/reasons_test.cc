@@ -50,8 +50,10 @@ std::vector<Row> rows() {
   return rows;
 }
 
-/// A case that wants the word in an answer, or in the log: `field X-Edge-Reason: W`, `== refuse 400 W`, `reason=W`.
+/// A case that wants the word in an answer, or in the log: `field X-Edge-Reason: W`, `== refuse 400 W`, `reason=W`; or,
+/// of a test in C++, an answer with this reason.
 bool shows(const std::string& name, const std::string& word) {
+  if (name.ends_with(".cc")) return content(name).find("answer.reason, \"" + word + "\"") != std::string::npos;
   std::istringstream lines(content(name.ends_with(".md") ? "docs/" + name : "tests/runtime/cases/" + name + ".case"));
   for (std::string line; std::getline(lines, line);) {
     const bool asked = line.starts_with("field X-Edge-Reason: ") || line.starts_with("== refuse ");

@@ -54,7 +54,7 @@ constexpr Texts kTexts[] = {
     {Format::kUri, "spiffe://example.org/ns/shop", "urn:a:b", "//example.org"},
     {Format::kUriPrefix, "spiffe://example.org/", "urn:a:", "spiffe://example.org"},
     {Format::kEmail, "a@example.org", "b@example.org", "a@b@c"},
-    {Format::kPattern, "(?i)a+b", "c", "(a"},
+    {Format::kPattern, "(?i)a+b", "c", "(a\x01"},
     {Format::kMediaRange, "application/json", "text/*", "json"},
     {Format::kSha256, "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF",
      "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff",
