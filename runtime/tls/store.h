@@ -29,8 +29,11 @@ class TlsStore {
   static std::shared_ptr<const TlsStore> make(const LoadedProgram& program, const program::SecretSet& secrets,
                                               std::shared_ptr<net::tls::TicketKeys> tickets, const TlsStore* previous);
 
-  /// Returns the decrypting listeners of a bind; null where there are none.
-  const std::shared_ptr<const net::tls::Sites>& sites(std::uint32_t bind) const { return sites_[bind]; }
+  /// Returns the decrypting listeners of a bind; null where there are none, and for an index that is no bind's (kNone).
+  const std::shared_ptr<const net::tls::Sites>& sites(std::uint32_t bind) const {
+    static const std::shared_ptr<const net::tls::Sites> kNoSites;
+    return bind < sites_.size() ? sites_[bind] : kNoSites;
+  }
   /// Returns one context per BackendRecord. Null: no TLS, or, where the record requires TLS, no connection is allowed.
   std::span<const std::shared_ptr<const net::tls::ClientContext>> backends() const { return backends_; }
   /// By cluster.

@@ -1,10 +1,13 @@
 // What a client is shown while secrets change: the certificate, and the OCSP response that goes with it.
+#include <algorithm>
 #include <mutex>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "program/values/ordered_certificates.h"
 #include "tests/support/certificates.h"
 #include "tests/support/connection.h"
 #include "tests/support/proxy.h"
@@ -169,6 +172,51 @@ TEST_F(TlsServing, ManyNamesShareAPort) {
       ASSERT_TRUE(own->chain.starts_with(shown.certificate)) << name_of(gateway, name);
     }
   }
+}
+
+// A handshake that waits for a certificate on demand when its listener goes: it ends, and everything else goes on.
+TEST_F(TlsServing, AListenerMayGoWhileAHandshakeWaitsForACertificate) {
+  const std::string gateway =
+      "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: edge, namespace: default}\n"
+      "spec:\n  listeners:\n    - {name: http, port: 8081, protocol: HTTP}\n";
+  const Result<Compiled> without = compile_text("without", gateway);
+  ASSERT_TRUE(without.ok()) << without.error().text;
+  const Result<Compiled> with =
+      compile_text("with", gateway +
+                               "    - {name: https, port: 8080, protocol: HTTPS, tls: {acme: {email: a@example.com, "
+                               "onDemand: {allow: [\"*.example.com\"]}}}}\n");
+  ASSERT_TRUE(with.ok()) << with.error().text;
+  const auto patterns = std::make_shared<const std::string>("*.example.com\n");
+  program::SecretSet set{
+      {{"default", program::ordered_secret_name("edge", "https"), {{std::string(program::kOnDemandKey), patterns}}}}};
+  server_->set_secrets(set);
+  ASSERT_TRUE(server_->install(with->program));
+  const std::vector<runtime::BoundAddress> addresses = server_->addresses();
+  const auto https = std::ranges::find(addresses, "https", &runtime::BoundAddress::listener);
+  ASSERT_NE(https, addresses.end());
+
+  const Result<int> fd = Connection::dial(https->port);
+  ASSERT_TRUE(fd.ok());
+  Connection connection(*fd, stage_.deadline());
+  const auto side = TlsSide::client(authority_.pem(), "a.example.com");
+  bool served = true;
+  std::thread client([&] { served = connection.encrypt(side->over(*fd)).ok() && serves(connection); });
+  const auto await = [&](const auto& holds) {
+    while (!holds() && !stage_.deadline().over()) std::this_thread::sleep_for(5ms);
+    return holds();
+  };
+  bool told = false;
+  EXPECT_TRUE(await([&] { return told = told || !server_->take_wanted_names(1).empty(); })) << "it waits";
+  EXPECT_EQ(server_->stats().tls_failures, 0U);
+  EXPECT_TRUE(server_->install(without->program).ok());
+  client.join();
+  EXPECT_FALSE(served);
+  EXPECT_TRUE(await([&] { return server_->stats().tls_failures == 1; })) << "it was refused";
+  // Other threads and listeners serve on.
+  const Result<int> plain = Connection::dial(server_->addresses()[0].port);
+  ASSERT_TRUE(plain.ok());
+  Connection other(*plain, stage_.deadline());
+  EXPECT_TRUE(serves(other));
 }
 
 // Clients show certificates, of which their authority has revoked some (RFC 5280 §5).

@@ -117,7 +117,9 @@ net::Task<bool> TlsHandshake::await_certificate() {
         co_return false;
       }
       const ProgramPin pin = worker_.pin();
-      const auto& now_sites = pin->tls->sites(pin->entrances[connection_.slot].bind);
+      const std::uint32_t bind = pin->entrances[connection_.slot].bind;
+      if (bind == program::kNone) break;  // the listener has gone meanwhile
+      const auto& now_sites = pin->tls->sites(bind);
       const net::tls::Site* const site = now_sites != nullptr ? now_sites->find(layer_.server_name()) : nullptr;
       there = site != nullptr && !site->find(layer_.server_name()).empty();
       if (there) sites_ = now_sites;
