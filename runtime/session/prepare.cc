@@ -84,12 +84,16 @@ bool tells_clients_apart(const Exchange& exchange) {
 }
 
 // Pages for errors of the backend. A program that asks for `application/problem+json`, and a caller of gRPC, get what
-// the backend says.
+// the backend says; caches in front are told of the former, which is a matter of Accept.
 void replace_errors(Exchange& exchange, Worker& worker) {
   ForwardRequest& request = exchange.forward;
-  if ((request.treatment->flags & program::kReplacesErrors) == 0 || exchange.reply_form != ReplyForm::kText) return;
+  if ((request.treatment->flags & program::kReplacesErrors) == 0 || exchange.reply_form == ReplyForm::kGrpc) return;
   const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, *request.treatment);
   if (chain.error_pages == nullptr) return;
+  if (exchange.reply_form == ReplyForm::kProblem) {
+    request.response.declined_pages = chain.error_pages;
+    return;
+  }
   std::unique_ptr<BufferedResponse>& buffered = request.response.buffered;
   if (buffered == nullptr) {
     buffered = std::make_unique<BufferedResponse>(worker.spool_space(), 0);

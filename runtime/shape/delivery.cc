@@ -75,7 +75,7 @@ void Delivery::begin(bool keep_client) {
   const std::span<char> area = worker_.scratch.head();
   HeadWriter writer(area.data(), area.size() - BodyWriter::kRoomBehindHead);
   write_response_head({head, out, rules_.connection_field(close_client_), worker_.date, rules_.backend_http, edits,
-                       rules_.added, &plan.change},
+                       rules_.added, &plan.change, rules_.varies_by_accept(status_)},
                       writer);
   if (writer.overflowed()) return fail(Origin::kProxy, FailureKind::kBadResponse);
   writer_.emplace(out, std::move(plan.encoder), false);

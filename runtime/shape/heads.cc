@@ -240,6 +240,7 @@ void write_response_head(const ReturnedHead& from, HeadWriter& out) {
   out.field("Via", via_name(from.http, from.head.minor));
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (!from.connection.empty()) out.field("Connection", from.connection);
+  if (from.varies_by_accept && !from.edits.drops("vary")) out.field("Vary", "Accept");
   if (from.head.status == 101) out.lines(kSwitch);
   from.edits.write(out);
   if (!from.added.none()) from.added.write(out, &from.edits);

@@ -92,6 +92,8 @@ struct ReturnedHead {
   const AddedFields& added;
   /// Null: the body is forwarded unchanged.
   const BodyChange* change = nullptr;
+  /// The body depends on the client's Accept: Vary says so (RFC 9110 §12.5.5).
+  bool varies_by_accept = false;
 };
 /// Writes the head; for status 101 with the upgrade to WebSocket.
 void write_response_head(const ReturnedHead& from, net::http1::HeadWriter& out);

@@ -81,11 +81,17 @@ struct ResponseRules {
   std::optional<program::ContentCoding> coding;
   /// Gets the response as received, and may answer in its place; null: no cache. Outlives the exchange.
   cache::Transaction* cache = nullptr;
-  /// Set where the rule buffers responses.
+  /// Set where the rule buffers responses, or pages replace errors.
   std::unique_ptr<BufferedResponse> buffered;
+  /// The pages that would replace errors of the backend, did the client not accept `application/problem+json`.
+  const ErrorPages* declined_pages = nullptr;
 
   /// Whether a response may be sent in another way than straight to the client.
   bool reshapes() const { return compression != nullptr || cache != nullptr || buffered != nullptr; }
+  /// Returns whether the body of a response of the backend with this status is there because of the client's Accept.
+  bool varies_by_accept(int status) const {
+    return declined_pages != nullptr && declined_pages->find_for_backend(status) != nullptr;
+  }
   /// Returns the filters' edits of the response's fields.
   program::FieldEdits edits() const { return {*section, filters, program::Side::kResponse, request_id}; }
   /// Returns the Connection field: `close`, `keep-alive` for a client of HTTP/1.0, or none.

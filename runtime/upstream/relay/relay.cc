@@ -389,10 +389,10 @@ void Relay::answer(std::size_t head_size) {
 
   const program::FieldEdits edits = request_.response.edits();
   HeadWriter out(worker_.scratch.head().data(), worker_.scratch.head().size() - BodyWriter::kRoomBehindHead);
-  write_response_head(
-      {head, body_out_, request_.response.connection_field(close_client_), worker_.date, request_.response.backend_http,
-       edits, request_.response.added, request_.response.reshapes() ? &change_ : nullptr},
-      out);
+  write_response_head({head, body_out_, request_.response.connection_field(close_client_), worker_.date,
+                       request_.response.backend_http, edits, request_.response.added,
+                       request_.response.reshapes() ? &change_ : nullptr, request_.response.varies_by_accept(status_)},
+                      out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
 
   from_upstream_.consume(head_size);
