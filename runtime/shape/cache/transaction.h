@@ -83,6 +83,8 @@ class Transaction {
   Take head(const net::http1::ResponseHead& response, std::string_view text);
   /// Takes a piece of the body, without framing.
   void body(std::string_view data);
+  /// Returns whether the body is still taken. False once it has become too large, which only `body` finds out.
+  bool stores() const { return incoming_ != nullptr; }
   /// Marks the body complete. Not called for a response that ended early.
   void end();
   /// Returns Cache-Status (RFC 9211) as a line for the head that goes to the client. Valid until the next call.

@@ -557,6 +557,8 @@ void Relay::past_deadline() {
 void Relay::timed_out() {
   const net::Time now = worker_.loop.now();
   if (request_.deadlines.until <= now) {
+    // The page is known: only the cache was still waited for.
+    if (response_ == Response::kBody && replaced()) return leave_body();
     was_late_ = awaits_endpoint() && std::max(began_, body_at_) < request_.deadlines.fault_before;
     const bool body_missing = (client_interest_ & net::kRead) != 0 && !answered();
     if (body_missing) return fail(Origin::kClient, FailureKind::kClientStalled);

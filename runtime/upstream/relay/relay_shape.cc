@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr net::Duration kPatience = milliseconds(10);
 /// An encoder's input at a time.
 constexpr std::size_t kReadPiece = std::size_t{64} * 1024;
-/// More of a response that nobody wants is not read for the sake of its connection.
+/// More of a response that neither a client nor the cache wants is not read for the sake of its connection.
 constexpr std::uint64_t kMostSwallowed = std::uint64_t{256} * 1024;
 
 }  // namespace
@@ -84,6 +84,7 @@ bool Relay::replaced() const {
 
 /// The rest of the body is not read.
 void Relay::leave_body() {
+  if (client_lost()) return fail(Origin::kClient, lost_);
   response_ = Response::kDone;
   decide_at_ = net::kNever;
   upstream_keeps_alive_ = false;
@@ -158,8 +159,13 @@ void Relay::take_piece(const Piece& piece, BodyWriter::Turn& turn) {
     // Rule D7: what is too much is discarded. It need not come for that.
     enough = buffered.cut = put == Spool::Put::kTooLarge;
   } else {
+    if (watched_ && !request_.response.cache->stores()) {
+      // It was too large for the cache: from here on nobody wants it.
+      watched_ = false;
+      decide_at_ = worker_.loop.now() + kPatience;
+    }
     swallowed_ += piece.data.size();
-    enough = swallowed_ > kMostSwallowed;
+    enough = !watched_ && swallowed_ > kMostSwallowed;
   }
   if (enough) leave_body();
 }
