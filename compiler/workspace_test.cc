@@ -212,6 +212,20 @@ TEST(Workspace, AnEditOfAConfigMapReachesThePoliciesThatNameIt) {
   world.edit("pages", map("page: first, networks: 10.0.0.0/8"));
   world.expect_as_from_nothing("its return");
   EXPECT_EQ(world.artifact().hash, before);
+  // Two of one name: the one that holds gives body and list, whichever file came first.
+  world.edit("another", map("page: second, networks: 10.9.0.0/16"));
+  EXPECT_THAT(world.said_now(), HasSubstr("EDGE0006"));
+  world.expect_as_from_nothing("another of its name");
+  const auto both = world.artifact().hash;
+  const std::string values = program::write_secrets(world.workspace().secrets());
+  world.edit("another", map("page: first, networks: 10.0.0.0/8"));
+  world.edit("pages", map("page: second, networks: 10.9.0.0/16"));
+  EXPECT_EQ(world.artifact().hash, both) << "in the other file";
+  EXPECT_EQ(program::write_secrets(world.workspace().secrets()), values);
+  world.edit("another", std::nullopt);
+  world.edit("pages", map("page: first, networks: 10.0.0.0/8"));
+  world.expect_as_from_nothing("the other's end");
+  EXPECT_EQ(world.artifact().hash, before);
 }
 
 TEST(Workspace, PagesForErrorsOfBackendsLowerTheHostsOfTheirGateway) {

@@ -32,10 +32,11 @@ class Names {
 
 class Collector {
  public:
-  Collector(std::vector<model::Secret> secrets, const std::vector<model::ConfigMap>& config_maps)
-      : secrets_(std::move(secrets)), config_maps_(config_maps) {
+  Collector(std::vector<model::Secret> secrets, std::vector<model::ConfigMap> config_maps)
+      : secrets_(std::move(secrets)), config_maps_(std::move(config_maps)) {
     Diagnostics unheard(0);  // link() reported the doubles
     sort_and_drop_doubles(secrets_, unheard);
+    sort_and_drop_doubles(config_maps_, unheard);
   }
 
   program::SecretSet take() {
@@ -75,7 +76,7 @@ class Collector {
   }
 
   std::vector<model::Secret> secrets_;
-  const std::vector<model::ConfigMap>& config_maps_;
+  std::vector<model::ConfigMap> config_maps_;
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
   program::SecretSet set_;
 };

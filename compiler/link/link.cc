@@ -110,6 +110,7 @@ void drop_doubles(model::ResourceSet& resources, Diagnostics& diagnostics) {
   sort_and_drop_doubles(resources.wan_policies, diagnostics);
   sort_and_drop_doubles(resources.services, diagnostics);
   sort_and_drop_doubles(resources.secrets, diagnostics);
+  sort_and_drop_doubles(resources.config_maps, diagnostics);
 }
 
 void refused_statuses(const std::vector<model::Metadata>& refused, Diagnostics& diagnostics, LinkedConfig& config) {
