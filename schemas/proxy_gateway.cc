@@ -38,13 +38,15 @@ constexpr Field kOnDemandFields[] = {
            "name, any other refuses it.")
         .as(Format::kUrl),
     integer("maxNames", "Names that are kept at once; further ones are refused.").within(1, 2000).defaults_to("1000"),
-    string("keepUnused", "A name that no client has asked for so long is given up: its certificate is not renewed.")
+    string("keepUnused",
+           "A name that no client has asked for so long, `1h` at least, is given up: its certificate is not renewed.")
         .as(Format::kDuration)
         .defaults_to("720h"),
 };
 constexpr Rule kOnDemandRules[] = {
     {"has(self.allow) && size(self.allow) > 0 || has(self.askURL)",
      "without an allow-list or an ask-URL any client could have certificates ordered for any name"},
+    {"!has(self.keepUnused) || duration(self.keepUnused) >= duration('1h')", "keepUnused is 1h at least"},
 };
 constexpr Object kOnDemand{.fields = kOnDemandFields, .rules = kOnDemandRules};
 

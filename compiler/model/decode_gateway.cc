@@ -73,6 +73,12 @@ std::optional<OnDemandNames> decode_on_demand(const Fields& fields, const std::s
                  "without an allow-list or an ask-URL any client could have certificates ordered for any name",
                  "list the names in `allow`, or name in `askURL` who decides");
   }
+  // Agents tell of a use every ten minutes at most: names in use would be given up between.
+  constexpr auto kShortest = std::chrono::hours(1);
+  if (out.keep_unused && out.keep_unused->value < kShortest) {
+    report.fault(DiagnosticCode::kOutOfRange, out.keep_unused->span, field + ".keepUnused",
+                 "names would be given up while clients use them", "use `1h` or more");
+  }
   return out;
 }
 

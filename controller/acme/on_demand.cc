@@ -22,6 +22,7 @@ constexpr std::size_t kMostAnswer = std::size_t{4} << 10;
 /// Between two writes of one listener's Secret, so that many new names are one.
 constexpr auto kGather = 200ms;
 constexpr auto kIdle = 60s;
+constexpr std::int64_t kLookAgain = 60;
 constexpr int kTries = 5;
 /// Before a listener's Secret that could not be read or written is tried again, doubled each time.
 constexpr net::Duration kFirstPause = 5s;
@@ -308,8 +309,7 @@ net::Task<bool> OnDemand::keep(Name name) {
   listener.pause = {};
   listener.try_again = {};
   // Names of other controllers come with it, and what is not used any more is looked for.
-  const std::int64_t keep_unused = listener.bundle.on_demand->keep_unused.count();
-  listener.next_look = now() + std::clamp<std::int64_t>(keep_unused / kUsePart, 1, 60);
+  listener.next_look = now() + kLookAgain;
   co_return true;
 }
 

@@ -200,6 +200,8 @@ func TestRulesBetweenFields(t *testing.T) {
 		{"ProxyGateway", listener, "HTTP, tls: {mode: Terminate}", "has no TLS settings"},
 		{"ProxyGateway", listener, "TLS, tls: {mode: Passthrough}", ""},
 		{"ProxyGateway", listener, "HTTPS, tls: {mode: Passthrough}", "not read as HTTP"},
+		{"ProxyGateway", listener, "HTTPS, tls: {acme: {onDemand: {allow: [a.example], keepUnused: 1h0m}}}", ""},
+		{"ProxyGateway", listener, "HTTPS, tls: {acme: {onDemand: {allow: [a.example], keepUnused: 3599s}}}", "1h at least"},
 		{"ProxyGateway", listener, "TCP, hostnames: [a.example]", "name no host"},
 		{"ProxyGateway", listener, "TLS, hostnames: [a.example]", ""},
 		{"ProxyGateway", "%, listeners: [{name: a, port: 80, protocol: HTTP, redirectScheme: {enabled: true}}]",
