@@ -65,16 +65,6 @@ Labels labels_in(const nlohmann::json& object) {
   return labels;
 }
 
-/// The version that the tables name, else the first of the group that the server prefers.
-const kube::Resource* find(const kube::ResourceTable& table, const schemas::Kind& kind) {
-  if (const kube::Resource* exact = table.find_kind(kind.api_version, kind.kind)) return exact;
-  const std::string group = group_of(kind.api_version);
-  for (const kube::Resource& resource : table.all()) {
-    if (resource.group == group && resource.kind == kind.kind && resource.has_verb("watch")) return &resource;
-  }
-  return nullptr;
-}
-
 /// Whether nothing sound can be made without it: the kinds that every configuration is made of, and those of a group
 /// that is there but does not answer. Without its gateways, a cluster's program would close every listener.
 bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
@@ -153,6 +143,14 @@ class Cluster::Impl {
   void want_names(std::vector<acme::WantedName> names) {
     loop_.post([this, names = std::move(names)] {
       if (certificates_) certificates_->want(names);
+    });
+  }
+  void read_again(std::vector<ResourceId> objects) {
+    loop_.post([this, objects = std::move(objects)] {
+      for (const ResourceId& key : objects) {
+        const auto found = informers_.find(key.kind);
+        if (found != informers_.end()) found->second->read_again(key.name_space, key.name);
+      }
     });
   }
   bool answers(std::chrono::nanoseconds patience) {
@@ -281,7 +279,7 @@ class Cluster::Impl {
     for (const schemas::Kind& kind : schemas::kinds()) {
       const std::string name(kind.kind);
       if (informers_.contains(name) || !follows(kind, options_.embedded)) continue;
-      const kube::Resource* resource = find(reply.table, kind);
+      const kube::Resource* resource = reply.table.find_watched(kind.api_version, kind.kind);
       if (resource != nullptr) {
         follow(name, *resource);
       } else if (needed(kind, reply)) {
@@ -587,6 +585,7 @@ void Cluster::set_certificates(std::shared_ptr<const compiler::OrderedCertificat
   impl_->set_certificates(std::move(ordered));
 }
 void Cluster::want_names(std::vector<acme::WantedName> names) { impl_->want_names(std::move(names)); }
+void Cluster::read_again(std::vector<ResourceId> objects) { impl_->read_again(std::move(objects)); }
 bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
   return impl_->await_seen(std::move(writes), patience);
 }

@@ -94,6 +94,8 @@ class Cluster {
   void set_certificates(std::shared_ptr<const compiler::OrderedCertificates> ordered);
   /// Names that clients ask agents for.
   void want_names(std::vector<acme::WantedName> names);
+  /// Asks the API for objects that are known, and hands them on as though they had changed.
+  void read_again(std::vector<ResourceId> objects);
   ClusterCounts counts() const;
   /// Waits until all of `writes` that are followed have come by the watches and were handed on. Versions are compared
   /// as numbers, which only the embedded API's are. \returns false where they did not within `patience`.

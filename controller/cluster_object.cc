@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,8 @@
 #include "base/text/json.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/policies/policy_pages.h"
+#include "compiler/link/secrets.h"
+#include "compiler/model/gateway_api.h"
 #include "program/values/address_list.h"
 #include "schemas/schema.h"
 
@@ -17,6 +20,9 @@ namespace edge::controller {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr const char* kTooLargeValue = "has more than 64 KiB";
+const std::string kUnreadField(compiler::model::kUnreadValues);
 
 /// Of Secrets whose values no gateway or policy can name: tokens and releases come and go, and may be large.
 constexpr std::string_view kForeignSecrets[] = {"helm.sh/release.v1", "kubernetes.io/service-account-token",
@@ -43,26 +49,34 @@ Json metadata_for_compiler(const Json& metadata) {
   return kept;
 }
 
+/// Read on their own, whether or not a policy names them as bodies.
+bool is_read_by_itself(std::string_view list, std::string_view key) {
+  return list == "data" && (key == compiler::link::kAuthorityKey || key == program::kNetworksKey);
+}
+
 /// Of a ConfigMap authorities and networks are read, and bodies that policies name, which are bounded: of a value that
-/// is too large to be one, one stays that is too large by a byte.
+/// is too large to be one its key stays.
 void cut_values(Json& object) {
-  constexpr std::size_t kTooLarge = compiler::link::kMostBody + 1;
-  const auto cut = [&](const char* list, std::size_t most, const std::string& in_place) {
-    const auto values = object.find(list);
-    if (values == object.end() || !values->is_object()) return;
-    for (auto& [key, value] : values->items()) {
-      if (std::string(list) == "data" && (key == "ca.crt" || key == program::kNetworksKey)) continue;
-      if (!value.is_string()) {
-        value = "";
-      } else if (value.get_ref<const std::string&>().size() > most) {
-        value = in_place;
+  // Kubernetes writes no line ends into it.
+  static const std::size_t most_encoded = to_base64(std::string(compiler::link::kMostBody, 'x')).size();
+  Json kept = {{"apiVersion", text_in(object, "apiVersion")}, {"kind", "ConfigMap"}};
+  Json unread = Json::object();
+  for (const auto& [list, most] : {std::pair{"data", compiler::link::kMostBody}, {"binaryData", most_encoded}}) {
+    const Json& values = member_in(object, list);
+    if (!values.is_object()) continue;
+    for (const auto& [key, value] : values.items()) {
+      const std::string& text = text_value(value);
+      if (text.size() > most && !is_read_by_itself(list, key)) {
+        unread[key] = kTooLargeValue;
+      } else {
+        kept[list][key] = text;
       }
     }
-  };
-  cut("data", compiler::link::kMostBody, std::string(kTooLarge, 'x'));
-  const std::string encoded = to_base64(std::string(kTooLarge, 'x'));
-  // Kubernetes writes no line ends into it.
-  cut("binaryData", encoded.size(), encoded);
+  }
+  if (!unread.empty()) kept[kUnreadField] = std::move(unread);
+  kept["metadata"] = std::move(object["metadata"]);
+  for (const char* field : {"labels", "annotations", "generation"}) kept["metadata"].erase(field);
+  object = std::move(kept);
 }
 
 /// Of a Service ports are read, and whether zones count. What else is in it comes from its cluster, and changes with
@@ -213,6 +227,22 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   if (read.key.kind == "IngressClass" && spec != object.end()) swap_class(*spec, "controller", controller_class);
   read.document = json_line(object);
   return std::optional(std::move(read));
+}
+
+void drop_values(ClusterObject& map) {
+  Json read = parse_json(map.document);
+  if (!read.is_object()) return;
+  read.erase("binaryData");
+  read.erase(kUnreadField);
+  if (const auto data = read.find("data"); data != read.end() && data->is_object()) {
+    Json kept = Json::object();
+    for (auto& [key, value] : data->items()) {
+      if (is_read_by_itself("data", key)) kept[key] = std::move(value);
+    }
+    *data = std::move(kept);
+  }
+  map.document = json_line(read);
+  map.values_dropped = true;
 }
 
 }  // namespace edge::controller

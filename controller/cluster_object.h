@@ -42,12 +42,16 @@ struct ClusterObject {
   bool was_connected = false;
   /// Not stored in the cluster: compiled in addition to the cluster's objects, and gets no status.
   bool only_compiled = false;
+  bool values_dropped = false;  ///< by drop_values
 };
 
 /// Parses an object. `controller_class`: the class of this controller's gateways (rule D8). The compiler knows only the
 /// default class, so another one is swapped with it here. \returns nullopt for an object that the compiler does not
 /// need (a package manager's Secret).
 Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, std::string_view controller_class);
+
+/// Leaves of a ConfigMap what is read by itself: bodies that policies name are to be asked for again.
+void drop_values(ClusterObject& map);
 
 /// What a list and a watch of a kind ask for; empty: every object.
 struct WatchSelectors {

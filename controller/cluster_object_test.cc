@@ -17,21 +17,33 @@ using Json = nlohmann::json;
 constexpr const char* kOurClass = "edgeproxy.io/proxy";
 
 TEST(ClusterObject, KeepsOfAConfigMapNoValueThatIsTooLargeForABody) {
-  Json map = {{"apiVersion", "v1"},
-              {"kind", "ConfigMap"},
-              {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}}},
-              {"data",
-               {{"ca.crt", std::string(70'000, 'P')},
-                {"networks", "192.0.2.0/24"},
-                {"page", "read"},
-                {"large", "unread" + std::string(65'531, '.')},
-                {"odd", 7}}},
-              {"binaryData", {{"logo", "AAEC"}, {"video", std::string(100'000, 'A')}}}};
+  Json map = {
+      {"apiVersion", "v1"},
+      {"kind", "ConfigMap"},
+      {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}, {"annotations", {{"a", "not-for-compilers"}}}}},
+      {"unreadValues", {{"page", "written by a stranger"}}},
+      {"data",
+       {{"ca.crt", std::string(70'000, 'P')},
+        {"networks", "192.0.2.0/24"},
+        {"page", "read"},
+        {"large", "unread" + std::string(65'531, '.')},
+        {"odd", 7}}},
+      {"binaryData", {{"logo", "AAEC"}, {"video", std::string(100'000, 'A')}}}};
   const auto read = read_cluster_object(map.dump(), kOurClass);
   ASSERT_TRUE(read.ok() && *read);
   EXPECT_THAT((*read)->document, AllOf(HasSubstr(std::string(70'000, 'P')), HasSubstr("192.0.2.0/24"),
-                                       HasSubstr("\"read\""), HasSubstr("AAEC"), HasSubstr("large"),
-                                       Not(HasSubstr("unread")), Not(HasSubstr(std::string(100'000, 'A')))));
+                                       HasSubstr("\"read\""), HasSubstr("AAEC"), Not(HasSubstr("unread....")),
+                                       Not(HasSubstr(std::string(100'000, 'A'))), Not(HasSubstr("not-for-compilers"))));
+  EXPECT_LT((*read)->document.size(), 71'000u);
+  EXPECT_EQ(Json::parse((*read)->document)["unreadValues"],
+            (Json{{"large", "has more than 64 KiB"}, {"video", "has more than 64 KiB"}}))
+      << "and nothing that somebody wrote there";
+  ClusterObject dropped = **read;
+  drop_values(dropped);
+  EXPECT_TRUE(dropped.values_dropped);
+  const Json left = Json::parse(dropped.document);
+  EXPECT_EQ(left["data"], (Json{{"ca.crt", std::string(70'000, 'P')}, {"networks", "192.0.2.0/24"}}));
+  EXPECT_FALSE(left.contains("binaryData") || left.contains("unreadValues"));
 }
 
 // Which node holds an address may change at any time, and is nothing to compile for.

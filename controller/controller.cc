@@ -264,6 +264,11 @@ class Controller::Impl {
                 },
             .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); },
             .databases = [this](const compiler::DatabaseProgress& progress) { log_databases(progress); },
+            .wanted =
+                [this](std::vector<ResourceId> objects) {
+                  started_.wait();
+                  cluster_->read_again(std::move(objects));
+                },
             .told_of_files =
                 [this](const std::vector<net::tls::CertificateFiles::Line>& lines) {
                   for (const auto& line : lines) {

@@ -463,6 +463,12 @@ ConfigMap decode_config_map(const Fields& root, Metadata metadata) {
       if (auto bytes = from_base64(entry.text())) made.value = std::make_shared<const std::string>(*std::move(bytes));
     }
   }
+  if (const yaml::Node map = root.node(kUnreadValues)) {
+    for (const yaml::Node entry : map) {
+      if (entry.text().empty()) continue;
+      out.values.emplace_back(std::string(entry.key())).unread = std::string(entry.text());
+    }
+  }
   return out;
 }
 

@@ -167,9 +167,15 @@ inline constexpr std::string_view kConfigMapPrefix = "configmap/";
 /// One value of a ConfigMap.
 struct ConfigMapValue {
   std::string key;
-  std::shared_ptr<const std::string> value{};  ///< null: of `binaryData`, and no base64
+  std::shared_ptr<const std::string> value{};  ///< null: unread, or of `binaryData` and no base64
   bool binary = false;                         ///< of `binaryData`
+  /// Why a controller has left it out (kUnreadValues); empty: it has not.
+  std::string unread{};
 };
+
+/// What a controller compiles of a ConfigMap may have, in place of values, a text under this field for each that says
+/// why it is not among them. Of no manifest.
+inline constexpr std::string_view kUnreadValues = "unreadValues";
 
 struct ConfigMap {
   Metadata metadata;

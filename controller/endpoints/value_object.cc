@@ -41,7 +41,9 @@ std::string blotted(const model::ConfigMap& map) {
   Json& values = document["data"] = Json::object();
   // The rest is compiled as it is: of it programs have bodies.
   for (const model::ConfigMapValue& each : map.values) {
-    if (!each.binary) {
+    if (!each.unread.empty()) {
+      document[std::string(model::kUnreadValues)][each.key] = each.unread;
+    } else if (!each.binary) {
       values[each.key] = *each.value;
     } else {
       document["binaryData"][each.key] = each.value == nullptr ? "?" : to_base64(*each.value);

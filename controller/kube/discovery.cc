@@ -174,6 +174,16 @@ const Resource* ResourceTable::find_kind(std::string_view api_version, std::stri
   return nullptr;
 }
 
+const Resource* ResourceTable::find_watched(std::string_view api_version, std::string_view kind) const {
+  if (const Resource* exact = find_kind(api_version, kind)) return exact;
+  const std::size_t slash = api_version.find('/');
+  const std::string_view group = slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  for (const Resource& resource : all_) {
+    if (resource.group == group && resource.kind == kind && resource.has_verb("watch")) return &resource;
+  }
+  return nullptr;
+}
+
 std::vector<const Resource*> ResourceTable::of_category(std::string_view category) const {
   std::vector<const Resource*> out;
   for (const Resource& resource : all_) {

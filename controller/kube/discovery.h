@@ -23,6 +23,8 @@ class ResourceTable {
   const Resource* find(std::string_view word) const;
   /// Finds a resource by an object's apiVersion and kind.
   const Resource* find_kind(std::string_view api_version, std::string_view kind) const;
+  /// The same; else the first of the group, in order of preference, that has the kind and can be watched.
+  const Resource* find_watched(std::string_view api_version, std::string_view kind) const;
   /// Returns the resources of a category, such as `all`.
   std::vector<const Resource*> of_category(std::string_view category) const;
 

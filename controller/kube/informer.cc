@@ -1,6 +1,8 @@
 #include "controller/kube/informer.h"
 
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "controller/kube/backoff.h"
 
@@ -23,12 +25,15 @@ struct Informer::State : std::enable_shared_from_this<Informer::State> {
         options(std::move(chosen)),
         events(std::move(to)),
         waiter(of.loop()),
+        again_waiter(of.loop()),
         random(options.random ? options.random : random_fraction()),
-        backoff(options.first_delay, options.longest_delay, random) {
+        backoff(options.first_delay, options.longest_delay, random),
+        again_backoff(options.first_delay, options.longest_delay, random) {
     reading.managed_fields = options.managed_fields;
   }
 
   net::Detached run(std::shared_ptr<State> self);
+  net::Detached read_again(std::shared_ptr<State> self);
   net::Task<Failure> list();
   net::Task<Failure> watch();
   /// \returns whether the watch goes on; else `failure` says why, or nothing when the server ended it.
@@ -49,9 +54,9 @@ struct Informer::State : std::enable_shared_from_this<Informer::State> {
   const InformerOptions options;
   InformerEvents events;
   ObjectReading reading;
-  net::Waiter waiter;
+  net::Waiter waiter, again_waiter;
   std::function<double()> random;
-  Backoff backoff;
+  Backoff backoff, again_backoff;
 
   struct Known {
     std::string version;
@@ -59,6 +64,8 @@ struct Informer::State : std::enable_shared_from_this<Informer::State> {
     std::uint64_t list = 0;
   };
   std::unordered_map<std::string, Known> known;
+  std::set<std::pair<std::string, std::string>> again;  ///< namespaces and names that are to be read again
+  bool reading_again = false;
   /// Where the next watch begins; empty: everything is to be listed.
   std::string version;
   std::uint64_t lists = 0;
@@ -226,6 +233,42 @@ net::Detached Informer::State::run(std::shared_ptr<State> self) {
   state.running = false;
 }
 
+/// One at a time, and by a list: who follows a kind has the rights to list and watch it. What is read may be older or
+/// newer than what the watch has brought: another version comes, or came, by the watch, and is not reported out of its
+/// order.
+net::Detached Informer::State::read_again(std::shared_ptr<State> self) {
+  State& state = *self;
+  while (!state.stopped && !state.again.empty()) {
+    const auto [name_space, name] = *state.again.begin();
+    state.again.erase(state.again.begin());
+    ListOptions one{.name_space = name_space,
+                    .label_selector = state.options.label_selector,
+                    .field_selector = "metadata.name=" + name,
+                    .limit = 0,
+                    .next = {},
+                    .reading = state.reading};
+    if (!state.options.field_selector.empty()) one.field_selector += "," + state.options.field_selector;
+    ListReply reply = co_await state.client.list(state.again_waiter, state.resource, std::move(one));
+    if (state.stopped) break;
+    if (reply.ok()) {
+      state.again_backoff.reset();
+      for (Object& object : reply.list.items) {
+        const auto found = state.known.find(object.key());
+        const bool same = found != state.known.end() && found->second.version == object.resource_version;
+        if (same && !state.stopped && state.events.changed) state.events.changed(std::move(object));
+      }
+      continue;
+    }
+    if (reply.failure.kind == Failure::Kind::kCancelled) break;
+    state.again.emplace(name_space, name);
+    const net::Duration asked = std::chrono::seconds(reply.failure.retry_after);
+    const net::Time at = state.client.loop().now() + std::max(asked, state.again_backoff.next());
+    const net::Wake wake = co_await state.again_waiter.wait(at);
+    if (wake == net::Wake::kCancelled) break;
+  }
+  state.reading_again = false;
+}
+
 Informer::Informer(Client& client, Resource resource, InformerOptions options, InformerEvents events)
     : state_(std::make_shared<State>(client, std::move(resource), std::move(options), std::move(events))) {}
 
@@ -240,6 +283,13 @@ void Informer::start() {
 void Informer::stop() {
   state_->stopped = true;
   state_->waiter.cancel();
+  state_->again_waiter.cancel();
+}
+
+void Informer::read_again(const std::string& name_space, const std::string& name) {
+  state_->again.emplace(name_space, name);
+  if (state_->stopped || std::exchange(state_->reading_again, true)) return;
+  state_->read_again(state_);
 }
 
 const Resource& Informer::resource() const { return state_->resource; }

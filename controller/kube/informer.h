@@ -61,6 +61,9 @@ class Informer {
   /// yet.
   const std::string& version() const;
   bool knows(const std::string& key) const;
+  /// Reads an object anew and reports it as changed, trying until it is answered; nothing where it is gone, or where
+  /// the watch brings another version.
+  void read_again(const std::string& name_space, const std::string& name);
   /// Returns the number of lists so far.
   std::uint64_t lists() const;
   std::uint64_t watches() const;

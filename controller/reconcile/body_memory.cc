@@ -1,5 +1,6 @@
 #include "controller/reconcile/body_memory.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/resource_id.h"
 #include "base/text/json.h"
 #include "compiler/link/secrets.h"
+#include "compiler/model/gateway_api.h"
 #include "program/sha256.h"
 #include "program/values/address_list.h"
 
@@ -16,10 +18,15 @@ namespace edge::controller {
 namespace {
 
 using Json = nlohmann::json;
+using Bodies = std::set<std::pair<std::string, std::string>>;
 
 program::Hash compiled_hash(std::string_view text) { return program::sha256(std::as_bytes(std::span(text))); }
 
 constexpr const char* kReference = "configMapRef";
+const std::string kUnreadList(compiler::model::kUnreadValues);
+const std::string kLists[] = {"data", "binaryData", kUnreadList};
+/// Of what holds a value, beside its texts.
+constexpr std::size_t kValueBytes = 128;
 
 /// Read on their own, whether or not a policy names them as bodies.
 bool is_value(std::string_view list, std::string_view key) {
@@ -39,67 +46,158 @@ std::vector<Json> references_of(const Json& policy) {
   return references;
 }
 
-}  // namespace
-
-void BodyMemory::name_bodies(const std::string& policy, std::string_view document) {
+Bodies bodies_of(std::string_view document) {
   // Most policies name none.
-  if (document.find(kReference) == std::string_view::npos) return;
+  if (document.find(kReference) == std::string_view::npos) return {};
+  Bodies bodies;
   const Json read = parse_json(document);
   const std::string& own = text_in(member_in(read, "metadata"), "namespace");
   for (const Json& reference : references_of(read)) {
     const std::string& space = text_in(reference, "namespace");
-    std::string map = resource_text("ConfigMap", space.empty() ? own : space, text_in(reference, "name"));
-    Body body{std::move(map), text_in(reference, "key")};
-    if (!policies_[policy].insert(body).second) continue;
-    if (maps_.contains(body.first)) changed_.insert(body.first);
-    ++named_[std::move(body)];
+    bodies.emplace(resource_text("ConfigMap", space.empty() ? own : space, text_in(reference, "name")),
+                   text_in(reference, "key"));
+  }
+  return bodies;
+}
+
+}  // namespace
+
+bool BodyMemory::Map::has(const std::string& key) const {
+  return std::ranges::any_of(kLists, [&](const std::string& list) { return values.contains({list, key}); });
+}
+
+void BodyMemory::name_bodies(const std::string& policy, PolicyVersion version, std::string_view document) {
+  Bodies bodies = bodies_of(document);
+  const auto known = policies_.find(policy);
+  if (known == policies_.end() && bodies.empty()) return;
+  auto& versions = known == policies_.end() ? policies_[policy] : known->second;
+  Bodies& held = versions.at(static_cast<std::size_t>(version));
+  if (held == bodies) return;
+  // These first: what is named by both is never without a name.
+  count(bodies, true);
+  std::swap(held, bodies);
+  count(bodies, false);
+  if (std::ranges::all_of(versions, &Bodies::empty)) policies_.erase(policy);
+  bound();
+}
+
+void BodyMemory::count(const Bodies& bodies, bool named) {
+  for (const Body& body : bodies) {
+    const auto found = named_.try_emplace(body, 0).first;
+    found->second = named ? found->second + 1 : found->second - 1;
+    if (found->second != (named ? 1u : 0u)) continue;
+    if (!named) named_.erase(found);
+    const auto map = maps_.find(body.first);
+    if (map == maps_.end()) continue;
+    changed_.insert(map->first);
+    weigh(map->first, map->second);
+    want_missing(map->first, map->second);
   }
 }
 
-std::string BodyMemory::with_named(const std::string& map, const std::string& document) const {
-  Json read = parse_json(document);
-  if (!read.is_object()) return document;
-  for (const char* list : {"data", "binaryData"}) {
-    const auto values = read.find(list);
-    if (values == read.end() || !values->is_object()) continue;
-    for (auto& [key, value] : values->items()) {
-      if (!is_value(list, key) && !named_.contains({map, key})) value = "";
+/// Counts its values that nobody names.
+void BodyMemory::weigh(const std::string& name, Map& map) {
+  kept_ -= std::exchange(map.unnamed, 0);
+  for (const auto& [place, text] : map.values) {
+    if (!named_.contains({name, place.second})) map.unnamed += kValueBytes + place.second.size() + text.size();
+  }
+  kept_ += map.unnamed;
+  if (map.unnamed != 0) {
+    by_age_[map.put] = name;
+  } else {
+    by_age_.erase(map.put);
+  }
+}
+
+/// Those go first that have not changed for longest.
+void BodyMemory::bound() {
+  while (kept_ > most_kept_) {
+    const std::string name = by_age_.begin()->second;
+    Map& map = maps_.at(name);
+    std::erase_if(map.values, [&](const auto& value) { return !named_.contains({name, value.first.second}); });
+    map.dropped = true;
+    weigh(name, map);
+  }
+}
+
+void BodyMemory::want_missing(const std::string& name, const Map& map) {
+  if (!map.dropped) return;
+  for (auto body = named_.lower_bound({name, {}}); body != named_.end() && body->first.first == name; ++body) {
+    if (!is_value("data", body->first.second) && !map.has(body->first.second)) wanted_.insert(name);
+  }
+}
+
+std::string BodyMemory::compiled(const std::string& name, const Map& map) const {
+  Json read = parse_json(map.frame);
+  if (!read.is_object()) return map.frame;
+  for (auto body = named_.lower_bound({name, {}}); body != named_.end() && body->first.first == name; ++body) {
+    const std::string& key = body->first.second;
+    for (const std::string& list : kLists) {
+      const auto value = map.values.find({list, key});
+      if (value != map.values.end()) read[list][key] = value->second;
     }
+    if (map.dropped && !is_value("data", key) && !map.has(key)) read[kUnreadList][key] = "is being read again";
   }
   return json_line(read);
 }
 
-std::string BodyMemory::put(const std::string& map, std::string document) {
+std::string BodyMemory::put(const std::string& map, std::string document, bool values_dropped) {
   Map& known = maps_[map];
-  known.document = std::move(document);
+  by_age_.erase(known.put);
+  known.put = ++puts_;
+  known.dropped = values_dropped;
+  known.values.clear();
+  known.frame = std::move(document);
+  if (Json read = parse_json(known.frame); read.is_object()) {
+    for (const std::string& list : kLists) {
+      Json kept = Json::object();
+      const Json& values = member_in(read, list);
+      if (!values.is_object()) continue;
+      for (const auto& [key, value] : values.items()) {
+        if (is_value(list, key)) {
+          kept[key] = value;
+        } else {
+          known.values[{list, key}] = text_value(value);
+        }
+      }
+      read.erase(list);
+      if (!kept.empty()) read[list] = std::move(kept);
+    }
+    known.frame = json_line(read);
+  }
+  weigh(map, known);
+  bound();
+  wanted_.erase(map);
+  want_missing(map, known);
   changed_.erase(map);
-  std::string compiled = with_named(map, known.document);
-  known.compiled = compiled_hash(compiled);
-  return compiled;
+  std::string text = compiled(map, known);
+  known.compiled = compiled_hash(text);
+  return text;
 }
 
 void BodyMemory::remove(const std::string& object) {
-  maps_.erase(object);
+  if (const auto map = maps_.find(object); map != maps_.end()) {
+    kept_ -= map->second.unnamed;
+    by_age_.erase(map->second.put);
+    maps_.erase(map);
+  }
   changed_.erase(object);
+  wanted_.erase(object);
   const auto policy = policies_.extract(object);
   if (policy.empty()) return;
-  for (const Body& body : policy.mapped()) {
-    const auto named = named_.find(body);
-    if (--named->second != 0) continue;
-    named_.erase(named);
-    if (maps_.contains(body.first)) changed_.insert(body.first);
-  }
+  for (const Bodies& bodies : policy.mapped()) count(bodies, false);
+  bound();
 }
 
 std::map<std::string, std::string> BodyMemory::take_changed() {
   std::map<std::string, std::string> changed;
   for (const std::string& name : std::exchange(changed_, {})) {
     Map& map = maps_.at(name);
-    std::string compiled = with_named(name, map.document);
-    const program::Hash hash = compiled_hash(compiled);
+    std::string text = compiled(name, map);
+    const program::Hash hash = compiled_hash(text);
     if (hash == map.compiled) continue;
     map.compiled = hash;
-    changed.emplace(name, std::move(compiled));
+    changed.emplace(name, std::move(text));
   }
   return changed;
 }

@@ -30,12 +30,13 @@ std::string naming(const std::string& key, const std::string& space = "") {
 }
 
 std::string value_in(const std::string& document, const char* list, const char* key) {
-  return Json::parse(document)[list][key].get<std::string>();
+  const Json read = Json::parse(document);
+  return read.value(list, Json::object()).value(key, "");
 }
 
 TEST(BodyMemory, CompilesTheValuesThatPoliciesName) {
   BodyMemory bodies;
-  bodies.name_bodies(kPolicy, naming("wanted"));
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
   const std::string first = bodies.put(kMap, map_with("body", "secret"));
   EXPECT_EQ(value_in(first, "data", "wanted"), "body");
   EXPECT_EQ(value_in(first, "data", "other"), "");
@@ -48,29 +49,84 @@ TEST(BodyMemory, CompilesTheValuesThatPoliciesName) {
 TEST(BodyMemory, GivesAMapAnewThatAPolicyNamesLater) {
   BodyMemory bodies;
   EXPECT_EQ(value_in(bodies.put(kMap, map_with("body", "x")), "data", "wanted"), "");
-  bodies.name_bodies(kPolicy, naming("logo", "shop"));
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("logo", "shop"));
   const auto changed = bodies.take_changed();
   ASSERT_EQ(changed.size(), 1u);
   EXPECT_EQ(value_in(changed.at(kMap), "binaryData", "logo"), "AAEC");
   EXPECT_TRUE(bodies.take_changed().empty());
 }
 
-TEST(BodyMemory, KeepsWhatAnOlderVersionOfThePolicyNames) {
+TEST(BodyMemory, KeepsWhatTheVersionInForceNames) {
   BodyMemory bodies;
   bodies.put(kMap, map_with("body", "x"));
-  bodies.name_bodies(kPolicy, naming("wanted"));
-  bodies.name_bodies(kPolicy, naming("other"));
-  EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "body");
-  bodies.name_bodies("ProxyPolicy shop/second", naming("wanted"));
+  bodies.name_bodies(kPolicy, PolicyVersion::kSound, naming("wanted"));
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("other"));
+  const std::string both = bodies.take_changed().at(kMap);
+  EXPECT_EQ(value_in(both, "data", "wanted"), "body");
+  EXPECT_EQ(value_in(both, "data", "other"), "x");
+  bodies.name_bodies(kPolicy, PolicyVersion::kSound, naming("other"));
+  EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "") << "no version names it any more";
+}
+
+TEST(BodyMemory, ForgetsWhatPoliciesNamed) {
+  BodyMemory bodies;
+  bodies.put(kMap, map_with("body", "x"));
+  const std::size_t nobody = bodies.kept();
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
+  bodies.name_bodies("ProxyPolicy shop/second", PolicyVersion::kCurrent, naming("wanted"));
+  EXPECT_LT(bodies.kept(), nobody);
   bodies.remove(kPolicy);
-  const std::string left = bodies.take_changed().at(kMap);
-  EXPECT_EQ(value_in(left, "data", "wanted"), "body") << "another policy names it";
-  EXPECT_EQ(value_in(left, "data", "other"), "");
+  EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "body") << "another policy names it";
+  bodies.name_bodies("ProxyPolicy shop/second", PolicyVersion::kCurrent, "{}");
+  EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "");
+  EXPECT_EQ(bodies.kept(), nobody);
+  bodies.remove(kMap);
+  EXPECT_EQ(bodies.kept(), 0u);
+}
+
+TEST(BodyMemory, IsBoundedAndSaysWhatItNeedsAgain) {
+  constexpr std::size_t kBound = 10'000;
+  BodyMemory bodies(kBound);
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
+  bodies.put(kMap, map_with("body", std::string(4'000, 'o')));
+  for (int i = 0; i < 50; ++i) {
+    bodies.put("ConfigMap shop/m" + std::to_string(i), map_with(std::string(1'000, 'w'), std::string(1'000, 'o')));
+    EXPECT_LE(bodies.kept(), kBound);
+  }
+  EXPECT_TRUE(bodies.take_wanted().empty()) << "nobody names what is gone";
+  EXPECT_TRUE(bodies.take_changed().empty());
+  // What is named stayed when the map's other values went.
+  bodies.name_bodies(kPolicy, PolicyVersion::kSound, naming("other"));
+  const std::string without = bodies.take_changed().at(kMap);
+  EXPECT_EQ(value_in(without, "data", "wanted"), "body");
+  EXPECT_EQ(value_in(without, "unreadValues", "other"), "is being read again");
+  EXPECT_EQ(value_in(without, "data", "ca.crt"), "PEM");
+  EXPECT_THAT(bodies.take_wanted(), testing::ElementsAre(kMap));
+  EXPECT_TRUE(bodies.take_wanted().empty());
+  const std::string again = bodies.put(kMap, map_with("body", std::string(4'000, 'o')));
+  EXPECT_EQ(value_in(again, "data", "other"), std::string(4'000, 'o'));
+  EXPECT_EQ(value_in(again, "unreadValues", "other"), "");
+  EXPECT_TRUE(bodies.take_wanted().empty());
+  EXPECT_LE(bodies.kept(), kBound);
+}
+
+TEST(BodyMemory, WantsTheValuesOfAMapThatCameWithoutThem) {
+  BodyMemory bodies;
+  bodies.put(kMap, R"({"kind":"ConfigMap","data":{"ca.crt":"PEM"}})", /*values_dropped=*/true);
+  EXPECT_TRUE(bodies.take_wanted().empty());
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("ca.crt"));
+  EXPECT_TRUE(bodies.take_wanted().empty()) << "that one is there";
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
+  EXPECT_THAT(bodies.take_wanted(), testing::ElementsAre(kMap));
+  bodies.put(kMap, R"({"kind":"ConfigMap"})", /*values_dropped=*/true);
+  EXPECT_THAT(bodies.take_wanted(), testing::ElementsAre(kMap)) << "another version came without them";
+  bodies.put(kMap, R"({"kind":"ConfigMap"})");
+  EXPECT_TRUE(bodies.take_wanted().empty()) << "there is no such key";
 }
 
 TEST(BodyMemory, LeavesMapsOfOtherNamespacesAlone) {
   BodyMemory bodies;
-  bodies.name_bodies(kPolicy, naming("wanted", "elsewhere"));
+  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted", "elsewhere"));
   EXPECT_EQ(value_in(bodies.put(kMap, map_with("body", "x")), "data", "wanted"), "");
   EXPECT_EQ(value_in(bodies.put("ConfigMap elsewhere/pages", map_with("body", "x")), "data", "wanted"), "body");
 }
@@ -79,7 +135,7 @@ TEST(BodyMemory, TakesAnything) {
   BodyMemory bodies;
   for (const char* text : {"", "[]", R"({"spec":{"configMapRef":[]}})",
                            R"({"spec":{"errorPages":{"pages":[7,{"configMapRef":{"name":7,"key":[]}}]}}})"}) {
-    bodies.name_bodies(kPolicy, text);
+    bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, text);
     EXPECT_EQ(Json::parse(bodies.put(kMap, text), nullptr, false), Json::parse(text, nullptr, false));
   }
 }
@@ -93,8 +149,8 @@ using test::World;
 using testing::HasSubstr;
 using testing::Not;
 
-ObjectEdit pages(const Json& data) {
-  Json made = object("ConfigMap", "pages", {});
+ObjectEdit pages(const Json& data, const std::string& name = "pages") {
+  Json made = object("ConfigMap", name, {});
   made["apiVersion"] = "v1";
   made.erase("spec");
   made["data"] = data;
@@ -120,6 +176,9 @@ TEST(BodiesOfConfigMaps, AreCompiledWhenTheyAreNamedAndWhenTheyChange) {
   EXPECT_THAT(world.tree(), HasSubstr("body third"));
   world.apply({fixed("b")});
   EXPECT_THAT(world.tree(), HasSubstr("body another"));
+  const auto forgotten = world.try_apply({pages({{"a", "fourth"}, {"b", "another"}})});
+  EXPECT_FALSE(forgotten && forgotten->program_changed) << "nobody names it any more";
+  EXPECT_FALSE(world.try_apply({pages({{"a", "fifth"}, {"b", "another"}})}));
 }
 
 TEST(BodiesOfConfigMaps, ComeInAnyOrder) {
@@ -156,6 +215,29 @@ TEST(BodiesOfConfigMaps, AreBounded) {
   EXPECT_THAT(world.tree(), HasSubstr("body 65536 bytes, SHA-256 "));
   world.apply({pages({{"a", std::string(200'000, 'x')}})});
   EXPECT_THAT(world.tree(), HasSubstr("denied"));
+}
+
+// More than is kept of what nobody names, and then a policy that names the first.
+TEST(BodiesOfConfigMaps, AreReadAgainWhereTheyWereNotKept) {
+  Json large;
+  for (int i = 0; i < 16; ++i) large["k" + std::to_string(i)] = std::string(65'000, 'x');
+  World world;
+  world.start({pages({{"a", "first"}})});
+  for (std::size_t i = 0; i <= kMostKeptValues / 1'000'000; ++i) {
+    world.try_apply({pages(large, "filler" + std::to_string(i))});
+  }
+  EXPECT_TRUE(world.wanted().empty());
+  world.apply({fixed("a")});
+  EXPECT_THAT(world.tree(), HasSubstr("denied"));
+  EXPECT_THAT(world.desired_statuses().at("ProxyPolicy shop/fixed").status, HasSubstr("cannot be used"));
+  EXPECT_THAT(world.wanted(), testing::ElementsAre(ResourceId{"ConfigMap", "shop", "pages"}));
+  world.apply({pages({{"a", "first"}})});
+  EXPECT_THAT(world.tree(), HasSubstr("body first"));
+  EXPECT_THAT(world.desired_statuses().at("ProxyPolicy shop/fixed").status, Not(HasSubstr("cannot be used")));
+  EXPECT_TRUE(world.wanted().empty());
+  World fresh;
+  fresh.start({pages({{"a", "first"}}), fixed("a")});
+  EXPECT_EQ(world.tree(), fresh.tree());
 }
 
 }  // namespace

@@ -85,6 +85,9 @@ class ProgramBuilder {
   std::vector<DesiredStatus> build_statuses(std::size_t most);
   bool statuses_complete() const { return stale_statuses_.empty(); }
 
+  /// Objects of which values are needed that were not kept (BodyMemory): they are to be edited anew. Empties the list.
+  std::vector<ResourceId> take_wanted();
+
   const SoundVersions& sound_versions() const { return sound_; }
   std::size_t objects() const { return objects_.size(); }
 
@@ -144,6 +147,8 @@ class ProgramBuilder {
   void note_unserved();
   void note_targets(const ClusterObject& policy, bool there);
   void note_statuses(std::vector<compiler::ResourceStatus> statuses);
+  std::vector<std::string> policies_of(const Tried& tried) const;
+  void name_versions_in_force(const std::vector<std::string>& policies);
   std::optional<ReconcileResult> values_alone(ReconcileResult result);
   void give_values(ReconcileResult& result);
   void finish(const compiler::Artifact& artifact, const Tried& tried, ReconcileResult& result);

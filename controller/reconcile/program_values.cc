@@ -34,6 +34,39 @@ void ProgramBuilder::add_named_bodies(std::vector<compiler::DocumentEdit>& docum
   }
 }
 
+/// Those of which the version in force may be another after a compile.
+std::vector<std::string> ProgramBuilder::policies_of(const Tried& tried) const {
+  std::vector<std::string> policies;
+  const auto add = [&](const auto& by_name) {
+    for (const auto& [name, unused] : by_name) {
+      if (name.starts_with("ProxyPolicy ")) policies.push_back(name);
+    }
+  };
+  add(tried);
+  add(unsettled_);
+  return policies;
+}
+
+/// The values that only older versions of them named are none that are kept or compiled.
+void ProgramBuilder::name_versions_in_force(const std::vector<std::string>& policies) {
+  for (const std::string& name : policies) {
+    const auto known = objects_.find(name);
+    if (known == objects_.end()) continue;
+    const auto before = unsettled_.find(name);
+    bodies_.name_bodies(name, PolicyVersion::kSound, known->second.sound);
+    bodies_.name_bodies(name, PolicyVersion::kBefore,
+                        before == unsettled_.end() ? std::string_view() : before->second.text);
+  }
+}
+
+std::vector<ResourceId> ProgramBuilder::take_wanted() {
+  std::vector<ResourceId> wanted;
+  for (const std::string& name : bodies_.take_wanted()) {
+    if (const auto known = objects_.find(name); known != objects_.end()) wanted.push_back(known->second.object.key);
+  }
+  return wanted;
+}
+
 /// What came makes no difference to the program.
 std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult result) {
   give_values(result);

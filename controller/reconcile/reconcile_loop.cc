@@ -55,6 +55,7 @@ void ReconcileLoop::edit(std::vector<ObjectEdit> edits) {
     const auto due = Clock::now() + options_.farewell;
     for (ObjectEdit& edit : edits) {
       if (edit.object) {
+        if (edit.key.kind == "ConfigMap") bound_waiting(*edit.object);
         gone_.erase(edit.key);
         if (waiting_.empty()) waiting_since_ = Clock::now();
         waiting_.push_back(std::move(edit));
@@ -64,6 +65,12 @@ void ReconcileLoop::edit(std::vector<ObjectEdit> edits) {
     }
   }
   wake_.notify_all();
+}
+
+/// Under the mutex. The first program waits for everything that the cluster has.
+void ReconcileLoop::bound_waiting(ClusterObject& map) {
+  if (waiting_maps_ + map.document.size() > kMostKeptValues) drop_values(map);
+  waiting_maps_ += map.document.size();
 }
 
 void ReconcileLoop::begin() {
@@ -108,6 +115,7 @@ bool ReconcileLoop::something() const {
 /// Everything whose time has come. Under the mutex.
 std::vector<ObjectEdit> ReconcileLoop::take() {
   std::vector<ObjectEdit> batch = std::exchange(waiting_, {});
+  waiting_maps_ = 0;
   const auto now = Clock::now();
   const bool all = first_ || std::exchange(all_at_once_, false);
   for (; !leaving_.empty() && (all || leaving_.front().due <= now); leaving_.pop_front()) {
@@ -231,6 +239,8 @@ void ReconcileLoop::reconcile(std::vector<ObjectEdit> batch, Clock::time_point s
   const bool completes = databases_made && !(result && result->runs > 0);
   if (!completes || result) report(std::move(result), began, since);
   if (completes) report(program_builder_.add_databases(), began, since);
+  auto wanted = program_builder_.take_wanted();
+  if (!wanted.empty() && events_.wanted) events_.wanted(std::move(wanted));
 }
 
 void ReconcileLoop::report(std::optional<ReconcileResult> result, Clock::time_point began, Clock::time_point since) {

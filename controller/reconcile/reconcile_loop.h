@@ -50,6 +50,9 @@ struct ReconcileEvents {
   std::function<void(const SoundVersions&)> sound_versions;
   /// Called on another thread while missing databases are made. May be empty.
   std::function<void(const compiler::DatabaseProgress&)> databases = {};
+  /// Receives objects of which something is needed again that was not kept: they are to be edited as though they had
+  /// changed. May be empty.
+  std::function<void(std::vector<ResourceId>)> wanted{};
   /// Receives log messages about certificate files.
   std::function<void(std::vector<net::tls::CertificateFiles::Line>)> told_of_files{};
 };
@@ -85,6 +88,7 @@ class ReconcileLoop {
 
   void run();
   compiler::CompileOptions compile_options();
+  void bound_waiting(ClusterObject& map);
   void rest(std::unique_lock<std::mutex>& lock);
   bool gather(std::vector<ObjectEdit>& batch, Clock::time_point& since);
   bool something() const;
@@ -108,6 +112,7 @@ class ReconcileLoop {
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;
   Clock::time_point waiting_since_{};  ///< the first of them
+  std::size_t waiting_maps_ = 0;       ///< bytes of ConfigMaps among them
   std::deque<Leaving> leaving_;        ///< ordered by due time; those not in `gone_` have reappeared
   std::set<ResourceId> gone_;
   bool begun_ = false;

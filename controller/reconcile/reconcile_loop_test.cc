@@ -178,5 +178,59 @@ TEST(ReconcileLoop, OfWhatWaitsForAProgramTheLastVersionIsTold) {
               testing::UnorderedElementsAre("ProxyGateway shop/gw", "ProxyBackend shop/new", "ProxyRoute shop/all"));
 }
 
+/// What waits for the first program is bounded too, and what a policy names of it is asked for.
+TEST(ReconcileLoop, ConfigMapsThatDoNotFitAreAskedForAgain) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string tree;
+  std::vector<std::string> wanted;
+  ReconcileLoop reconcile_loop(options(kLong), {.reconciled =
+                                                    [&](const ReconcileResult& made) {
+                                                      auto view = program::read(made.program);
+                                                      const std::lock_guard lock(mutex);
+                                                      tree = view ? program::dump_routes(*view) : view.error().text;
+                                                      changed.notify_all();
+                                                    },
+                                                .taken = {},
+                                                .statuses_changed = [](const std::vector<DesiredStatus>&) {},
+                                                .sound_versions = [](const SoundVersions&) {},
+                                                .wanted =
+                                                    [&](const std::vector<ResourceId>& objects) {
+                                                      const std::lock_guard lock(mutex);
+                                                      for (const ResourceId& key : objects)
+                                                        wanted.push_back(key.text());
+                                                      changed.notify_all();
+                                                    }});
+  const auto wait = [&](const auto& holds) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(60), holds);
+  };
+  const auto map = [](const std::string& name, const std::string& data) {
+    auto read = read_cluster_object(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name +
+                                        R"(","namespace":"shop"},"data":)" + data + "}",
+                                    "edgeproxy.io/proxy");
+    EXPECT_TRUE(read.ok() && *read);
+    const ResourceId key = (*read)->key;
+    return ObjectEdit{key, *std::move(read)};
+  };
+  std::string large;
+  for (int i = 0; i < 16; ++i) {
+    large += (large.empty() ? "{\"k" : ",\"k") + std::to_string(i) + "\":\"" + std::string(65'000, 'x') + '"';
+  }
+  for (std::size_t i = 0; i <= kMostKeptValues / 1'000'000; ++i) {
+    reconcile_loop.edit({map("filler" + std::to_string(i), large + "}")});
+  }
+  reconcile_loop.edit({edit("ProxyGateway", "gw", R"({"listeners":[{"name":"http","port":8080,"protocol":"HTTP"}]})"),
+                       edit("ProxyPolicy", "fixed",
+                            R"({"type":"FixedResponse","targetRef":{"kind":"ProxyGateway","name":"gw"},)"
+                            R"("fixedResponse":{"statusCode":200,"configMapRef":{"name":"filler66","key":"k3"}}})")});
+  reconcile_loop.begin();
+  EXPECT_TRUE(wait([&] { return !wanted.empty(); }));
+  reconcile_loop.edit({map("filler66", R"({"k3":"read again"})")});
+  EXPECT_TRUE(wait([&] { return tree.find("body read again") != std::string::npos; }));
+  reconcile_loop.stop();
+  EXPECT_THAT(wanted, testing::ElementsAre("ConfigMap shop/filler66"));
+}
+
 }  // namespace
 }  // namespace edge::controller

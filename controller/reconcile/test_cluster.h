@@ -121,6 +121,7 @@ class World {
     }
     return all;
   }
+  std::vector<ResourceId> wanted() { return program_builder_.take_wanted(); }
   const SoundVersions& sound() const { return program_builder_.sound_versions(); }
 
  private:

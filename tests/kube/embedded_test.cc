@@ -160,6 +160,23 @@ TEST_F(EmbeddedApi, IsNotBelievedUnderAnotherNameOrAuthority) {
   EXPECT_TRUE((*api)->get(kConfigMaps, "default", "a").failure.not_found());
 }
 
+TEST_F(EmbeddedApi, IsAskedForOneObjectAgain) {
+  const auto api = client();
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(api->create(kConfigMaps, "default", config_map(name, "x")).ok());
+  Bench bench(config());
+  std::map<std::string, int> told;
+  Informer informer(bench.client(), kConfigMaps, {},
+                    {.changed = [&](const kube::Object& object) { ++told[object.key()]; },
+                     .removed = {},
+                     .synced = {},
+                     .connection = {}});
+  informer.start();
+  ASSERT_TRUE(bench.until([&] { return informer.synced(); }));
+  informer.read_again("default", "b");
+  ASSERT_TRUE(bench.until([&] { return told["default/b"] == 2; }));
+  EXPECT_EQ(told["default/a"] + told["default/c"], 2);
+}
+
 /// What a follower knows at the end is what there is, whatever happened to the server on the way.
 TEST_F(EmbeddedApi, IsFollowedThroughRestarts) {
   const auto api = client();

@@ -136,6 +136,35 @@ TEST(Informer, TellsTheListThenTheChanges) {
   EXPECT_EQ(api.count("resourceVersion=5"), 1u);
 }
 
+TEST(Informer, ReadsAnObjectAgainUntilItIsAnswered) {
+  Script script;
+  script.list(answer(list_of({thing("a", 1)}, 5)))
+      .list(refusal(500, "InternalError"))
+      .list(answer(list_of({thing("a", 1)}, 6)))
+      .list(answer(list_of({thing("a", 9)}, 9)))
+      .list(answer(list_of({}, 9)))
+      .list(answer(list_of({thing("a", 1)}, 9)));
+  FakeApi api(std::ref(script));
+  Bench bench(config_of(api.url()));
+  Follower follower(bench);
+  const auto told = [&](const std::string& what) { return std::ranges::count(follower.reported(), what); };
+  const std::string one = "GET /apis/x.io/v1/namespaces/n/things?";
+  ASSERT_TRUE(bench.until([&] { return follower.said("synced"); }));
+  follower.informer().read_again("n", "a");
+  ASSERT_TRUE(bench.until([&] { return told("+n/a@1") == 2; }));
+  EXPECT_EQ(api.count(one), 2u);
+  EXPECT_EQ(api.count("fieldSelector=metadata.name%3Da"), 2u);
+  // Another version is the watch's to tell, and one that is gone, too.
+  follower.informer().read_again("n", "a");
+  ASSERT_TRUE(bench.until([&] { return api.count(one) == 3; }));
+  follower.informer().read_again("n", "b");
+  ASSERT_TRUE(bench.until([&] { return api.count("fieldSelector=metadata.name%3Db") == 1; }));
+  follower.informer().read_again("n", "a");
+  ASSERT_TRUE(bench.until([&] { return told("+n/a@1") == 3; }));
+  EXPECT_EQ(follower.reported().size(), 5u) << "up, synced, and one version three times";
+  EXPECT_EQ(follower.informer().version(), "5");
+}
+
 TEST(Informer, ReadsListsInPages) {
   Script script;
   script.list(answer(list_of({thing("a", 1)}, 5, "next"))).list(answer(list_of({thing("b", 2)}, 5)));

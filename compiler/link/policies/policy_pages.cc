@@ -22,6 +22,7 @@ std::vector<model::Page*> pages_of(model::ProxyPolicy& policy) {
 /// Empty: the value can be sent.
 std::string unfitness(const model::ConfigMapValue* value, const std::string& key) {
   if (value == nullptr) return "has no key `" + key + "`";
+  if (!value->unread.empty()) return "has under its key `" + key + "` a value that " + value->unread;
   if (value->value == nullptr) return "has no base64 under its key `" + key + "` of binaryData";
   if (value->value->size() > kMostBody) return "has more than 64 KiB under its key `" + key + "`";
   return {};
