@@ -61,6 +61,23 @@ struct Verified {
   }
 };
 
+/// The longest time that the request may take: of the route, or of the backends of which one is chosen later; 0: no
+/// bound. A request that no rule takes has neither.
+net::Duration most_time(const Exchange& exchange) {
+  const std::uint64_t own = exchange.forward.treatment->request_timeout_ns;
+  if (own != 0 || exchange.taken.action == nullptr) return net::Duration(own);
+  std::uint64_t most = 0;
+  for (const program::BackendRefRecord& one :
+       program::split_of(exchange.taken.host->view, *exchange.taken.action).backends) {
+    const std::uint32_t index = exchange.program->program->backend_index(one.backend_id());
+    if (index == program::kNone) continue;
+    const std::uint64_t timeout = exchange.program->pools[index]->settings().request_timeout_ns;
+    if (timeout == 0) return net::Duration(0);
+    most = std::max(most, timeout);
+  }
+  return net::Duration(most);
+}
+
 }  // namespace
 
 net::Task<net::client::Answer> Session::call_service(const Exchange& exchange, std::uint64_t balance_key,
@@ -127,6 +144,12 @@ net::Task<bool> Session::copy_body_into(Exchange& exchange, HeadOverWaits& heads
   if (limit == 0 || request.body.none()) co_return true;
   request.body.limits = exchange.taken.listener->limits;
   request.deadlines.idle = net::Duration(request.treatment->idle_timeout_ns);
+  // The request's time begins with its body, as where it is buffered.
+  const net::Duration timeout = most_time(exchange);
+  const net::Time now = worker_.loop().now();
+  if (timeout != net::Duration(0) && request.deadlines.until == net::kNever) {
+    request.deadlines.bound(now, now + timeout);
+  }
   heads.keep();
   const ClientEnd client{client_, inlet_, outlet_, waiter_};
   const WorkerParts parts = worker_.parts();

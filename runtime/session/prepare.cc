@@ -64,7 +64,9 @@ void bound(ForwardRequest& request, bool grpc, const RequestHead& head, net::Tim
   const std::uint64_t timeout =
       treatment.request_timeout_ns != 0 ? treatment.request_timeout_ns : backend.request_timeout_ns;
   request.deadlines.idle = net::Duration(treatment.idle_timeout_ns);
-  request.deadlines.bound(now, timeout == 0 ? net::kNever : now + net::Duration(timeout));
+  // A body that policies have looked at came within the request's time, which has begun.
+  const net::Time deadline = timeout == 0 ? net::kNever : now + net::Duration(timeout);
+  if (deadline <= request.deadlines.until) request.deadlines.bound(now, deadline);
   if (!grpc) return;
   request.grpc = true;
   request.body.measured = backend.protocol != program::BackendProtocol::kHttp2;

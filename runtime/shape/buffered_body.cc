@@ -62,6 +62,10 @@ class BodyIntake {
   bool done_ = false;
 };
 
+/// Bytes that the framing of a copied body of so many bytes may take together with it: the inlet retains them as they
+/// came. Chunks of one byte would take six times the body, and those with extensions any number.
+constexpr std::uint64_t most_framed(std::uint64_t limit) { return 2 * limit + (std::uint64_t{16} << 10); }
+
 /// Copies a request's body from an inlet, which retains it.
 class BodyCopy {
  public:
@@ -93,6 +97,7 @@ class BodyCopy {
         into_.append(step.data.substr(0, static_cast<std::size_t>(limit_) - into_.size()));
       }
       if (part_ == BodyPart::kBeginning) done_ = done_ || into_.size() == limit_;
+      if (!done_ && at_ > most_framed(limit_)) fault_ = FailureKind::kBadBody;
     }
   }
 
@@ -206,12 +211,14 @@ net::Task<Failure> copy_body(RequestBody& body, BodyPart part, std::uint64_t lim
     const net::Time now = loop.now();
     pace.begin(now);
     const net::Time due = pace.due(into.size());
-    const net::Time until = std::min(from.deadlines.idle_until(now, client.outlet.blocked()), due);
+    const net::Time until =
+        std::min({from.deadlines.until, from.deadlines.idle_until(now, client.outlet.blocked()), due});
     const std::uint8_t interest = client.outlet.blocked() ? net::kRead | net::kWrite : net::kRead;
     const Wake wake = co_await client.waiter.wait(until, client.channel, interest);
     if (wake == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};
     if (wake == Wake::kTimeout) {
-      co_return client_fault(due <= loop.now() ? FailureKind::kBodyTooSlow : FailureKind::kClientStalled);
+      const bool slow = from.deadlines.until > loop.now() && due <= loop.now();
+      co_return client_fault(slow ? FailureKind::kBodyTooSlow : FailureKind::kClientStalled);
     }
     if (client.channel.hung_up() || !client.outlet.flush(client.channel)) {
       co_return client_fault(FailureKind::kClientGone);

@@ -35,7 +35,8 @@ enum class BodyPart : std::uint8_t {
   kWhole,      ///< a larger one than the limit is kTooLarge
   kBeginning,  ///< as far as the limit
 };
-/// Reads the body, copies `limit` bytes at most to `into` and leaves it in the client's inlet. The head must not be
+/// Reads the body, copies `limit` bytes at most to `into` and leaves it in the client's inlet. A chunked one of which
+/// more than twice the limit and 16 KiB would have to be held is kBadBody. The head must not be
 /// needed in the thread's scratch.
 net::Task<Failure> copy_body(RequestBody& body, BodyPart part, std::uint64_t limit, const BodyIntakePlan& from,
                              std::string& into, net::Counter& interim);
