@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "program/evaluate/pattern.h"
+#include "program/evaluate/request_filter.h"
 #include "program/read.h"
 #include "runtime/policy/policy_request.h"
 #include "runtime/policy/rate_limit_counts.h"
@@ -33,36 +34,21 @@ class RequestFilter {
   /// Bytes of a body that `pass_body` wants; 0: none.
   std::uint32_t inspected() const { return settings_.inspected_body_size; }
   /// Whether fields are looked at. What comes behind the body is not, and does not reach the backend then.
-  bool limits_fields() const;
+  bool limits_fields() const { return head_.limits_fields(); }
 
  private:
-  struct Named {
-    std::string_view name;  ///< empty: every field
-    program::Pattern pattern;
-  };
-  using Patterns = std::vector<program::Pattern>;
-  Patterns patterns_of(program::ArrayRef<program::StringRef> texts);
   std::optional<PolicyAnswer> fault_of(const PolicyRequest& policy_request, std::string_view method) const;
-  std::optional<PolicyAnswer> fault_of_fields(const net::http1::RequestHead& head) const;
-  std::optional<PolicyAnswer> fault_of_type(const net::http1::RequestHead& head) const;
+  PolicyAnswer answer_to(program::FilterFault fault) const;
   std::optional<PolicyAnswer> conclude(const PolicyRequest& policy_request, std::optional<PolicyAnswer> fault,
                                        bool counts_pass) const;
-  std::optional<PolicyAnswer> pattern_found() const;
+  PolicyAnswer pattern_found() const;
 
-  program::SectionView policies_;
   program::RequestFilterRecord settings_;
-  bool usable_ = true;  ///< before the patterns, which say so
   std::shared_ptr<RateLimitTally> tally_;
-  std::vector<std::string_view> methods_;
-  std::vector<std::string_view> content_types_;
-  std::string allow_;  ///< the field of an answer 405
-  Patterns paths_;
-  Patterns queries_;
-  std::vector<Named> headers_;
-  Patterns bodies_;
+  program::HeadFilter head_;
+  std::vector<program::Pattern> bodies_;
+  bool usable_ = true;  ///< every pattern can be searched for
+  std::string allow_;   ///< the field of an answer 405
 };
-
-/// With percent-encoded bytes decoded, once, and with `+` as a space where `query`. What is no encoding stays.
-std::string percent_decoded(std::string_view text, bool query);
 
 }  // namespace edge::runtime

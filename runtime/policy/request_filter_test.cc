@@ -162,9 +162,9 @@ TEST_F(RequestFilterTest, APatternThatCannotBeSearchedForRefusesAll) {
 }
 
 TEST(PercentDecoded, OnceAndOnlyWhatIsAnEncoding) {
-  EXPECT_EQ(percent_decoded("a%2Fb%2", false), "a/b%2");
-  EXPECT_EQ(percent_decoded("%252e+%zz", false), "%2e+%zz");
-  EXPECT_EQ(percent_decoded("a+b", true), "a b");
+  EXPECT_EQ(program::percent_decoded("a%2Fb%2", false), "a/b%2");
+  EXPECT_EQ(program::percent_decoded("%252e+%zz", false), "%2e+%zz");
+  EXPECT_EQ(program::percent_decoded("a+b", true), "a b");
 }
 
 }  // namespace

@@ -179,5 +179,45 @@ TEST_F(Explain, APolicyThatAnswersGoesBeforeTheLimitOfTheBody) {
   EXPECT_EQ(status(of), 410);
 }
 
+/// As agents test it (program/evaluate/request_filter.h): decoded, in any spelling, and with what is counted.
+TEST_F(Explain, AFilterTestsTheHeadAsAgentsDo) {
+  LinkedConfig of = config();
+  LinkedPolicy filter{};
+  filter.identity = {"ProxyPolicy", "demo", "form", 0, {}};
+  filter.type = PolicyType::kRequestFilter;
+  filter.settings = RequestFilterSettings{.status = 403,
+                                          .max_headers = 4,
+                                          .max_query_parameters = 2,
+                                          .methods = {"POST"},
+                                          .content_types = {"text/*"},
+                                          .paths = {"wp admin"},
+                                          .queries = {"union select"},
+                                          .headers = {{"x-tool", "sqlmap"}}};
+  filter.enforced = true;
+  of.policies.push_back(filter);
+  of.gateways[0].policies = {0};
+  compile(of);
+  const auto words = [&](std::string_view path, std::string_view query, std::vector<Field> fields = {},
+                         std::string_view method = "POST") {
+    program::RequestView request{
+        .method = method, .host = "shop.example", .path = path, .query = query, .headers = fields, .source = {}};
+    request.source = *parse_ip("192.0.2.1");
+    const Explanation explained = explain(program_, 0, request);
+    return explained.policies.empty() ? std::string() : explained.policies[0];
+  };
+  EXPECT_THAT(words("/other", "a=1&b=2"), HasSubstr("finds no fault in the request's head"));
+  EXPECT_THAT(words("/other", "", {}, "GET"), HasSubstr("(405)"));
+  EXPECT_THAT(words("/other/wp%20admin", ""), HasSubstr("its path contains a pattern (403)"));
+  EXPECT_THAT(words("/other", "q=union+select"), HasSubstr("its query contains a pattern (403)"));
+  EXPECT_THAT(words("/other", "q=union%20select"), HasSubstr("its query contains a pattern (403)"));
+  EXPECT_THAT(words("/other", "a&b&c"), HasSubstr("(400)"));
+  EXPECT_THAT(words("/other", "", {{"x_tool", "sqlmap"}}), HasSubstr("a header contains a pattern (403)"));
+  EXPECT_THAT(words("/other", "", {{"a", ""}, {"b", ""}, {"c", ""}}), HasSubstr("finds no fault"));
+  EXPECT_THAT(words("/other", "", {{"a", ""}, {"b", ""}, {"c", ""}, {"d", ""}}), HasSubstr("(431)")) << "with host";
+  EXPECT_THAT(words("/other", "", {{"content-length", "3"}}), HasSubstr("(415)"));
+  EXPECT_THAT(words("/other", "", {{"content-length", "3"}, {"content-type", "Text/plain"}}),
+              HasSubstr("finds no fault"));
+}
+
 }  // namespace
 }  // namespace edge::compiler::analyze

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/text/ascii.h"
 #include "base/units.h"
@@ -9,7 +11,7 @@
 #include "program/dump/policy_type_text.h"
 #include "program/dump/route_tree.h"
 #include "program/dump/settings_tree.h"
-#include "program/evaluate/pattern.h"
+#include "program/evaluate/request_filter.h"
 #include "program/format/records.h"
 
 namespace edge::compiler::analyze {
@@ -161,37 +163,58 @@ std::string api_key_words(const program::SectionView& view, const program::ApiKe
          (cookie.empty() ? "" : (header.empty() ? " in cookie " : " or cookie ") + cookie);
 }
 
-/// What the head of the request decides here; limits of bodies and what they contain an agent finds.
-std::string filter_words(const program::SectionView& view, const program::RequestFilterRecord& filter,
+std::string fault_words(program::FilterFault fault, std::uint32_t status) {
+  using program::FilterFault;
+  const std::string of_pattern = " (" + std::to_string(status) + ")";
+  switch (fault) {
+    case FilterFault::kMethod:
+      return "its method is not among those allowed (405)";
+    case FilterFault::kTooManyFields:
+      return "it has too many headers (431)";
+    case FilterFault::kFieldTooLarge:
+      return "a header is too large (431)";
+    case FilterFault::kFieldsTooLarge:
+      return "its headers are too large (431)";
+    case FilterFault::kQueryParameters:
+      return "its query has too many parameters (400)";
+    case FilterFault::kMediaType:
+      return "its body's media type is not among those accepted (415)";
+    case FilterFault::kBodyTooLarge:
+      return "its body is too large (413)";
+    case FilterFault::kFieldPattern:
+      return "a header contains a pattern" + of_pattern;
+    case FilterFault::kPathPattern:
+      return "its path contains a pattern" + of_pattern;
+    case FilterFault::kQueryPattern:
+      break;
+  }
+  return "its query contains a pattern" + of_pattern;
+}
+
+/// The head as an agent gets it: with the host, which is no header of a request as it is typed.
+program::FilteredHead filtered_head(const program::RequestView& request, std::vector<Field>& fields) {
+  fields.assign(request.headers.begin(), request.headers.end());
+  if (!request.host.empty() && std::ranges::find(fields, "host", &Field::name) == fields.end()) {
+    fields.push_back({"host", request.host});
+  }
+  program::FilteredHead head{.method = request.method, .path = request.path, .query = request.query, .fields = fields};
+  const std::string_view length = field_of(request, "content-length");
+  std::from_chars(length.data(), length.data() + length.size(), head.body_length);
+  head.has_body = head.body_length != 0 || !field_of(request, "transfer-encoding").empty();
+  return head;
+}
+
+/// What the head of the request decides here, by the tests of the agent; what bodies are and contain an agent finds.
+std::string filter_words(const program::SectionView& view, const program::RequestFilterRecord& record,
                          const program::RequestView& request) {
-  const auto found = [&](program::ArrayRef<program::StringRef> patterns, std::string_view subject) {
-    return std::ranges::any_of(view.array(patterns), [&](const program::StringRef& pattern) {
-      return program::Pattern(view.string(pattern), program::kFilterPatternBytes).found_in(subject);
-    });
-  };
-  const auto contains = [&](const program::FieldRecord& header) {
-    const program::Pattern pattern(view.string(header.value), program::kFilterPatternBytes);
-    return std::ranges::any_of(request.headers, [&](const Field& field) {
-      const std::string_view name = view.string(header.name);
-      return (name.empty() || equals_ignoring_case(field.name, name)) && pattern.found_in(field.value);
-    });
-  };
-  const auto methods = view.array(filter.methods);
-  const std::string refuses = filter.shadow != 0 ? "counts the request: " : "refuses the request: ";
-  if (!methods.empty() && std::ranges::none_of(methods, [&](const program::StringRef& method) {
-        return view.string(method) == request.method;
-      })) {
-    return refuses + "its method is not among those allowed (405)";
+  const program::HeadFilter filter(view, record);
+  std::vector<Field> fields;
+  if (const auto fault = filter.fault_of(filtered_head(request, fields))) {
+    return (record.shadow != 0 ? "counts the request: " : "refuses the request: ") + fault_words(*fault, record.status);
   }
-  const std::string status = " (" + std::to_string(filter.status) + ")";
-  if (found(filter.paths, request.path)) return refuses + "its path contains a pattern" + status;
-  if (found(filter.queries, request.query)) return refuses + "its query contains a pattern" + status;
-  if (std::ranges::any_of(view.array(filter.headers), contains)) {
-    return refuses + "a header contains a pattern" + status;
-  }
-  return filter.bodies.count == 0 ? "looks at the request's parts"
-                                  : "looks at the request's parts, and the first " +
-                                        std::to_string(filter.inspected_body_size) + " bytes of its body";
+  return record.bodies.count == 0 ? "finds no fault in the request's head"
+                                  : "finds no fault in the request's head, and looks at the first " +
+                                        std::to_string(record.inspected_body_size) + " bytes of its body";
 }
 
 /// What only an agent sees, of the handshake.
@@ -308,8 +331,23 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
   return {};
 }
 
+/// With the method that filters judge: of a preflight that a policy of type CORS answers, the one that it asks about.
+program::RequestView judged(const program::SectionView& view, std::span<const std::uint64_t> ids,
+                            program::RequestView request) {
+  const std::string_view asked_for = field_of(request, "access-control-request-method");
+  const bool preflight =
+      request.method == "OPTIONS" && !asked_for.empty() && !field_of(request, "origin").empty() &&
+      std::ranges::any_of(ids, [&](std::uint64_t id) {
+        const PolicyRecord* const policy = program::find_policy(view, id);
+        return policy != nullptr && policy->type == PolicyType::kCors && policy->settings != program::kNone;
+      });
+  if (preflight) request.method = asked_for;
+  return request;
+}
+
 std::vector<std::string> verdicts_of(const program::SectionView& view, std::span<const std::uint64_t> ids,
-                                     const program::RequestView& request) {
+                                     const program::RequestView& asked) {
+  const program::RequestView request = judged(view, ids, asked);
   std::vector<std::string> out;
   for (const std::uint64_t id : ids) {
     const PolicyRecord* const policy = program::find_policy(view, id);
