@@ -63,7 +63,7 @@ class BodyIntake {
 };
 
 /// Bytes that the framing of a copied body of so many bytes may take together with it: the inlet retains them as they
-/// came. Chunks of one byte would take six times the body, and those with extensions any number.
+/// came. Chunks of one byte could take 21 times the body.
 constexpr std::uint64_t most_framed(std::uint64_t limit) { return 2 * limit + (std::uint64_t{16} << 10); }
 
 /// Copies a request's body from an inlet, which retains it.
