@@ -332,7 +332,8 @@ net::Detached OnDemand::write_all() {
       continue;
     }
     for (const Name& name : due) {
-      if (!co_await keep(name)) break;
+      const bool kept = co_await keep(name);
+      if (!kept) break;
     }
   }
   ended();
