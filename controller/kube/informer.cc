@@ -238,9 +238,14 @@ net::Detached Informer::State::run(std::shared_ptr<State> self) {
 /// order.
 net::Detached Informer::State::read_again(std::shared_ptr<State> self) {
   State& state = *self;
+  std::pair<std::string, std::string> last;
   while (!state.stopped && !state.again.empty()) {
-    const auto [name_space, name] = *state.again.begin();
-    state.again.erase(state.again.begin());
+    // In turn: one that cannot be read keeps no other waiting for good.
+    auto next = state.again.upper_bound(last);
+    if (next == state.again.end()) next = state.again.begin();
+    last = *next;
+    state.again.erase(next);
+    const auto& [name_space, name] = last;
     ListOptions one{.name_space = name_space,
                     .label_selector = state.options.label_selector,
                     .field_selector = "metadata.name=" + name,

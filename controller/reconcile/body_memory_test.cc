@@ -136,7 +136,12 @@ TEST(BodyMemory, TakesAnything) {
   for (const char* text : {"", "[]", R"({"spec":{"configMapRef":[]}})",
                            R"({"spec":{"errorPages":{"pages":[7,{"configMapRef":{"name":7,"key":[]}}]}}})"}) {
     bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, text);
-    EXPECT_EQ(Json::parse(bodies.put(kMap, text), nullptr, false), Json::parse(text, nullptr, false));
+    const std::string put = bodies.put(kMap, text);
+    if (!Json::accept(text)) {
+      EXPECT_EQ(put, text);
+    } else {
+      EXPECT_EQ(Json::parse(put), Json::parse(text));
+    }
   }
 }
 
