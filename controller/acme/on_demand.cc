@@ -22,11 +22,11 @@ constexpr std::size_t kMostAnswer = std::size_t{4} << 10;
 /// Between two writes of one listener's Secret, so that many new names are one.
 constexpr auto kGather = 200ms;
 constexpr auto kIdle = 60s;
-constexpr std::int64_t kLookAgain = 60;
+constexpr std::int64_t kNextLook = 60;
 constexpr int kTries = 5;
 /// Before a listener's Secret that could not be read or written is tried again, doubled each time.
-constexpr net::Duration kFirstPause = 5s;
-constexpr net::Duration kLongestPause = 60s;
+constexpr net::Duration kFirstFaultPause = 5s;
+constexpr net::Duration kLongestFaultPause = 60s;
 /// A use is written when the one that is known is older than this part of the time that unused names are kept.
 constexpr std::int64_t kUsePart = 10;
 
@@ -302,14 +302,14 @@ net::Task<bool> OnDemand::keep(Name name) {
   Listener& listener = found->second;
   tell(name, listener, fault);
   if (!fault.empty()) {
-    listener.pause = std::clamp<net::Duration>(listener.pause * 2, kFirstPause, kLongestPause);
+    listener.pause = std::clamp<net::Duration>(listener.pause * 2, kFirstFaultPause, kLongestFaultPause);
     listener.try_again = client_.loop().now() + listener.pause;
     co_return true;
   }
   listener.pause = {};
   listener.try_again = {};
   // Names of other controllers come with it, and what is not used any more is looked for.
-  listener.next_look = now() + kLookAgain;
+  listener.next_look = now() + kNextLook;
   co_return true;
 }
 

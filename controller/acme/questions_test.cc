@@ -5,7 +5,7 @@
 namespace edge::controller::acme {
 namespace {
 
-constexpr std::int64_t kStart = 1'800'000'000;
+constexpr std::int64_t kFirstMinute = 1'800'000'000;
 
 WantedName name_of(const std::string& listener, std::size_t number) {
   return {.name_space = "shop", .secret = listener, .host = "n" + std::to_string(number) + ".example.com"};
@@ -25,16 +25,16 @@ std::size_t ask_all(Questions& questions, std::int64_t now, const std::string& l
 TEST(Questions, OfOneListenerLeaveTheMinuteOfOthers) {
   Questions questions;
   for (std::size_t i = 0; i < 100; ++i) EXPECT_TRUE(questions.add(name_of("loud", i)));
-  EXPECT_EQ(ask_all(questions, kStart, "loud"), Questions::kMostInMinuteOfListener);
+  EXPECT_EQ(ask_all(questions, kFirstMinute, "loud"), Questions::kMostInMinuteOfListener);
   EXPECT_TRUE(questions.add(name_of("quiet", 1)));
-  EXPECT_EQ(ask_all(questions, kStart, "quiet"), 1U);
+  EXPECT_EQ(ask_all(questions, kFirstMinute, "quiet"), 1U);
   EXPECT_TRUE(questions.add(name_of("loud", 100)));
-  EXPECT_EQ(ask_all(questions, kStart + 59, "loud"), 0U);
+  EXPECT_EQ(ask_all(questions, kFirstMinute + 59, "loud"), 0U);
   EXPECT_TRUE(questions.add(name_of("loud", 100)));
-  EXPECT_EQ(ask_all(questions, kStart + 60, "loud"), 1U);
+  EXPECT_EQ(ask_all(questions, kFirstMinute + 60, "loud"), 1U);
   // The clock is set back.
   for (std::size_t i = 0; i < 100; ++i) questions.add(name_of("loud", i));
-  EXPECT_EQ(ask_all(questions, kStart - 3600, "loud"), Questions::kMostInMinuteOfListener);
+  EXPECT_EQ(ask_all(questions, kFirstMinute - 3600, "loud"), Questions::kMostInMinuteOfListener);
 }
 
 TEST(Questions, OfAllListenersAreBounded) {
@@ -43,7 +43,7 @@ TEST(Questions, OfAllListenersAreBounded) {
   for (int listener = 0; listener < 20; ++listener) {
     const std::string name = "l" + std::to_string(listener);
     for (std::size_t i = 0; i < 50; ++i) questions.add(name_of(name, i));
-    allowed += ask_all(questions, kStart, name);
+    allowed += ask_all(questions, kFirstMinute, name);
   }
   EXPECT_EQ(allowed, Questions::kMostInMinute);
 }
@@ -52,11 +52,12 @@ TEST(Questions, ThatGetNoAnswerKeepNoOtherListenerWaiting) {
   Questions questions;
   for (std::size_t i = 0; i < 10; ++i) questions.add(name_of("stalls", i));
   questions.add(name_of("answers", 1));
-  for (std::size_t i = 0; i < Questions::kMostOfListener; ++i) EXPECT_EQ(questions.take(kStart)->name.secret, "stalls");
-  EXPECT_EQ(questions.take(kStart)->name.secret, "answers") << "though others have waited longer";
-  EXPECT_FALSE(questions.take(kStart).has_value());
+  for (std::size_t i = 0; i < Questions::kMostOfListener; ++i)
+    EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "stalls");
+  EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "answers") << "though others have waited longer";
+  EXPECT_FALSE(questions.take(kFirstMinute).has_value());
   questions.ended(name_of("stalls", 0));
-  const auto next = questions.take(kStart);
+  const auto next = questions.take(kFirstMinute);
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(next->name.host, "n2.example.com");
 }

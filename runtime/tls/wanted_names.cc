@@ -22,8 +22,17 @@ std::string client_key(const IpAddress& client) {
 }  // namespace
 
 /// Under the lock, as the next ones.
-void WantedNames::forget_stale(net::Time now) {
-  std::erase_if(pending_, [now](const Pending& one) { return !one.name.served && now - one.told >= kToldAgain; });
+void WantedNames::add(WantedName name, net::Time now) {
+  if (name.served) {
+    // One that nobody has taken since it was told is told once.
+    std::erase(used_, name);
+    if (used_.size() >= kMostPending) used_.pop_front();
+    return used_.push_back(std::move(name));
+  }
+  while (!wanted_.empty() && (wanted_.size() >= kMostPending || now - wanted_.front().told >= kToldAgain)) {
+    wanted_.pop_front();
+  }
+  wanted_.push_back({std::move(name), now});
 }
 
 bool WantedNames::tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now) {
@@ -37,12 +46,7 @@ bool WantedNames::tell(const net::tls::OnDemand& by, std::string_view host, bool
   if (found != known_.end() && now - found->second.told < lasts) return false;
   if (found == known_.end() && known_.size() >= kMostKnown) return false;
   known_[key_of(by, host, served)] = {now, served};
-  WantedName name{by.name_space, by.secret, std::string(host), served};
-  // One that nobody has taken since it was told is told once.
-  std::erase_if(pending_, [&name](const Pending& one) { return one.name == name; });
-  if (pending_.size() >= kMostPending) forget_stale(now);
-  if (pending_.size() >= kMostPending) pending_.pop_front();
-  pending_.push_back({std::move(name), now});
+  add({by.name_space, by.secret, std::string(host), served}, now);
   return true;
 }
 
@@ -92,12 +96,12 @@ void WantedNames::use(const net::tls::OnDemand& by, std::string_view host, net::
 
 std::vector<WantedName> WantedNames::take(std::size_t most, net::Time now) {
   const std::lock_guard lock(mutex_);
-  forget_stale(now);
   std::vector<WantedName> taken;
-  while (!pending_.empty() && taken.size() < most) {
-    taken.push_back(std::move(pending_.front().name));
-    pending_.pop_front();
+  // A client waits for these.
+  for (; !wanted_.empty() && taken.size() < most; wanted_.pop_front()) {
+    if (now - wanted_.front().told < kToldAgain) taken.push_back(std::move(wanted_.front().name));
   }
+  for (; !used_.empty() && taken.size() < most; used_.pop_front()) taken.push_back(std::move(used_.front()));
   return taken;
 }
 

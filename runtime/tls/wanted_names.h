@@ -29,7 +29,8 @@ struct WantedName {
 class WantedNames {
  public:
   static constexpr std::size_t kMostKnown = 4096;
-  /// That wait to be told, as while no controller takes them; the oldest gives way to the next.
+  /// Names that wait to be told, as while no controller takes them, and likewise uses; the oldest gives way to the
+  /// next.
   static constexpr std::size_t kMostPending = 4096;
   static constexpr std::size_t kMostClients = 4096;
   /// New names that one client (an IPv4 address, a /64 of IPv6), and all together, may ask for in a minute.
@@ -62,18 +63,19 @@ class WantedNames {
     std::uint32_t asked = 0;
     std::uint32_t waiting = 0;
   };
-  struct Pending {
+  struct Wanted {
     WantedName name;
     net::Time told{};
   };
-  void forget_stale(net::Time now);
+  void add(WantedName name, net::Time now);
   bool tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now);
   bool is_within_rate(Client& client, net::Time now);
 
   std::mutex mutex_;
   std::unordered_map<std::string, Known> known_;  ///< by namespace, secret, host and whether it is served
   std::unordered_map<std::string, Client> clients_;
-  std::deque<Pending> pending_;
+  std::deque<Wanted> wanted_;    ///< to be told, in order of time
+  std::deque<WantedName> used_;  ///< likewise, each once
   net::Time minute_{};
   std::uint32_t asked_ = 0;  ///< in this minute
   std::uint32_t waiting_ = 0;
