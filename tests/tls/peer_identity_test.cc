@@ -55,7 +55,7 @@ TEST(PeerIdentity, HasTheNamesInTheFormThatIsCompared) {
   EXPECT_THAT(identity.uris, ElementsAre("spiffe://TD/ns/a"));
   EXPECT_THAT(identity.emails, ElementsAre("Al@example.org"));
   EXPECT_THAT(identity.addresses, ElementsAre(*parse_ip("10.0.0.1"), *parse_ip("2001:db8::1")));
-  EXPECT_EQ(identity.common_name, "Al");
+  EXPECT_THAT(identity.common_names, ElementsAre("Al"));
   EXPECT_EQ(identity.subject, "CN=Al");
   EXPECT_EQ(identity.fingerprint.size(), 64U);
 }
