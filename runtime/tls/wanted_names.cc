@@ -6,9 +6,9 @@
 namespace edge::runtime {
 namespace {
 
-std::string key_of(const net::tls::OnDemand& by, std::string_view host, bool served) {
+std::string key_of(const net::tls::OnDemand& by, std::string_view host) {
   std::string key = by.name_space + "\n" + by.secret + "\n";
-  key.append(host).append(served ? "+" : "-");
+  key.append(host);
   return key;
 }
 
@@ -35,18 +35,17 @@ void WantedNames::add(WantedName name, net::Time now) {
   wanted_.push_back({std::move(name), now});
 }
 
-bool WantedNames::tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now) {
-  const net::Duration lasts = served ? net::Duration(kUsedAgain) : net::Duration(kToldAgain);
-  if (known_.size() >= kMostKnown) {
-    std::erase_if(known_, [now](const auto& named) {
-      return now - named.second.told >= (named.second.served ? net::Duration(kUsedAgain) : net::Duration(kToldAgain));
-    });
+bool WantedNames::tell(Told& told, const net::tls::OnDemand& by, std::string_view host, net::Time now) {
+  if (told.known.size() >= kMostKnown && now - told.swept >= kBetweenSweeps) {
+    told.swept = now;
+    std::erase_if(told.known, [&](const auto& named) { return now - named.second >= told.again; });
   }
-  const auto found = known_.find(key_of(by, host, served));
-  if (found != known_.end() && now - found->second.told < lasts) return false;
-  if (found == known_.end() && known_.size() >= kMostKnown) return false;
-  known_[key_of(by, host, served)] = {now, served};
-  add({by.name_space, by.secret, std::string(host), served}, now);
+  std::string key = key_of(by, host);
+  const auto found = told.known.find(key);
+  if (found != told.known.end() && now - found->second < told.again) return false;
+  if (found == told.known.end() && told.known.size() >= kMostKnown) return false;
+  told.known.insert_or_assign(std::move(key), now);
+  add({by.name_space, by.secret, std::string(host), &told == &uses_}, now);
   return true;
 }
 
@@ -71,10 +70,10 @@ bool WantedNames::want(const net::tls::OnDemand& by, std::string_view host, cons
     std::erase_if(clients_, [](const auto& named) { return named.second.waiting == 0; });
   }
   Client& client = clients_[key];
-  const auto found = known_.find(key_of(by, host, /*served=*/false));
-  const bool told = found != known_.end() && now - found->second.told < kToldAgain;
-  if (told && now - found->second.told >= kWait) return false;
-  if (!told && (!is_within_rate(client, now) || !tell(by, host, /*served=*/false, now))) return false;
+  const auto found = names_.known.find(key_of(by, host));
+  const bool told = found != names_.known.end() && now - found->second < kToldAgain;
+  if (told && now - found->second >= kWait) return false;
+  if (!told && (!is_within_rate(client, now) || !tell(names_, by, host, now))) return false;
   if (waiting_ >= kMostWaiting || client.waiting >= kMostWaitingOfClient) return false;
   ++waiting_;
   ++client.waiting;
@@ -91,7 +90,7 @@ void WantedNames::leave(const IpAddress& address) {
 
 void WantedNames::use(const net::tls::OnDemand& by, std::string_view host, net::Time now) {
   const std::lock_guard lock(mutex_);
-  tell(by, host, /*served=*/true, now);
+  tell(uses_, by, host, now);
 }
 
 std::vector<WantedName> WantedNames::take(std::size_t most, net::Time now) {

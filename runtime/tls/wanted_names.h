@@ -28,6 +28,7 @@ struct WantedName {
 /// Threads: any.
 class WantedNames {
  public:
+  /// Names that were told, and likewise uses: those that are served leave room for new ones.
   static constexpr std::size_t kMostKnown = 4096;
   /// Names that wait to be told, as while no controller takes them, and likewise uses; the oldest gives way to the
   /// next.
@@ -55,10 +56,12 @@ class WantedNames {
   std::vector<WantedName> take(std::size_t most, net::Time now);
 
  private:
-  struct Known {
-    net::Time told{};
-    bool served = false;
+  struct Told {
+    net::Duration again;
+    std::unordered_map<std::string, net::Time> known{};  ///< by namespace, secret and host: when it was told last
+    net::Time swept{};
   };
+  static constexpr auto kBetweenSweeps = std::chrono::seconds(1);
   struct Client {
     std::uint32_t asked = 0;
     std::uint32_t waiting = 0;
@@ -68,11 +71,12 @@ class WantedNames {
     net::Time told{};
   };
   void add(WantedName name, net::Time now);
-  bool tell(const net::tls::OnDemand& by, std::string_view host, bool served, net::Time now);
+  bool tell(Told& told, const net::tls::OnDemand& by, std::string_view host, net::Time now);
   bool is_within_rate(Client& client, net::Time now);
 
   std::mutex mutex_;
-  std::unordered_map<std::string, Known> known_;  ///< by namespace, secret, host and whether it is served
+  Told names_{kToldAgain};
+  Told uses_{kUsedAgain};
   std::unordered_map<std::string, Client> clients_;
   std::deque<Wanted> wanted_;    ///< to be told, in order of time
   std::deque<WantedName> used_;  ///< likewise, each once

@@ -120,6 +120,14 @@ TEST_F(WantedNamesTest, UsesThatNobodyTakesAreBounded) {
   EXPECT_EQ(told.back().host, "n" + std::to_string(3 * WantedNames::kMostPending - 1) + ".example.com");
 }
 
+TEST_F(WantedNamesTest, UsesTakeNoRoomOfNewNames) {
+  for (std::size_t i = 0; i < 2 * WantedNames::kMostKnown; ++i) {
+    names_.use(by_, "n" + std::to_string(i) + ".example.com", now_);
+  }
+  EXPECT_TRUE(want("new.example.com"));
+  EXPECT_EQ(names_.take(1, now_).at(0).host, "new.example.com");
+}
+
 TEST(OnDemand, AllowsNamesAlone) {
   const net::tls::OnDemand some{"shop", "x", {"*.example.com", "a.example.net"}};
   EXPECT_TRUE(some.allows("a.example.com"));
