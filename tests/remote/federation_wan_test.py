@@ -21,6 +21,8 @@ Federated = federation_test.FederationTest
 del federation_test.FederationTest  # not run again here
 SKIPPED = 77
 WAN = "delay=40ms loss=2%"
+# What a peer may cost on the line while nothing changes, in bytes a second, and for how long it is looked at, in seconds.
+QUIET_BYTES, QUIET_SECONDS = 2000, 30
 
 
 def ip(*words):
@@ -61,6 +63,14 @@ class Wan:
         self.relay.stdin.flush()
         answer = self.relay.stdout.readline()
         assert answer == "ok\n", answer
+
+    def bytes(self, end):
+        """All that has crossed the line at this end, frames of every kind."""
+        counters = [f"/sys/class/net/wan0/statistics/{way}_bytes" for way in ("rx", "tx")]
+        # Of the namespace: /sys shows that of who has mounted it.
+        shown = subprocess.run(["ip", "netns", "exec", self.names[end], "cat", *counters], check=True, capture_output=True,
+                               text=True)
+        return sum(map(int, shown.stdout.split()))
 
     def close(self):
         if self.relay is not None:
@@ -120,6 +130,21 @@ class FederationOverWanTest(Federated):
         self.assertIn("berlin: is synchronized", sync.stderr)
         self.assertEqual(self.hub.names("ProxyBackend"), expected)
         self.assertEqual(berlin.names("ProxyBackend"), expected)
+
+    def test_a_line_on_which_nothing_changes_is_quiet(self):
+        berlin = self.spoke("berlin", writes={"kinds": KINDS}, syncInterval="10s")
+        expected = self.many(self.hub, "hub", MANY)
+        berlin.wait_for(lambda: expected <= berlin.names("ProxyBackend"), "all objects", patience=300)
+        sync = self.hub.edgectl("federation", "sync", "berlin")
+        self.assertIn("berlin: is synchronized", sync.stderr)
+        # Statuses are counted for a while after the last object has come; then heartbeats and digests alone are left.
+        def is_quiet():
+            before = self.wan.bytes("hub")
+            time.sleep(QUIET_SECONDS)
+            cost = (self.wan.bytes("hub") - before) / QUIET_SECONDS
+            print(f"{len(expected)} objects at rest: {cost:.0f} bytes a second", file=sys.stderr)
+            return cost <= QUIET_BYTES
+        self.hub.wait_for(is_quiet, f"a line with at most {QUIET_BYTES} bytes a second", patience=3 * QUIET_SECONDS)
 
     def test_a_hub_that_is_away_keeps_no_spoke_from_working(self):
         berlin = self.spoke("berlin", writes={"kinds": KINDS})
