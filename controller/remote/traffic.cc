@@ -335,7 +335,7 @@ void Traffic::take_kept(std::string text) {
   for (const json& one : list_in(root, "clusters")) {
     ClusterNews news = news_in(one);
     std::string cluster = news.cluster;
-    if (!cluster.empty()) set_known(std::move(cluster), std::move(news));
+    if (!cluster.empty()) set_known(cluster, std::move(news));
   }
   const json& said = member_in(root, "exports");
   if (said.is_object()) {
