@@ -53,8 +53,9 @@ TEST(FederationSimulation, ClustersConvergeAndLoseNothing) {
   // Schedules that never come to these would show nothing.
   EXPECT_GT(total.conflicts, count / 10);
   EXPECT_GT(total.restores, count / 20);
-  EXPECT_GT(total.retired, 0U);
   EXPECT_GT(total.collected, count / 10);
+  // One of some 800 does: the 300 of a sanitizer's build may not.
+  if (count >= 3'000) EXPECT_GT(total.retired, 0U);
 }
 
 TEST(FederationSimulation, ASeedGivesOneSchedule) {
