@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 
 #include "base/hostname.h"
 #include "base/ip.h"
@@ -172,6 +173,10 @@ bool is_bgp_password(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"'; });
 }
 
+bool is_country(std::string_view text) {
+  return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
 bool is_error_status(std::string_view text) {
   if (text.size() != 3 || (text[0] != '4' && text[0] != '5')) return false;
   return text.substr(1) == "xx" || (digit(text[1]) && digit(text[2]));
@@ -250,78 +255,65 @@ bool is_token(std::string_view text) {
   return true;
 }
 
-bool has_format(std::string_view text, Format format) {
-  switch (format) {
-    case Format::kNone:
-      return true;
-    case Format::kName:
-      return is_name(text);
-    case Format::kNamespace:
-    case Format::kLabel:
-      return is_label(text);
-    case Format::kLabelValue:
-      return !text.empty() && is_label_value(text);
-    case Format::kNamespacedName:
-      return is_namespaced_name(text);
-    case Format::kHostname:
-      return HostPattern::parse(text).has_value();
-    case Format::kCidr:
-      return parse_cidr(text).has_value();
-    case Format::kIp:
-      return parse_ip(text).has_value();
-    case Format::kDuration:
-      return parse_duration(text).has_value();
-    case Format::kSize:
-      return parse_size(text).has_value();
-    case Format::kTimestamp:
-      return parse_timestamp(text).has_value();
-    case Format::kUrl:
-      return is_url(text);
-    case Format::kPath:
-      return text.starts_with('/');
-    case Format::kHeaderName:
-    case Format::kMethod:
-      return is_token(text);
-    case Format::kHeaderValue:
-      return is_header_value(text);
-    case Format::kRateLimitKey:
-      return is_rate_limit_key(text);
-    case Format::kPercent:
-      return is_percent(text);
-    case Format::kCountOrPercent:
-      return is_percent(text) && text.find('.') == std::string_view::npos;
-    case Format::kHostPort:
-      return is_host_port(text);
-    case Format::kEndpointAddress:
-      return is_endpoint_address(text);
-    case Format::kWireGuardKey:
-      return is_wireguard_key(text);
-    case Format::kFilePath:
-      return is_file_path(text);
-    case Format::kBgpCommunity:
-      return is_bgp_community(text);
-    case Format::kCountry:
-      return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
-    case Format::kBgpPassword:
-      return is_bgp_password(text);
-    case Format::kErrorStatus:
-      return is_error_status(text);
-    case Format::kPage:
-      return text.size() <= schemas::format_length(Format::kPage);
-    case Format::kUri:
-      return is_uri(text);
-    case Format::kUriPrefix:
-      return is_uri_prefix(text);
-    case Format::kEmail:
-      return is_email(text);
-    case Format::kPattern:
-      return is_pattern(text);
-    case Format::kMediaRange:
-      return is_media_range(text);
-    case Format::kSha256:
-      return is_sha256(text);
+namespace {
+
+struct FormatCheck {
+  Format format;
+  bool (*has)(std::string_view text);
+};
+
+constexpr FormatCheck kFormats[] = {
+    {Format::kNone, [](std::string_view) { return true; }},
+    {Format::kName, is_name},
+    {Format::kNamespace, is_label},
+    {Format::kNamespacedName, is_namespaced_name},
+    {Format::kLabel, is_label},
+    {Format::kLabelValue, [](std::string_view text) { return !text.empty() && is_label_value(text); }},
+    {Format::kHostname, [](std::string_view text) { return HostPattern::parse(text).has_value(); }},
+    {Format::kCidr, [](std::string_view text) { return parse_cidr(text).has_value(); }},
+    {Format::kIp, [](std::string_view text) { return parse_ip(text).has_value(); }},
+    {Format::kDuration, [](std::string_view text) { return parse_duration(text).has_value(); }},
+    {Format::kSize, [](std::string_view text) { return parse_size(text).has_value(); }},
+    {Format::kTimestamp, [](std::string_view text) { return parse_timestamp(text).has_value(); }},
+    {Format::kUrl, is_url},
+    {Format::kPath, [](std::string_view text) { return text.starts_with('/'); }},
+    {Format::kHeaderName, is_token},
+    {Format::kHeaderValue, is_header_value},
+    {Format::kMethod, is_token},
+    {Format::kRateLimitKey, is_rate_limit_key},
+    {Format::kPercent, is_percent},
+    {Format::kCountOrPercent,
+     [](std::string_view text) { return is_percent(text) && text.find('.') == std::string_view::npos; }},
+    {Format::kHostPort, is_host_port},
+    {Format::kEndpointAddress, is_endpoint_address},
+    {Format::kWireGuardKey, is_wireguard_key},
+    {Format::kFilePath, is_file_path},
+    {Format::kBgpCommunity, is_bgp_community},
+    {Format::kCountry, is_country},
+    {Format::kBgpPassword, is_bgp_password},
+    {Format::kErrorStatus, is_error_status},
+    {Format::kPage, [](std::string_view text) { return text.size() <= schemas::format_length(Format::kPage); }},
+    {Format::kUri, is_uri},
+    {Format::kUriPrefix, is_uri_prefix},
+    {Format::kEmail, is_email},
+    {Format::kPattern, is_pattern},
+    {Format::kMediaRange, is_media_range},
+    {Format::kSha256, is_sha256},
+};
+
+constexpr bool is_check_of_each() {
+  for (std::size_t i = 0; i < std::size(kFormats); ++i) {
+    if (static_cast<std::size_t>(kFormats[i].format) != i) return false;
   }
-  return false;
+  return std::size(kFormats) == static_cast<std::size_t>(Format::kSha256) + 1;
+}
+static_assert(is_check_of_each());
+
+}  // namespace
+
+bool has_format(std::string_view text, Format format) {
+  const auto index = static_cast<std::size_t>(format);
+  return index < std::size(kFormats) && kFormats[index].has(text);
 }
 
 PlainType plain_type(std::string_view text) {
