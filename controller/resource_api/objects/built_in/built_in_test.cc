@@ -23,56 +23,50 @@ struct Shown {
   const char* cells;
 };
 
-TEST(BuiltIn, ColumnsAreThoseOfKubectl) {
-  for (
-      const Shown& c : {
-          Shown{
-              "", "Service",
-              R"({"spec":{"type":"LoadBalancer","clusterIP":"10.0.0.1","selector":{"app":"x"},"ports":[{"port":80,"nodePort":30080},{"port":53,"protocol":"UDP"}]},
+constexpr Shown kShown[] = {
+    {"", "Service",
+     R"({"spec":{"type":"LoadBalancer","clusterIP":"10.0.0.1","selector":{"app":"x"},"ports":[{"port":80,"nodePort":30080},{"port":53,"protocol":"UDP"}]},
                      "status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}})",
-              R"(["n","LoadBalancer","10.0.0.1","1.2.3.4","80:30080/TCP,53/UDP","120m","app=x"])"},
-          Shown{"", "Service", R"({"spec":{"type":"ClusterIP"}})",
-                R"(["n","ClusterIP",null,"<none>","<none>","120m","<none>"])"},
-          Shown{"", "Secret", R"({"type":"Opaque","data":{"a":"","b":""}})", R"(["n","Opaque",2,"120m"])"},
-          Shown{"", "ConfigMap", R"({"data":{"a":""},"binaryData":{"b":""}})", R"(["n",2,"120m"])"},
-          Shown{"", "Namespace", R"({"status":{"phase":"Active"}})", R"(["n","Active","120m"])"},
-          Shown{"", "Endpoints",
-                R"({"subsets":[{"addresses":[{"ip":"1.1.1.1"},{"ip":"1.1.1.2"}],"ports":[{"port":80},{"port":81}]}]})",
-                R"(["n","1.1.1.1:80,1.1.1.1:81,1.1.1.2:80 + 1 more...","120m"])"},
-          Shown{"discovery.k8s.io", "EndpointSlice",
-                R"({"addressType":"IPv4","ports":[{"port":80}],"endpoints":[{"addresses":["1.1.1.1"]}]})",
-                R"(["n","IPv4","80","1.1.1.1","120m"])"},
-          Shown{
-              "", "Pod",
-              R"({"spec":{"containers":[{},{}],"nodeName":"node"},"status":{"phase":"Running","podIP":"10.1.1.1","containerStatuses":[{"ready":true,"restartCount":3}]}})",
-              R"(["n","1/2","Running","3","120m","10.1.1.1","node"])"},
-          Shown{
-              "", "Node",
-              R"({"spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"True"}],"nodeInfo":{"kubeletVersion":"v1"},"addresses":[{"type":"InternalIP","address":"10.0.0.9"}]}})",
-              R"(["n","Ready,SchedulingDisabled","<none>","120m","v1","10.0.0.9","<none>",null,null,null])"},
-          Shown{"networking.k8s.io", "Ingress",
-                R"({"spec":{"ingressClassName":"edge","rules":[{"host":"a"},{"host":"b"}],"tls":[{}]}})",
-                R"(["n","edge","a,b","","80, 443","120m"])"},
-          Shown{"networking.k8s.io", "IngressClass",
-                R"({"spec":{"controller":"c","parameters":{"apiGroup":"g","kind":"K","name":"p"}}})",
-                R"(["n","c","K.g/p","120m"])"},
-          Shown{"coordination.k8s.io", "Lease", R"({"spec":{"holderIdentity":"me"}})", R"(["n","me","120m"])"},
-          Shown{
-              "apps", "Deployment",
-              R"({"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}},"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"readyReplicas":2,"updatedReplicas":3,"availableReplicas":2}})",
-              R"(["n","2/3",3,2,"120m","c","i","a=b"])"},
-          Shown{
-              "", "Event",
-              R"({"type":"Warning","reason":"R","message":"m","involvedObject":{"kind":"ProxyRoute","name":"r"},"lastTimestamp":"2024-05-01T11:59:30Z","count":4,"source":{"component":"edge"}})",
-              R"(["30s","Warning","R","proxyroute/r","","edge","m","<unknown>",4,"n"])"},
-          Shown{
-              "events.k8s.io", "Event",
-              R"({"type":"Normal","reason":"R","note":"m","regarding":{"kind":"Pod"},"eventTime":"2024-05-01T11:59:00Z"})",
-              R"(["60s","Normal","R","pod","","","m","60s",1,"n"])"},
-          Shown{"rbac.authorization.k8s.io", "RoleBinding", R"({"roleRef":{"kind":"Role","name":"r"}})",
-                R"(["n","Role/r","120m"])"},
-          Shown{"example.com", "Other", "{}", R"(["n","120m"])"},
-      }) {
+     R"(["n","LoadBalancer","10.0.0.1","1.2.3.4","80:30080/TCP,53/UDP","120m","app=x"])"},
+    {"", "Service", R"({"spec":{"type":"ClusterIP"}})", R"(["n","ClusterIP",null,"<none>","<none>","120m","<none>"])"},
+    {"", "Secret", R"({"type":"Opaque","data":{"a":"","b":""}})", R"(["n","Opaque",2,"120m"])"},
+    {"", "ConfigMap", R"({"data":{"a":""},"binaryData":{"b":""}})", R"(["n",2,"120m"])"},
+    {"", "Namespace", R"({"status":{"phase":"Active"}})", R"(["n","Active","120m"])"},
+    {"", "Endpoints",
+     R"({"subsets":[{"addresses":[{"ip":"1.1.1.1"},{"ip":"1.1.1.2"}],"ports":[{"port":80},{"port":81}]}]})",
+     R"(["n","1.1.1.1:80,1.1.1.1:81,1.1.1.2:80 + 1 more...","120m"])"},
+    {"discovery.k8s.io", "EndpointSlice",
+     R"({"addressType":"IPv4","ports":[{"port":80}],"endpoints":[{"addresses":["1.1.1.1"]}]})",
+     R"(["n","IPv4","80","1.1.1.1","120m"])"},
+    {"", "Pod",
+     R"({"spec":{"containers":[{},{}],"nodeName":"node"},"status":{"phase":"Running","podIP":"10.1.1.1","containerStatuses":[{"ready":true,"restartCount":3}]}})",
+     R"(["n","1/2","Running","3","120m","10.1.1.1","node"])"},
+    {"", "Node",
+     R"({"spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"True"}],"nodeInfo":{"kubeletVersion":"v1"},"addresses":[{"type":"InternalIP","address":"10.0.0.9"}]}})",
+     R"(["n","Ready,SchedulingDisabled","<none>","120m","v1","10.0.0.9","<none>",null,null,null])"},
+    {"networking.k8s.io", "Ingress",
+     R"({"spec":{"ingressClassName":"edge","rules":[{"host":"a"},{"host":"b"}],"tls":[{}]}})",
+     R"(["n","edge","a,b","","80, 443","120m"])"},
+    {"networking.k8s.io", "IngressClass",
+     R"({"spec":{"controller":"c","parameters":{"apiGroup":"g","kind":"K","name":"p"}}})",
+     R"(["n","c","K.g/p","120m"])"},
+    {"coordination.k8s.io", "Lease", R"({"spec":{"holderIdentity":"me"}})", R"(["n","me","120m"])"},
+    {"apps", "Deployment",
+     R"({"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}},"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"readyReplicas":2,"updatedReplicas":3,"availableReplicas":2}})",
+     R"(["n","2/3",3,2,"120m","c","i","a=b"])"},
+    {"", "Event",
+     R"({"type":"Warning","reason":"R","message":"m","involvedObject":{"kind":"ProxyRoute","name":"r"},"lastTimestamp":"2024-05-01T11:59:30Z","count":4,"source":{"component":"edge"}})",
+     R"(["30s","Warning","R","proxyroute/r","","edge","m","<unknown>",4,"n"])"},
+    {"events.k8s.io", "Event",
+     R"({"type":"Normal","reason":"R","note":"m","regarding":{"kind":"Pod"},"eventTime":"2024-05-01T11:59:00Z"})",
+     R"(["60s","Normal","R","pod","","","m","60s",1,"n"])"},
+    {"rbac.authorization.k8s.io", "RoleBinding", R"({"roleRef":{"kind":"Role","name":"r"}})",
+     R"(["n","Role/r","120m"])"},
+    {"example.com", "Other", "{}", R"(["n","120m"])"},
+};
+
+TEST(BuiltIn, ColumnsAreThoseOfKubectl) {
+  for (const Shown& c : kShown) {
     Json object = Json::parse(c.object);
     object["metadata"] = {{"name", "n"}, {"creationTimestamp", "2024-05-01T10:00:00Z"}};
     const Columns& columns = built_in_columns(c.group, c.kind);

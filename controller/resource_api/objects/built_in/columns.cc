@@ -374,7 +374,30 @@ Column event_name() {
   return column;
 }
 
-std::map<std::string, Columns, std::less<>> all_columns() {
+/// By group and kind, `apps/Deployment`.
+using ColumnTable = std::map<std::string, Columns, std::less<>>;
+
+ColumnTable workload_columns() {
+  const Column age_column = computed("Age", age_cell);
+  const Column containers = computed("Containers", containers_cell, 1);
+  const Column images = computed("Images", images_cell, 1);
+  const Column selector = computed("Selector", workload_selector_cell, 1);
+  return {
+      {"apps/Deployment",
+       {computed("Ready", replicas_cell), counted("Up-to-date", updated_cell), counted("Available", available_cell),
+        age_column, containers, images, selector}},
+      {"apps/DaemonSet",
+       {counted("Desired", daemon_wanted_cell), counted("Current", daemon_current_cell),
+        counted("Ready", daemon_ready_cell), counted("Up-to-date", daemon_updated_cell),
+        counted("Available", daemon_available_cell), computed("Node Selector", node_selector_cell), age_column,
+        containers, images, selector}},
+      {"apps/ReplicaSet",
+       {counted("Desired", wanted_cell), counted("Current", current_cell), counted("Ready", ready_cell), age_column,
+        containers, images, selector}},
+  };
+}
+
+ColumnTable all_columns() {
   const Column age_column = computed("Age", age_cell);
   const Column created = computed("Created At", created_cell);
   const Columns event = {computed("Last Seen", last_seen_cell),
@@ -388,10 +411,7 @@ std::map<std::string, Columns, std::less<>> all_columns() {
                          computed("Count", event_count_cell, 1),
                          event_name()};
   const Columns binding = {computed("Role", role_cell), age_column};
-  const Column containers = computed("Containers", containers_cell, 1);
-  const Column images = computed("Images", images_cell, 1);
-  const Column selector = computed("Selector", workload_selector_cell, 1);
-  return {
+  ColumnTable table = {
       {"/Service",
        {read("Type", ".spec.type"), read("Cluster-IP", ".spec.clusterIP"), computed("External-IP", external_ip_cell),
         computed("Port(s)", service_ports_cell), age_column, computed("Selector", service_selector_cell, 1)}},
@@ -419,23 +439,14 @@ std::map<std::string, Columns, std::less<>> all_columns() {
         computed("Address", ingress_address_cell), computed("Ports", ingress_ports_cell), age_column}},
       {"networking.k8s.io/IngressClass",
        {read("Controller", ".spec.controller"), computed("Parameters", parameters_cell), age_column}},
-      {"apps/Deployment",
-       {computed("Ready", replicas_cell), counted("Up-to-date", updated_cell), counted("Available", available_cell),
-        age_column, containers, images, selector}},
-      {"apps/DaemonSet",
-       {counted("Desired", daemon_wanted_cell), counted("Current", daemon_current_cell),
-        counted("Ready", daemon_ready_cell), counted("Up-to-date", daemon_updated_cell),
-        counted("Available", daemon_available_cell), computed("Node Selector", node_selector_cell), age_column,
-        containers, images, selector}},
-      {"apps/ReplicaSet",
-       {counted("Desired", wanted_cell), counted("Current", current_cell), counted("Ready", ready_cell), age_column,
-        containers, images, selector}},
       {"rbac.authorization.k8s.io/Role", {created}},
       {"rbac.authorization.k8s.io/ClusterRole", {created}},
       {"rbac.authorization.k8s.io/RoleBinding", binding},
       {"rbac.authorization.k8s.io/ClusterRoleBinding", binding},
       {"apiextensions.k8s.io/CustomResourceDefinition", {created}},
   };
+  table.merge(workload_columns());
+  return table;
 }
 
 }  // namespace
