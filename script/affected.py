@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
 import full_check  # noqa: E402
 from build_graph import BuildGraph  # noqa: E402
 from source_tree import ROOT, SUFFIXES, is_test  # noqa: E402

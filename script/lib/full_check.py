@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What the last `script/test --full` covered, and at which commit: script/full-check.json.
 
-    script/full_check.py record RESULTS COMMIT    writes it, of a run that passed (script/test calls this)
-    script/full_check.py age                      says in a line how far back it lies
+    script/lib/full_check.py record RESULTS COMMIT    writes it, of a run that passed (script/test calls this)
+    script/lib/full_check.py age                      says in a line how far back it lies
 """
 import datetime
 import json

@@ -9,7 +9,7 @@ ARCHIVES = {"edge-agent": ["libhyperscan-dev"], "edge-controller": ["libhypersca
             "edge-standalone": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"],
             "edgectl": ["libhyperscan-dev", "llvm-19-dev", "liblld-19-dev"], "edge-operator": []}
 # What the page of edgectl web is made of.
-PAGE = Path(__file__).resolve().parent.parent / "edgectl/web/ui/package-lock.json"
+PAGE = Path(__file__).resolve().parents[2] / "edgectl/web/ui/package-lock.json"
 
 
 def text(name, version, packages, when):

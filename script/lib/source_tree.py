@@ -1,9 +1,9 @@
-"""The project's source files and what they include: shared by the checks in this folder."""
+"""The project's source files and what they include: shared by the checks of script/."""
 import re
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".cc", ".h", ".def"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
