@@ -7,7 +7,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/installation.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 namespace edge::cluster_operator {
 namespace {

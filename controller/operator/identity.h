@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 namespace edge::cluster_operator {
 

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "controller/kube/config.h"
-#include "controller/operator/agent_pages.h"
-#include "controller/operator/rollout.h"
+#include "controller/operator/rollout/agent_pages.h"
+#include "controller/operator/rollout/rollout.h"
 #include "net/clock.h"
 
 namespace edge::cluster_operator {

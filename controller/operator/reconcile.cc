@@ -11,7 +11,7 @@
 #include "controller/kube/time_text.h"
 #include "controller/operator/identity.h"
 #include "controller/operator/installation.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 namespace edge::cluster_operator {
 namespace {
@@ -27,9 +27,13 @@ constexpr const char* kIdentityKeys[] = {"signing.key", "ca.pem", "join", "admin
 constexpr std::string Identity::* kIdentityParts[] = {&Identity::signing_key, &Identity::authority, &Identity::join,
                                                       &Identity::administrator};
 
-const std::string& version_of(const json& object) { return text_in(member_in(object, "metadata"), "resourceVersion"); }
+const std::string& resource_version_of(const json& object) {
+  return text_in(member_in(object, "metadata"), "resourceVersion");
+}
 
-std::string version_of(const ObjectPtr& object) { return object == nullptr ? std::string() : version_of(*object); }
+std::string resource_version_of(const ObjectPtr& object) {
+  return object == nullptr ? std::string() : resource_version_of(*object);
+}
 
 std::string key_of(const Installation& installation, std::string_view part) {
   return installation.name_space + "/" + installation.part(part);
@@ -309,7 +313,7 @@ bool Reconciler::controller_runs(const Installation& installation, const std::ve
 RolloutRecord Reconciler::record_of(const Installation& installation) const {
   const ObjectPtr live = followed_.find("Secret", key_of(installation, "rollout"));
   const auto written = records_.find(installation.name_space + "/" + installation.name);
-  if (written != records_.end() && written->second.before == version_of(live)) return written->second.value;
+  if (written != records_.end() && written->second.before == resource_version_of(live)) return written->second.value;
   json data = json::object();
   if (live != nullptr) {
     for (const auto& [key, value] : member_in(*live, "data").items()) {
@@ -422,7 +426,7 @@ net::Task<Comparison> Reconciler::compare_canary(net::Waiter& waiter, const Exch
 net::Task<bool> Reconciler::keep_record(net::Waiter& waiter, const Installation& installation,
                                         const RolloutRecord& record, Standing& standing) {
   const Rendered secret = rollout_secret(installation, write_record(record));
-  const std::string version = version_of(followed_.find("Secret", secret.key()));
+  const std::string version = resource_version_of(followed_.find("Secret", secret.key()));
   const kube::Failure failure = co_await writer_.apply(waiter, secret);
   if (is_failure(failure, "Secret " + secret.name, standing)) co_return false;
   records_[installation.name_space + "/" + installation.name] = {.value = record, .before = version};
@@ -500,7 +504,8 @@ net::Task<bool> Reconciler::write_status(net::Waiter& waiter, const ObjectPtr& o
   const auto written = statuses_.find(key);
   const std::string text = json_line(said);
   // The informer is still to come.
-  if (written != statuses_.end() && written->second.before == version_of(object) && written->second.value == text) {
+  if (written != statuses_.end() && written->second.before == resource_version_of(object) &&
+      written->second.value == text) {
     co_return true;
   }
   kube::WriteOptions options;
@@ -516,7 +521,7 @@ net::Task<bool> Reconciler::write_status(net::Waiter& waiter, const ObjectPtr& o
     log_.warn("the status of EdgeCluster " + key + " cannot be written: " + reply.failure.text());
     co_return false;
   }
-  statuses_[key] = {.value = text, .before = version_of(object)};
+  statuses_[key] = {.value = text, .before = resource_version_of(object)};
   tell(*object, before, after);
   co_return true;
 }

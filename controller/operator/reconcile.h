@@ -13,9 +13,9 @@
 #include "controller/operator/definitions.h"
 #include "controller/operator/followed.h"
 #include "controller/operator/installation.h"
-#include "controller/operator/render.h"
-#include "controller/operator/replacement.h"
-#include "controller/operator/rollout.h"
+#include "controller/operator/render/render.h"
+#include "controller/operator/rollout/replacement.h"
+#include "controller/operator/rollout/rollout.h"
 #include "controller/operator/status.h"
 #include "controller/operator/writer.h"
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "controller/operator/rollout.h"
+#include "controller/operator/rollout/rollout.h"
 
 namespace edge::cluster_operator {
 

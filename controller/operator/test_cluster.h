@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/operator/installation.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 namespace edge::cluster_operator {
 

@@ -11,7 +11,7 @@
 
 #include "controller/kube/client.h"
 #include "controller/operator/followed.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 namespace edge::cluster_operator {
 

@@ -8,7 +8,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/installation.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 #include "edgectl/resources/output.h"
 #include "schemas/schema.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/text/json.h"
 #include "cli/terminal.h"
-#include "controller/operator/install.h"
+#include "controller/operator/render/install.h"
 #include "edgectl/install/examine.h"
 #include "edgectl/install/version.h"
 #include "edgectl/resources/output.h"

@@ -6,8 +6,8 @@
 
 #include "base/diagnostics.h"
 #include "base/text/json.h"
-#include "controller/operator/install.h"
 #include "controller/operator/installation.h"
+#include "controller/operator/render/install.h"
 #include "schemas/crd.h"
 #include "schemas/schema.h"
 

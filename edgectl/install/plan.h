@@ -1,5 +1,5 @@
 // What `edgectl install` and `upgrade` apply: the definitions of the kinds, the operator, and an EdgeCluster. Made from
-// the tables that deploy/install.yaml and the charts are made from (controller/operator/install.h).
+// the tables that deploy/install.yaml and the charts are made from (controller/operator/render/install.h).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ struct InstallOptions {
   std::vector<std::string> federation_namespaces{};
 };
 
-/// Labels of all that gives the right of a component to controllers of the namespace (controller/operator/install.h).
+/// Labels of all that gives the right of a component to controllers of the namespace
+/// (controller/operator/render/install.h).
 std::string rights_selector(std::string_view component, const std::string& name_space);
 
 /// Returns all objects, in the order in which they are applied. kInvalidArgument names the flag or field at fault.

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "controller/operator/install.h"
+#include "controller/operator/render/install.h"
 #include "schemas/crd.h"
 
 namespace edge::edgectl {

@@ -7,9 +7,9 @@
 
 #include "base/text/json.h"
 #include "cli/terminal.h"
-#include "controller/operator/install.h"
 #include "controller/operator/installation.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/install.h"
+#include "controller/operator/render/render.h"
 #include "edgectl/install/examine.h"
 #include "edgectl/install/installer.h"
 #include "edgectl/install/plan.h"

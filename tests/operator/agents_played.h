@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
-#include "controller/operator/canary.h"
 #include "controller/operator/operator.h"
+#include "controller/operator/rollout/canary.h"
 
 namespace edge::test {
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/json.h"
-#include "controller/operator/install.h"
+#include "controller/operator/render/install.h"
 #include "controller/operator/test_cluster.h"
 #include "schemas/yaml_text.h"
 

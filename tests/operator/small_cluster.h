@@ -19,7 +19,7 @@
 #include "controller/kube/blocking_client.h"
 #include "controller/kube/time_text.h"
 #include "controller/operator/operator.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 #include "controller/resource_api/http/resource_api_server.h"
 #include "tests/operator/agents_played.h"
 

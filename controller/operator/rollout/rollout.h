@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "controller/operator/canary.h"
+#include "controller/operator/rollout/canary.h"
 
 namespace edge::cluster_operator {
 

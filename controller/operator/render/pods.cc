@@ -1,4 +1,4 @@
-#include "controller/operator/pods.h"
+#include "controller/operator/render/pods.h"
 
 #include <chrono>
 
@@ -6,7 +6,7 @@
 
 #include "base/text/json.h"
 #include "base/units.h"
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 #include "net/client/url.h"
 
 namespace edge::cluster_operator {

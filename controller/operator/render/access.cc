@@ -1,4 +1,4 @@
-#include "controller/operator/access.h"
+#include "controller/operator/render/access.h"
 
 #include <algorithm>
 #include <string>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "controller/operator/agent_pages.h"
-#include "controller/operator/canary.h"
+#include "controller/operator/rollout/agent_pages.h"
+#include "controller/operator/rollout/canary.h"
 #include "net/clock.h"
 
 namespace edge::cluster_operator {

@@ -1,4 +1,4 @@
-#include "controller/operator/rollout.h"
+#include "controller/operator/rollout/rollout.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,13 +1,13 @@
-#include "controller/operator/install.h"
+#include "controller/operator/render/install.h"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "controller/operator/access.h"
-#include "controller/operator/network_policy.h"
-#include "controller/operator/relay_chart.h"
+#include "controller/operator/render/access.h"
+#include "controller/operator/render/network_policy.h"
+#include "controller/operator/render/relay_chart.h"
 #include "controller/rights/access.h"
 #include "schemas/crd.h"
 #include "schemas/openapi.h"

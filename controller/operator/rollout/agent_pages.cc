@@ -1,4 +1,4 @@
-#include "controller/operator/agent_pages.h"
+#include "controller/operator/rollout/agent_pages.h"
 
 #include <chrono>
 #include <map>

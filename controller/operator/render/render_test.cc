@@ -1,4 +1,4 @@
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 #include <map>
 
@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/text/json.h"
-#include "controller/operator/access.h"
 #include "controller/operator/identity.h"
+#include "controller/operator/render/access.h"
 #include "controller/operator/test_cluster.h"
 #include "controller/operator/writer.h"
 

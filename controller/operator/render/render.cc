@@ -1,4 +1,4 @@
-#include "controller/operator/render.h"
+#include "controller/operator/render/render.h"
 
 #include <algorithm>
 #include <span>
@@ -7,8 +7,8 @@
 
 #include "base/text/base64.h"
 #include "base/text/json.h"
-#include "controller/operator/access.h"
-#include "controller/operator/pods.h"
+#include "controller/operator/render/access.h"
+#include "controller/operator/render/pods.h"
 #include "program/sha256.h"
 
 namespace edge::cluster_operator {

@@ -1,11 +1,11 @@
-#include "controller/operator/relay_chart.h"
+#include "controller/operator/render/relay_chart.h"
 
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
-#include "controller/operator/network_policy.h"
+#include "controller/operator/render/network_policy.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::cluster_operator::relay_chart {

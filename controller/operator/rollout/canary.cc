@@ -1,4 +1,4 @@
-#include "controller/operator/canary.h"
+#include "controller/operator/rollout/canary.h"
 
 #include <algorithm>
 #include <array>

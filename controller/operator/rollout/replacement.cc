@@ -1,4 +1,4 @@
-#include "controller/operator/replacement.h"
+#include "controller/operator/rollout/replacement.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,8 +23,8 @@ constexpr std::size_t kMostOthers = 32;
 constexpr std::size_t kMostAddresses = 64;
 constexpr std::size_t kMostAgents = 4096;
 constexpr net::Duration kLongestMove = std::chrono::seconds(10);
-constexpr std::chrono::seconds kShortest{5};
-constexpr std::chrono::seconds kLongest{3600};
+constexpr std::chrono::seconds kShortestWindow{5};
+constexpr std::chrono::seconds kLongestWindow{3600};
 
 PageRequest traffic_of(const std::string& agent, const std::string& window) {
   return {agent, {.method = "GET", .target = "/debug/traffic?window=" + window}};
@@ -68,7 +68,7 @@ net::Task<std::string> Replacement::measure(net::Waiter& waiter, Controllers con
 
 net::Task<Comparison> Replacement::compare(net::Waiter& waiter, Controllers controllers, CanaryAgent canary) {
   using Kind = Comparison::Result;
-  const std::string window = std::to_string(std::clamp(canary.age, kShortest, kLongest).count()) + "s";
+  const std::string window = std::to_string(std::clamp(canary.age, kShortestWindow, kLongestWindow).count()) + "s";
   std::vector<PageRequest> requests = {traffic_of(canary.name, window)};
   for (const std::string& other : canary.others) {
     if (requests.size() <= kMostOthers) requests.push_back(traffic_of(other, window));
