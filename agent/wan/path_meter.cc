@@ -94,6 +94,29 @@ Time PathMeter::patience() const {
 
 std::vector<Outcome> PathMeter::take_outcomes() { return std::exchange(outcomes_, {}); }
 
+void PathMeter::add_loss_by_direction(std::uint32_t begin, Quality& quality) const {
+  std::optional<std::uint32_t> first;
+  std::uint32_t last = 0;
+  std::uint32_t heard = 0;  // after the first
+  for (std::uint32_t number = begin; number < undecided_; ++number) {
+    const Probe& decided = probe(number);
+    if (decided.state == State::kLost || !decided.counted) continue;
+    if (first) {
+      ++heard;
+    } else {
+      first = number;
+    }
+    last = number;
+  }
+  if (heard == 0) return;
+  const std::uint32_t sent = last - *first;
+  // Modulo 2^32. More than were sent: the reflector began again, and counts from zero.
+  const std::uint32_t arrived = probe(last).reflector_count - probe(*first).reflector_count;
+  if (arrived > sent || heard > arrived) return;
+  quality.forward_loss = ratio(sent - arrived, sent);
+  quality.backward_loss = ratio(arrived - heard, arrived);
+}
+
 Quality PathMeter::quality() const {
   Quality quality;
   std::vector<Time> latencies;
@@ -101,13 +124,8 @@ Quality PathMeter::quality() const {
   std::vector<Time> forward_changes;
   std::vector<Time> backward_changes;
   const Probe* previous = nullptr;
-  const Probe* first_counted = nullptr;
-  const Probe* last_counted = nullptr;
-  std::uint32_t first_number = 0;
-  std::uint32_t last_number = 0;
-  std::uint32_t heard = 0;
-  for (std::uint32_t number = std::max(first(), undecided_ - std::min(undecided_, settings_.window));
-       number < undecided_; ++number) {
+  const std::uint32_t begin = std::max(first(), undecided_ - std::min(undecided_, settings_.window));
+  for (std::uint32_t number = begin; number < undecided_; ++number) {
     const Probe& decided = probe(number);
     ++quality.probes;
     if (decided.state == State::kLost) {
@@ -122,15 +140,6 @@ Quality PathMeter::quality() const {
       backward_changes.push_back(distance(decided.backward, previous->backward));
     }
     previous = &decided;
-    if (!decided.counted) continue;
-    if (first_counted == nullptr) {
-      first_counted = &decided;
-      first_number = number;
-    } else {
-      ++heard;
-    }
-    last_counted = &decided;
-    last_number = number;
   }
   if (quality.probes == 0) return quality;
 
@@ -139,15 +148,7 @@ Quality PathMeter::quality() const {
   using Binomial = boost::math::binomial_distribution<double>;
   quality.loss_low = Binomial::find_lower_bound_on_p(quality.probes, lost, 0.025);
   quality.loss_high = Binomial::find_upper_bound_on_p(quality.probes, lost, 0.025);
-  if (first_counted != nullptr && last_number > first_number) {
-    const std::uint32_t asked = last_number - first_number;
-    // Modulo 2^32. More than were sent: the reflector began again, and counts from zero.
-    const std::uint32_t arrived = last_counted->reflector_count - first_counted->reflector_count;
-    if (arrived <= asked && heard <= arrived) {
-      quality.forward_loss = ratio(asked - arrived, asked);
-      quality.backward_loss = ratio(arrived - heard, arrived);
-    }
-  }
+  add_loss_by_direction(begin, quality);
   quality.latency = quantile(latencies, 0.5);
   quality.latency_p95 = quantile(latencies, 0.95);
   quality.jitter = quantile(changes, 0.5);

@@ -93,6 +93,8 @@ class PathMeter {
   std::uint32_t first() const;
   void decide();
   Time patience() const;
+  /// Tells loss on the way there from loss on the way back, by the reflector's counts from probe `begin` on.
+  void add_loss_by_direction(std::uint32_t begin, Quality& quality) const;
 
   ProbeSettings settings_;
   std::vector<Probe> probes_;    ///< by number, the last ones
