@@ -102,6 +102,37 @@ void TestHost::prefix(const std::string& path, program::Target32 target) {
   }
 }
 
+void TestHost::write_nodes(program::SectionBuilder& builder, program::HostHeader& header) const {
+  std::vector<NodeRecord> nodes;
+  for (const Node& node : nodes_) {
+    NodeRecord record = node.record;
+    if (node.has_text) {
+      const program::StringRef text = builder.string(node.text);
+      record.a = text.offset;
+      record.b = text.size;
+    }
+    nodes.push_back(record);
+  }
+  header.nodes = builder.array(nodes);
+}
+
+void TestHost::write_regexes(program::SectionBuilder& builder, std::uint64_t id, program::HostHeader& header,
+                             std::map<std::uint64_t, std::vector<std::string>>& sets) const {
+  std::vector<program::RegexRecord> regexes;
+  std::vector<program::RegexSetRecord> records;
+  for (const Regex& regex : regexes_) {
+    const auto first = static_cast<std::uint32_t>(regexes.size());
+    regexes.push_back({builder.string(regex.pattern), regex.slot});
+    if (records.empty() || records.back().slot != regex.slot) {
+      records.push_back({id * 1000 + records.size(), regex.slot, first, 0, 0});
+    }
+    ++records.back().count;
+    sets[records.back().section_id].push_back(regex.pattern);
+  }
+  header.regexes = builder.array(regexes);
+  header.regex_sets = builder.array(records);
+}
+
 std::vector<std::byte> TestHost::section(std::uint64_t id, std::uint32_t shard,
                                          std::map<std::uint64_t, std::vector<std::string>>& sets) const {
   program::SectionBuilder builder(sizeof(program::HostHeader));
@@ -118,37 +149,13 @@ std::vector<std::byte> TestHost::section(std::uint64_t id, std::uint32_t shard,
   header.any_path = any_;
   header.groups = builder.array(groups_);
   header.candidates = builder.array(candidates_);
-  std::vector<NodeRecord> nodes;
-  for (const Node& node : nodes_) {
-    NodeRecord record = node.record;
-    if (node.has_text) {
-      const program::StringRef text = builder.string(node.text);
-      record.a = text.offset;
-      record.b = text.size;
-    }
-    nodes.push_back(record);
-  }
-  header.nodes = builder.array(nodes);
+  write_nodes(builder, header);
   header.operands = builder.array(operands_);
   std::vector<program::SlotRecord> slots;
   for (const auto& [kind, name] : slots_) slots.push_back({kind, builder.string(name)});
   header.slots = builder.array(slots);
   header.cidrs = builder.array(cidrs_);
-
-  std::vector<program::RegexRecord> regexes;
-  std::vector<program::RegexSetRecord> records;
-  for (const Regex& regex : regexes_) {
-    const auto first = static_cast<std::uint32_t>(regexes.size());
-    regexes.push_back({builder.string(regex.pattern), regex.slot});
-    if (records.empty() || records.back().slot != regex.slot) {
-      records.push_back({id * 1000 + records.size(), regex.slot, first, 0, 0});
-    }
-    ++records.back().count;
-    sets[records.back().section_id].push_back(regex.pattern);
-  }
-  header.regexes = builder.array(regexes);
-  header.regex_sets = builder.array(records);
-
+  write_regexes(builder, id, header, sets);
   std::vector<program::ActionRecord> actions;
   std::vector<program::RouteRecord> routes;
   for (std::uint32_t i = 0; i < actions_; ++i) {
@@ -168,18 +175,28 @@ TestHost& TestProgram::add(std::string pattern) {
   return *hosts_.emplace_back(std::make_unique<TestHost>(std::move(pattern)));
 }
 
-std::vector<std::byte> TestProgram::listeners() const {
-  struct Named {
-    HostPattern pattern;
-    std::uint64_t id;
-  };
-  std::vector<Named> named;
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    named.push_back({hosts_[i]->pattern_.empty() ? HostPattern() : *HostPattern::parse(hosts_[i]->pattern_), i + 1});
-  }
-  std::sort(named.begin(), named.end(),
-            [](const Named& a, const Named& b) { return HostPattern::more_specific(a.pattern, b.pattern); });
+namespace {
 
+struct Named {
+  HostPattern pattern;
+  std::uint64_t id;
+};
+
+/// The most specific first.
+std::vector<Named> in_order(const std::vector<std::unique_ptr<TestHost>>& hosts) {
+  std::vector<Named> named;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::string& pattern = hosts[i]->pattern();
+    named.push_back({pattern.empty() ? HostPattern() : *HostPattern::parse(pattern), i + 1});
+  }
+  std::ranges::sort(named, HostPattern::more_specific, &Named::pattern);
+  return named;
+}
+
+}  // namespace
+
+std::vector<std::byte> TestProgram::listeners() const {
+  const std::vector<Named> named = in_order(hosts_);
   program::SectionBuilder builder(sizeof(program::ListenersHeader));
   program::ListenersHeader header{};
   program::GatewayRecord gateway{};

@@ -9,6 +9,7 @@
 
 #include "program/format/format.h"
 #include "program/read.h"
+#include "program/section_builder.h"
 #include "program/write.h"
 
 namespace edge::runtime {
@@ -38,12 +39,16 @@ class TestHost {
   void regex_target(program::Target32 target) { regex_target_ = target; }
   void any(program::Target32 target) { any_ = target; }
 
-  /// `databases` gets each regex set's id.
+  /// `sets` gets the patterns of each regex set, by the id of its section.
   std::vector<std::byte> section(std::uint64_t id, std::uint32_t shard,
                                  std::map<std::uint64_t, std::vector<std::string>>& sets) const;
   std::uint32_t actions() const { return actions_; }
 
  private:
+  void write_nodes(program::SectionBuilder& builder, program::HostHeader& header) const;
+  void write_regexes(program::SectionBuilder& builder, std::uint64_t id, program::HostHeader& header,
+                     std::map<std::uint64_t, std::vector<std::string>>& sets) const;
+
   struct Regex {
     std::string pattern;
     std::uint32_t slot;
