@@ -213,18 +213,6 @@ void ClientConnection::submit_trailers(ClientStream& stream) {
   nghttp2_submit_trailer(session_, stream.id_, pairs.data(), pairs.size());
 }
 
-void set_client_callbacks(nghttp2_session_callbacks* callbacks) {
-  using Self = ClientCallbacks;
-  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, Self::begin_frame);
-  nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Self::begin_headers);
-  nghttp2_session_callbacks_set_on_header_callback(callbacks, Self::header);
-  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, refuse_invalid_field);
-  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Self::frame_received);
-  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Self::data_chunk);
-  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Self::stream_closed);
-  nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, Self::frame_sent);
-  nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, Self::frame_not_sent);
-  nghttp2_session_callbacks_set_send_data_callback(callbacks, Self::send_body);
-}
+void set_client_callbacks(nghttp2_session_callbacks* callbacks) { set_callbacks<ClientCallbacks>(callbacks); }
 
 }  // namespace edge::net::http2

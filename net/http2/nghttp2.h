@@ -127,4 +127,19 @@ inline int refuse_invalid_field(nghttp2_session* session, const nghttp2_frame* f
   return malformed(session, frame->hd.stream_id);
 }
 
+/// `Side` has a static function for each of nghttp2's calls.
+template <typename Side>
+void set_callbacks(nghttp2_session_callbacks* callbacks) {
+  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, Side::begin_frame);
+  nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Side::begin_headers);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, Side::header);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, refuse_invalid_field);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Side::frame_received);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Side::data_chunk);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Side::stream_closed);
+  nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, Side::frame_sent);
+  nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, Side::frame_not_sent);
+  nghttp2_session_callbacks_set_send_data_callback(callbacks, Side::send_body);
+}
+
 }  // namespace edge::net::http2
