@@ -8,6 +8,7 @@
 #include "controller/operator/render/access.h"
 #include "controller/operator/render/network_policy.h"
 #include "controller/operator/render/relay_chart.h"
+#include "controller/operator/render/security_context.h"
 #include "controller/rights/access.h"
 #include "schemas/crd.h"
 #include "schemas/openapi.h"
@@ -23,7 +24,6 @@ constexpr std::string_view kNamespace = "edge-system";
 constexpr std::string_view kRepository = "registry.example.com/edge";
 constexpr std::string_view kOperatorName = "edge-operator";
 constexpr std::string_view kAccessVersion = "rbac.authorization.k8s.io/v1";
-constexpr int kOperatorUser = 65532;
 constexpr int kPort = 9093;
 /// Of every file: whoever edits it is told where it comes from.
 constexpr std::string_view kHead = "# Made by `ninja -C build/release update-deploy`; edits are lost.\n";
@@ -54,20 +54,14 @@ Json deployment(const OperatorPlace& place) {
        {"--namespace", place.name_space, "--lease-namespace", place.name_space, "--health-listen",
         ":" + std::to_string(kPort), "--upgrade-definitions", place.upgrade_definitions}},
       {"ports", Json::array({{{"name", "admin"}, {"containerPort", kPort}, {"protocol", "TCP"}}})},
-      {"securityContext",
-       {{"readOnlyRootFilesystem", true}, {"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}},
+      {"securityContext", confined_container()},
       {"livenessProbe", operator_probe("/healthz", 10)},
       {"readinessProbe", operator_probe("/readyz", 5)},
       {"resources", {{"requests", {{"cpu", "20m"}, {"memory", "32Mi"}}}, {"limits", {{"memory", "256Mi"}}}}},
       {"volumeMounts", Json::array({{{"name", "scratch"}, {"mountPath", "/tmp"}}})}};
   Json pod = {
       {"serviceAccountName", kOperatorName},
-      {"securityContext",
-       {{"runAsNonRoot", true},
-        {"runAsUser", kOperatorUser},
-        {"runAsGroup", kOperatorUser},
-        {"fsGroup", kOperatorUser},
-        {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+      {"securityContext", unprivileged_pod()},
       {"containers", Json::array({std::move(container)})},
       // Keys are made there, and nowhere on a disk.
       {"volumes", Json::array({{{"name", "scratch"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", "16Mi"}}}}})}};

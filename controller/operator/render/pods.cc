@@ -7,15 +7,13 @@
 #include "base/text/json.h"
 #include "base/units.h"
 #include "controller/operator/render/render.h"
+#include "controller/operator/render/security_context.h"
 #include "net/client/url.h"
 
 namespace edge::cluster_operator {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The user of the images that need no rights.
-constexpr int kUser = 65532;
 
 Json spec_of(const Installation& installation, const char* part) {
   return parse_ordered_json(installation.spec).value(part, Json::object());
@@ -43,14 +41,12 @@ Json variables_of(const Json& part) {
 
 Json container(const Installation& installation, const std::string& component, const Json& part, Json arguments) {
   const Json image = spec_of(installation, "image");
-  return {
-      {"name", component},
-      {"image", installation.repository + "/" + component + ":" + installation.version},
-      {"imagePullPolicy", image.value("pullPolicy", "IfNotPresent")},
-      {"args", std::move(arguments)},
-      {"env", variables_of(part)},
-      {"securityContext",
-       {{"readOnlyRootFilesystem", true}, {"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}}};
+  return {{"name", component},
+          {"image", installation.repository + "/" + component + ":" + installation.version},
+          {"imagePullPolicy", image.value("pullPolicy", "IfNotPresent")},
+          {"args", std::move(arguments)},
+          {"env", variables_of(part)},
+          {"securityContext", confined_container()}};
 }
 
 /// What the resource says of processor and memory; a request that it leaves out is `cpu` or `memory`.
@@ -169,12 +165,7 @@ Json controller_pod(const Installation& installation) {
   Json pod = {
       {"serviceAccountName", installation.part("controller")},
       {"terminationGracePeriodSeconds", 30 + kGraceSeconds},
-      {"securityContext",
-       {{"runAsNonRoot", true},
-        {"runAsUser", kUser},
-        {"runAsGroup", kUser},
-        {"fsGroup", kUser},
-        {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+      {"securityContext", unprivileged_pod()},
       {"containers", Json::array({std::move(controller)})},
       {"volumes",
        Json::array(
@@ -313,12 +304,7 @@ Json web_pod(const Installation& installation) {
   web["resources"] = resources_of(part);
   web["volumeMounts"] = std::move(parts.mounts);
   Json pod = {{"serviceAccountName", installation.part("web")},
-              {"securityContext",
-               {{"runAsNonRoot", true},
-                {"runAsUser", kUser},
-                {"runAsGroup", kUser},
-                {"fsGroup", kUser},
-                {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+              {"securityContext", unprivileged_pod()},
               {"containers", Json::array({std::move(web)})},
               {"volumes", std::move(parts.volumes)}};
   place(installation, part, pod);

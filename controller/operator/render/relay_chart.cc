@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "controller/operator/render/network_policy.h"
+#include "controller/operator/render/security_context.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::cluster_operator::relay_chart {
@@ -16,7 +17,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kHead = "# Made by `ninja -C build/release update-deploy`; edits are lost.\n";
 constexpr std::string_view kImage = "registry.example.com/edge/edge-controller:" EDGE_VERSION;
 constexpr const char* kName = "{{ .Release.Name }}";
-constexpr int kUser = 65532;
 constexpr int kAgentsPort = 9090;
 constexpr int kAdminPort = 9092;
 
@@ -43,39 +43,30 @@ Json service() {
 }
 
 Json container() {
-  return {
-      {"name", "edge-controller"},
-      {"image", "{{ .Values.image }}"},
-      {"imagePullPolicy", "{{ .Values.imagePullPolicy }}"},
-      {"args",
-       {"--relay", "--data-dir", "/var/lib/edge/relay", "--hub-join", "/etc/edge/hub/join", "--hub",
-        "{{ .Values.hub }}", "--group-label", "{{ .Values.groupLabel }}", "--agents-listen",
-        "0.0.0.0:" + std::to_string(kAgentsPort), "--metrics-listen", ":" + std::to_string(kAdminPort)}},
-      {"ports", Json::array({{{"name", "agents"}, {"containerPort", kAgentsPort}},
-                             {{"name", "admin"}, {"containerPort", kAdminPort}}})},
-      {"securityContext",
-       {{"readOnlyRootFilesystem", true}, {"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}},
-      {"livenessProbe",
-       {{"httpGet", {{"path", "/healthz"}, {"port", "admin"}}}, {"periodSeconds", 10}, {"timeoutSeconds", 5}}},
-      // 503 while a group of its agents has no program.
-      {"readinessProbe",
-       {{"httpGet", {{"path", "/readyz"}, {"port", "admin"}}}, {"periodSeconds", 5}, {"timeoutSeconds", 5}}},
-      {"volumeMounts", Json::array({{{"name", "data"}, {"mountPath", "/var/lib/edge"}},
-                                    {{"name", "hub"}, {"mountPath", "/etc/edge/hub"}, {"readOnly", true}},
-                                    {{"name", "scratch"}, {"mountPath", "/tmp"}}})}};
+  return {{"name", "edge-controller"},
+          {"image", "{{ .Values.image }}"},
+          {"imagePullPolicy", "{{ .Values.imagePullPolicy }}"},
+          {"args",
+           {"--relay", "--data-dir", "/var/lib/edge/relay", "--hub-join", "/etc/edge/hub/join", "--hub",
+            "{{ .Values.hub }}", "--group-label", "{{ .Values.groupLabel }}", "--agents-listen",
+            "0.0.0.0:" + std::to_string(kAgentsPort), "--metrics-listen", ":" + std::to_string(kAdminPort)}},
+          {"ports", Json::array({{{"name", "agents"}, {"containerPort", kAgentsPort}},
+                                 {{"name", "admin"}, {"containerPort", kAdminPort}}})},
+          {"securityContext", confined_container()},
+          {"livenessProbe",
+           {{"httpGet", {{"path", "/healthz"}, {"port", "admin"}}}, {"periodSeconds", 10}, {"timeoutSeconds", 5}}},
+          // 503 while a group of its agents has no program.
+          {"readinessProbe",
+           {{"httpGet", {{"path", "/readyz"}, {"port", "admin"}}}, {"periodSeconds", 5}, {"timeoutSeconds", 5}}},
+          {"volumeMounts", Json::array({{{"name", "data"}, {"mountPath", "/var/lib/edge"}},
+                                        {{"name", "hub"}, {"mountPath", "/etc/edge/hub"}, {"readOnly", true}},
+                                        {{"name", "scratch"}, {"mountPath", "/tmp"}}})}};
 }
 
 /// One pod: its disk has the authority of the site's agents, and what they are given while the hub is away.
 Json stateful_set() {
   Json pod = {{"automountServiceAccountToken", false},
-              {"securityContext",
-               {{"runAsNonRoot", true},
-                {"runAsUser", kUser},
-                {"runAsGroup", kUser},
-                {"fsGroup", kUser},
-                // Not what is in it at each mount: keys are the user's alone, and are refused otherwise.
-                {"fsGroupChangePolicy", "OnRootMismatch"},
-                {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+              {"securityContext", unprivileged_pod()},
               {"containers", Json::array({container()})},
               {"volumes", Json::array({{{"name", "hub"},
                                         {"secret",
@@ -83,6 +74,8 @@ Json stateful_set() {
                                           {"defaultMode", 0440},
                                           {"items", Json::array({{{"key", "join"}, {"path", "join"}}})}}}},
                                        {{"name", "scratch"}, {"emptyDir", Json::object()}}})}};
+  // Not what is in it at each mount: keys are the user's alone, and are refused otherwise.
+  pod["securityContext"]["fsGroupChangePolicy"] = "OnRootMismatch";
   Json claim = {
       {"metadata", {{"name", "data"}}},
       {"spec",
