@@ -21,7 +21,6 @@
 namespace edge {
 namespace {
 
-using std::chrono::duration;
 using std::chrono::milliseconds;
 
 double cpu_seconds(int who) {

@@ -39,11 +39,6 @@ struct RuleMatch {
   Span span;
 };
 
-struct HeaderChange {
-  std::string name;  ///< lower case
-  std::string value;
-};
-
 struct Filter {
   program::FilterOp op;
   std::string name;

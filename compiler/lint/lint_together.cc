@@ -23,7 +23,6 @@ using model::ProxyBackend;
 using model::ProxyGateway;
 using model::ProxyPolicy;
 using model::ProxyRoute;
-using model::Reference;
 
 template <typename Resource>
 using ByName = std::unordered_map<std::string, const Resource*>;

@@ -12,8 +12,6 @@
 namespace edge::compiler::translate {
 namespace {
 
-using model::Maybe;
-
 /// All there are. `allow` and `vip` are read elsewhere.
 constexpr std::string_view kNames[] = {
     "affinity",

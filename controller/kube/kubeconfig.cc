@@ -8,7 +8,6 @@ namespace edge::kube {
 namespace {
 
 using compiler::yaml::Node;
-using compiler::yaml::NodeKind;
 using compiler::yaml::Style;
 
 /// Reads a document of one file; errors name the position.

@@ -9,9 +9,6 @@
 namespace edge::net::http2 {
 namespace {
 
-using http1::CharClass;
-using http1::is_class;
-
 // Bytes of a lower-case token.
 constexpr std::array<bool, 256> kNameBytes = [] {
   std::array<bool, 256> table{};

@@ -12,7 +12,6 @@ namespace edge::runtime {
 namespace {
 
 using net::Wake;
-using net::http1::BodyKind;
 using net::http1::HeadWriter;
 using net::http1::Method;
 using net::http1::ParseState;

@@ -1,6 +1,4 @@
 // edgectl patch: applies a strategic merge patch, a merge patch (RFC 7386) or a JSON patch (RFC 6902).
-#include <nlohmann/json.hpp>
-
 #include "base/os/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
@@ -15,8 +13,6 @@
 
 namespace edge::edgectl {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kPatch = "edgectl patch";
 constexpr std::size_t kMostPatchBytes = std::size_t{3} << 20;

@@ -21,7 +21,6 @@ namespace {
 using net::client::Answer;
 using net::client::CallFault;
 using net::http1::HeadFields;
-using net::http1::KnownField;
 
 /// However long a policy asks for: who loses a right keeps it no longer.
 constexpr net::Duration kMostKept = std::chrono::hours(1);
