@@ -127,20 +127,13 @@ Page page_of(const Fields& holder, const std::string& field) {
   return page;
 }
 
-std::vector<HeaderValue> headers_of(const Fields& holder, std::string_view key) {
-  std::vector<HeaderValue> headers;
-  holder.entries(
-      key, [&](const Fields& entry) { headers.push_back({entry.needed_text("name"), entry.needed_text("value")}); });
-  return headers;
-}
-
 Maintenance decode_maintenance(const Fields& own) {
   const Fields except = own.object("except");
   return {.enabled = own.boolean("enabled"),
           .retry_after = own.duration("retryAfter"),
           .page = page_of(own, "spec.maintenance"),
           .except_addresses = except.cidrs("addresses"),
-          .except_headers = headers_of(except, "headers")};
+          .except_headers = name_values(except, "headers")};
 }
 
 ErrorPages decode_error_pages(const Fields& own) {
@@ -232,7 +225,7 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
       return;
     case PolicyType::kFixedResponse:
       policy.settings = FixedResponse{.status = own.needed_integer("statusCode"),
-                                      .headers = headers_of(own, "headers"),
+                                      .headers = name_values(own, "headers"),
                                       .page = page_of(own, "spec.fixedResponse")};
       return;
     case PolicyType::kErrorPages:
@@ -297,7 +290,7 @@ void check_written(const std::vector<Located<std::string>>& names, const std::st
 void check_written(const Fields& own, PolicyType type, Report& report) {
   if (type == PolicyType::kFixedResponse) {
     std::vector<Located<std::string>> names;
-    for (const HeaderValue& header : headers_of(own, "headers")) names.push_back(header.name);
+    for (const NameValue& header : name_values(own, "headers")) names.push_back(header.name);
     return check_written(names, "spec.fixedResponse.headers", report, is_reserved_from_answers);
   }
   if (type == PolicyType::kForwardAuth) {

@@ -66,6 +66,7 @@ class Fields {
   yaml::Node map_;
 };
 
+/// Of a list of objects that have a `name` and a `value`.
 std::vector<NameValue> name_values(const Fields& fields, std::string_view key);
 
 }  // namespace edge::compiler::model

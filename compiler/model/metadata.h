@@ -14,6 +14,8 @@ namespace edge::compiler::model {
 /// An optional field.
 template <typename T>
 using Maybe = std::optional<Located<T>>;
+/// A list of texts.
+using Strings = std::vector<Located<std::string>>;
 
 struct Metadata {
   std::string kind;

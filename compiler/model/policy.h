@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ip.h"
+#include "compiler/model/answer_policies.h"
 #include "compiler/model/metadata.h"
 #include "compiler/model/request_policies.h"
 
@@ -174,43 +175,6 @@ struct IpAccess {
   Strings deny_countries{};
   std::vector<Located<std::int64_t>> allow_systems{};
   std::vector<Located<std::int64_t>> deny_systems{};
-};
-
-/// A body that the proxy sends, and its type.
-struct Page {
-  Maybe<std::string> body{};
-  Maybe<std::string> content_type{};
-  std::optional<Reference> map{};  ///< a ConfigMap that has the body
-  Located<std::string> map_key{};  ///< with `map`: its key
-  std::string field{};             ///< with `map`: where it is written
-};
-
-struct HeaderValue {
-  Located<std::string> name;
-  Located<std::string> value;
-};
-
-struct Maintenance {
-  Maybe<bool> enabled{};
-  Maybe<std::chrono::nanoseconds> retry_after{};
-  Page page{};
-  std::vector<Located<Cidr>> except_addresses{};
-  std::vector<HeaderValue> except_headers{};
-};
-
-struct FixedResponse {
-  Located<std::int64_t> status;
-  std::vector<HeaderValue> headers{};
-  Page page{};
-};
-
-struct ErrorPage {
-  Strings statuses{};  ///< `404`, or `5xx` for a class
-  Page page{};
-  Maybe<bool> backend_errors{};
-};
-struct ErrorPages {
-  std::vector<ErrorPage> pages{};
 };
 
 /// A policy on one target. A ProxyPolicy with several becomes one of these for each, with the number of the target at

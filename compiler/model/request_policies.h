@@ -11,8 +11,6 @@
 
 namespace edge::compiler::model {
 
-using Strings = std::vector<Located<std::string>>;
-
 /// What certificates are known by: any of them.
 struct CertificateNames {
   Strings dns_names{};  ///< `*.` before one: all below it

@@ -163,7 +163,7 @@ struct Settings {
         std::chrono::ceil<std::chrono::seconds>(value_or(written.retry_after, std::chrono::nanoseconds{0}));
     settings.retry_after = static_cast<std::uint64_t>(after.count());
     for (const Located<Cidr>& block : written.except_addresses) settings.except_addresses.push_back(block.value);
-    for (const model::HeaderValue& header : written.except_headers) {
+    for (const model::NameValue& header : written.except_headers) {
       settings.except_headers.push_back({ascii_lower(header.name.value), header.value.value});
     }
     return settings;
@@ -172,7 +172,7 @@ struct Settings {
   PolicySettings operator()(const model::FixedResponse& written) const {
     FixedResponseSettings settings{.status = static_cast<std::uint32_t>(written.status.value),
                                    .page = page_of(written.page, kDefaults.text_type)};
-    for (const model::HeaderValue& header : written.headers) {
+    for (const model::NameValue& header : written.headers) {
       // What the proxy writes itself is warned of.
       if (model::is_reserved_from_answers(header.name.value)) continue;
       if (equals_ignoring_case(header.name.value, "Content-Type")) {
