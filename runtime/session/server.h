@@ -1,7 +1,6 @@
 // The public interface of the data plane: threads that listen and serve as a program says.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -22,13 +21,11 @@
 #include "runtime/observe/tally/request_sums.h"
 #include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/access_files.h"
-#include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/shared_limits.h"
-#include "runtime/session/server/loop_probe.h"
+#include "runtime/session/server_stats.h"
 #include "runtime/session/udp/handed_flow.h"
 #include "runtime/shape/cache/cache.h"
-#include "runtime/shape/cache/counts.h"
 #include "runtime/tls/expiry.h"
 #include "runtime/tls/wanted_names.h"
 #include "runtime/upstream/endpoint_names.h"
@@ -78,46 +75,6 @@ struct ServerOptions {
   /// The clock of the serving threads; null: the steady clock. For tests: when a manual clock is advanced, timers run
   /// at the next event.
   const net::Clock* clock = nullptr;
-};
-
-/// Sums over the threads, each of which counts without a lock.
-struct ServerStats {
-  std::uint64_t connections_accepted = 0;
-  std::uint64_t connections_active = 0;
-  std::uint64_t connections_refused = 0;
-  std::uint64_t requests = 0;
-  std::uint64_t responses[6] = {};  ///< by class: 1xx..5xx at 1..5
-  std::uint64_t upstream_connects = 0;
-  std::uint64_t upstream_reused = 0;
-  std::uint64_t upstream_retries = 0;
-  std::uint64_t tls_handshakes = 0;    ///< completed handshakes with clients
-  std::uint64_t tls13_handshakes = 0;  ///< of tls_handshakes; the others are TLS 1.2
-  std::uint64_t tls13_resumed = 0;
-  std::uint64_t tls_resumed = 0;            ///< of tls_handshakes
-  std::uint64_t tls_failures = 0;           ///< aborted by either side, or timed out
-  std::uint64_t upstream_tls_failures = 0;  ///< of connections to backends
-  std::uint64_t mirrors = 0;
-  std::uint64_t mirrors_dropped = 0;
-  std::uint64_t buffer_memory_used = 0;
-  std::uint64_t buffer_files_used = 0;
-  std::uint64_t tunnels = 0;
-  std::uint64_t tunnels_refused = 0;
-  std::uint64_t tunnel_bytes_up = 0;
-  std::uint64_t tunnel_bytes_down = 0;
-  std::uint64_t udp_sessions = 0;
-  std::uint64_t udp_sessions_active = 0;
-  std::uint64_t udp_sessions_evicted = 0;
-  std::uint64_t udp_datagrams_up = 0;
-  std::uint64_t udp_datagrams_down = 0;
-  std::uint64_t udp_bytes_up = 0;
-  std::uint64_t udp_bytes_down = 0;
-  std::array<std::uint64_t, 5> udp_drops{};  ///< by UdpDrop
-  cache::Totals cache;
-  /// By policy type (BasicAuth, APIKey, JWT, OIDC, ForwardAuth), and by outcome (passed, denied, redirected, failed).
-  std::array<std::array<std::uint64_t, 4>, 5> authentication{};
-  auth::LoginFaultCounts login_faults{};
-  AccessLogCounts access_log;
-  LoopLag loop_lag;
 };
 
 /// Why clients cannot reach a listener.
@@ -222,6 +179,10 @@ class Server {
   std::vector<CertificateExpiry> certificates() const;
   /// Returns the decisions of rate limits so far, by policy.
   std::vector<RateLimitCount> rate_limits() const;
+  /// Likewise of concurrency limits.
+  std::vector<RateLimitCount> concurrency_limits() const;
+  /// Likewise of request filters: those at fault are `limited`.
+  std::vector<RateLimitCount> request_filters() const;
   /// Returns whether the program has rate limits that agents share, and the seed that their keys are hashed with.
   bool shares_limits() const;
   std::uint64_t shared_limit_seed() const;
@@ -232,10 +193,6 @@ class Server {
   SharedLimitFacts shared_limits() const;
   /// Takes names that clients have asked for at listeners that get certificates on demand, at most `most`.
   std::vector<WantedName> take_wanted_names(std::size_t most);
-  /// Likewise of concurrency limits.
-  std::vector<RateLimitCount> concurrency_limits() const;
-  /// Those at fault are `limited`.
-  std::vector<RateLimitCount> request_filters() const;
   /// Returns the state of each backend of the program and of its endpoints.
   std::vector<BackendStatus> backends() const;
 
