@@ -16,7 +16,6 @@
 
 #include "controller/distribute/agents/agent_state.h"
 #include "controller/distribute/site_links.h"
-#include "controller/distribute/wanted_name.h"
 
 namespace edge::controller {
 

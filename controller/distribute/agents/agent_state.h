@@ -110,6 +110,15 @@ struct UnboundListener {
   friend bool operator==(const UnboundListener&, const UnboundListener&) = default;
 };
 
+/// A name that clients ask an agent for, at a listener whose certificates are ordered on demand.
+struct WantedName {
+  std::string name_space;
+  std::string secret;  ///< of the listener's certificates
+  std::string host;    ///< canonical
+  bool served = false;
+  friend bool operator==(const WantedName&, const WantedName&) = default;
+};
+
 /// A program that an agent rejected.
 struct Refusal {
   std::string program;  ///< hash, hex; empty: none
