@@ -402,13 +402,31 @@ Json vip_status(const Case& c) {
   return status;
 }
 
-/// Whether it is connected the connection itself tells.
+/// Of an EdgeRemoteCluster and of the kinds of the SD-WAN: whether they are connected the connection itself tells.
 Json remote_cluster_status(const Case& c) {
   std::vector<Condition> conditions = compiler::conditions_of(c.object.key.kind, c.stored);
   std::erase_if(conditions, [](const Condition& condition) {
     return condition.type != compiler::condition::kAccepted && condition.type != compiler::condition::kResolvedRefs;
   });
   return {{"conditions", conditions_json(conditions, c.generation())}};
+}
+
+Json service_export_status(const Case& c) {
+  if (c.stored == nullptr) return {};
+  return {{"conditions", conditions_json(c.stored->conditions, c.generation())}};
+}
+
+/// Of the kinds whose status takes nothing of other objects but what the compiler says of this one; null: of another.
+Json status_by_itself(const Case& c, DesiredStatus& desired) {
+  const std::string& kind = c.object.key.kind;
+  if (kind == "Gateway") return api_gateway_status(c, desired);
+  if (kind == "ListenerSet") return listener_set_status(c, desired);
+  if (kind == "GatewayClass") return class_status(c);
+  if (kind == "ProxyVIP") return vip_status(c);
+  const bool exports = kind == "ServiceExport";
+  if (!exports && kind != "EdgeRemoteCluster" && !is_wan_kind(kind)) return {};
+  if (c.stored != nullptr) desired.rejection = rejection_in(c.stored->conditions);
+  return exports ? service_export_status(c) : remote_cluster_status(c);
 }
 
 }  // namespace
@@ -502,29 +520,13 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
       desired.rejection = without_gateway(object);
       desired.told_by_event = !desired.rejection.empty();
     }
-  } else if (key.kind == "Gateway") {
-    status = api_gateway_status(c, desired);
-  } else if (key.kind == "ListenerSet") {
-    status = listener_set_status(c, desired);
-  } else if (key.kind == "GatewayClass") {
-    status = class_status(c);
   } else if (key.kind == "BackendTLSPolicy") {
     status = backend_tls_status(c, service_users());
     desired.rejection = stored == nullptr ? "" : rejection_in(stored->conditions);
-  } else if (key.kind == "ServiceExport") {
-    if (stored != nullptr) {
-      status = Json{{"conditions", conditions_json(stored->conditions, c.generation())}};
-      desired.rejection = rejection_in(stored->conditions);
-    }
   } else if (key.kind == "Ingress") {
     status = ingress_status(c, gateways_of(object));
     if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
     desired.told_by_event = true;
-  } else if (key.kind == "ProxyVIP") {
-    status = vip_status(c);
-  } else if (key.kind == "EdgeRemoteCluster" || is_wan_kind(key.kind)) {
-    status = remote_cluster_status(c);
-    if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
   } else if (is_own_with_status(key.kind)) {
     ResourceStatus ours;
     if (key.kind == "ProxyRoute" && stored != nullptr) {
@@ -543,6 +545,8 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     desired.servable = holds(conditions, compiler::condition::kProgrammed);
     desired.rejection = rejection_in(conditions);
     status["conditions"] = conditions_json(conditions, c.generation());
+  } else {
+    status = status_by_itself(c, desired);
   }
   if (status.is_null()) return desired;
   const schemas::Kind* kind = schemas::find_kind(key.kind);

@@ -59,12 +59,12 @@ struct StatusBuilderOptions {
   std::vector<std::string> published_addresses;
 };
 
-/// Computes statuses of resources from one state of a Workspace and the values beside its program. Cheap to make; valid
-/// while no argument changes.
 /// Whether there is a ProxyGateway of another controller (rule D8). Linear in the gateways.
 bool has_gateways_of_others(const compiler::LinkedConfig& config,
                             const std::vector<compiler::ResourceStatus>& statuses);
 
+/// Computes statuses of resources from one state of a Workspace and the values beside its program. Cheap to make; valid
+/// while no argument changes.
 class StatusBuilder {
  public:
   /// `find` returns an object of the cluster, of any class; null: there is none.
