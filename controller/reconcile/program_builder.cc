@@ -130,31 +130,35 @@ std::optional<ReconcileResult> ProgramBuilder::add_databases() {
   return result;
 }
 
+void ProgramBuilder::remove(const ResourceId& key, std::vector<DocumentEdit>& documents, Tried& tried,
+                            ReconcileResult& result) {
+  const std::string name = key.text();
+  const auto found = objects_.find(name);
+  if (found == objects_.end()) return;
+  result.cause.add(name, {});
+  if (ValueIndex::holds(key.kind)) values_.remove(name);
+  if (ValueIndex::leaves_something(key.kind)) documents.push_back({name, std::nullopt});
+  tried.erase(name);
+  tls_policies_.erase(name);
+  if (key.kind == "ProxyVIP") pools_.remove(name);
+  bodies_.remove(name);
+  ingresses_.erase(name);
+  unsettled_.erase(name);
+  // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
+  release(name, result);
+  note_targets(found->second.object, false);
+  objects_.erase(found);
+}
+
 void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried,
                           ReconcileResult& result) {
+  if (!edit.object) return remove(edit.key, documents, tried, result);
   const std::string name = edit.key.text();
-  const auto found = objects_.find(name);
-  if (!edit.object) {
-    if (found == objects_.end()) return;
-    result.cause.add(name, {});
-    if (ValueIndex::holds(edit.key.kind)) values_.remove(name);
-    if (ValueIndex::leaves_something(edit.key.kind)) documents.push_back({name, std::nullopt});
-    tried.erase(name);
-    tls_policies_.erase(name);
-    if (edit.key.kind == "ProxyVIP") pools_.remove(name);
-    bodies_.remove(name);
-    ingresses_.erase(name);
-    unsettled_.erase(name);
-    // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
-    release(name, result);
-    note_targets(found->second.object, false);
-    objects_.erase(found);
-    return;
-  }
   if (edit.key.kind == "BackendTLSPolicy") tls_policies_.insert(name);
   if (edit.key.kind == "Ingress") ingresses_.insert(name);
-  const bool was_there = found != objects_.end();
-  Known& known = objects_[name];
+  const auto [entry, added] = objects_.try_emplace(name);
+  const bool was_there = !added;
+  Known& known = entry->second;
   const bool another = was_there && known.object.uid != edit.object->uid;
   std::string text = std::exchange(edit.object->document, {});
   if (edit.key.kind == "ProxyVIP") text = pools_.put(name, std::move(text));

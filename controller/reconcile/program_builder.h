@@ -125,6 +125,8 @@ class ProgramBuilder {
 
   void add_given_addresses(const Tried& tried, std::vector<compiler::DocumentEdit>& documents);
   void add_named_bodies(std::vector<compiler::DocumentEdit>& documents, Tried& tried);
+  void remove(const ResourceId& key, std::vector<compiler::DocumentEdit>& documents, Tried& tried,
+              ReconcileResult& result);
   void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
                                             ReconcileResult& result);
