@@ -103,8 +103,8 @@ inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
   return program::assemble(program::Target::kTablesOnly, std::move(sections));
 }
 
-/// Adds every policy type, on the given route and gateway; every setting of gateways, listeners and backends.
-inline void add_settings(Config& config, LinkedRoute& route) {
+/// Adds every policy type, on the given route and its gateway.
+inline void add_policies(Config& config, LinkedRoute& route) {
   using namespace std::chrono_literals;
   const auto policy = [&config](const std::string& name, PolicyType type, PolicySettings settings) {
     LinkedPolicy& added = config.policies.emplace_back();
@@ -152,8 +152,13 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   const auto pages = policy("pages", PolicyType::kErrorPages, ErrorPagesSettings{{{404, 404, page}, {500, 599, page}}});
   route.policies = {access, maintenance, limit, concurrency, filter,  certificate,
                     basic,  key,         jwt,   oidc,        forward, fixed};
+  config.gateways[0].policies = {cors, security, pages};
+}
+
+/// Adds every setting of gateways, listeners, backends and rules.
+inline void add_settings(Config& config, LinkedRoute& route) {
+  using namespace std::chrono_literals;
   LinkedGateway& gateway = config.gateways[0];
-  gateway.policies = {cors, security, pages};
   gateway.compression =
       CompressionSettings{1024, 6, {ContentCoding::kGzip, ContentCoding::kBrotli}, {"image/*"}, {"image/svg+xml"}};
   gateway.cache = CacheSettings{1 << 20, 1 << 10, 10s, 60s};
@@ -203,6 +208,7 @@ inline Config one_of_everything() {
   LinkedPolicy& broken = config.policies.emplace_back();
   broken.identity = {"ProxyPolicy", "shop", "broken", 0, {}};
   redirect.policies = {0};
+  add_policies(config, config.routes[0]);
   add_settings(config, config.routes[0]);
   return config;
 }

@@ -21,12 +21,7 @@ class Maker {
     const std::string n = number(4);
     switch (below(36)) {
       case 0:
-        if (below(4) == 0) return maybe("backend b" + n, resource("ProxyBackend", "b" + n, some_endpoints()));
-        return maybe("backend b" + n,
-                     backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
-                                              ", retryPolicy: {numRetries: 2}",
-                                              ", passiveHealthCheck: {maxEjectionPercent: 40}", ", nonsense: 1",
-                                              backend_tls("ca"), backend_tls("cert"), backend_tls("nowhere")})));
+        return maybe("backend b" + n, some_backend("b" + n));
       case 1:
         return maybe("service b" + n, below(3) == 0 ? some_service("b" + n) : service("b" + n));
       case 2:
@@ -47,36 +42,24 @@ class Maker {
       case 12:
       case 13:
         return maybe("foreign " + n, some_foreign("f" + n));
-      case 20:
-      case 21:
-        return maybe("ingress " + number(4), some_ingress("i" + number(4)));
-      case 23:
-        return maybe("grant",
-                     "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, "
-                     "namespace: other}\nspec: {from: [{group: edgeproxy.io, kind: " +
-                         one_of({"ProxyPolicy", "ProxyGateway", "ProxyRoute"}) +
-                         ", namespace: default}], to: [{group: '', kind: Secret}]}\n");
-      case 24:
-        // The same object again, but for a label.
-        return {"labelled",
-                "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: labelled, labels: "
-                "{team: t" +
-                    n + "}}\nspec: {parentRefs: [{name: edge}], rules: [{backendRef: {name: b1}}]}\n"};
-      case 22:
-        return maybe("class",
-                     "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: ours, annotations: "
-                     "{ingressclass.kubernetes.io/is-default-class: 'true'}}\nspec: {controller: " +
-                         one_of({"edgeproxy.io/proxy", "edgeproxy.io/proxy", "edgeproxy.io/proxy", "another.io/one"}) +
-                         "}\n");
-      case 16:
-      case 17:
-      case 18:
-        return maybe("api " + number(5), some_api_route("f" + number(5)));
       case 14:
         return maybe("double " + n, some_route("r" + n));
       case 15:
         return maybe("noise", one_of({"{", "a: b: c", "kind: ProxyRoute", "[1, 2]", "apiVersion: v1\nkind: Nothing\n",
                                       "# nothing"}));
+      case 16:
+      case 17:
+      case 18:
+        return maybe("api " + number(5), some_api_route("f" + number(5)));
+      case 20:
+      case 21:
+        return maybe("ingress " + number(4), some_ingress("i" + number(4)));
+      case 22:
+        return maybe("class", some_class());
+      case 23:
+        return maybe("grant", some_grant());
+      case 24:
+        return {"labelled", labelled_route(n)};
       default: {
         const std::string name = "r" + number(12);
         return maybe("route " + name, some_route(name));
@@ -92,6 +75,32 @@ class Maker {
   DocumentEdit maybe(std::string document, std::string text) {
     if (below(5) == 0) return {std::move(document), std::nullopt};
     return {std::move(document), std::move(text)};
+  }
+
+  std::string some_backend(const std::string& name) {
+    if (below(4) == 0) return resource("ProxyBackend", name, some_endpoints());
+    return backend(name, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev", ", retryPolicy: {numRetries: 2}",
+                                 ", passiveHealthCheck: {maxEjectionPercent: 40}", ", nonsense: 1", backend_tls("ca"),
+                                 backend_tls("cert"), backend_tls("nowhere")}));
+  }
+
+  std::string some_grant() {
+    return "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, "
+           "namespace: other}\nspec: {from: [{group: edgeproxy.io, kind: " +
+           one_of({"ProxyPolicy", "ProxyGateway", "ProxyRoute"}) +
+           ", namespace: default}], to: [{group: '', kind: Secret}]}\n";
+  }
+
+  /// The same object each time, but for a label.
+  static std::string labelled_route(const std::string& team) {
+    return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: labelled, labels: {team: t" + team +
+           "}}\nspec: {parentRefs: [{name: edge}], rules: [{backendRef: {name: b1}}]}\n";
+  }
+
+  std::string some_class() {
+    return "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: ours, annotations: "
+           "{ingressclass.kubernetes.io/is-default-class: 'true'}}\nspec: {controller: " +
+           one_of({"edgeproxy.io/proxy", "edgeproxy.io/proxy", "edgeproxy.io/proxy", "another.io/one"}) + "}\n";
   }
 
   /// Of a backend without a Service.
