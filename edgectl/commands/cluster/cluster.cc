@@ -33,12 +33,6 @@ constexpr std::string_view kAdd = "edgectl cluster add";
 constexpr std::string_view kToken = "edgectl cluster token";
 constexpr std::string_view kKind = "EdgeRemoteCluster";
 
-/// Where both the API and the controller are needed.
-struct Hub {
-  std::unique_ptr<Cluster> api;
-  std::unique_ptr<InspectClient> controller;
-};
-
 Type remote_type() {
   const schemas::Kind* const kind = schemas::find_kind(kKind);
   return {.resource = resource_of(*kind), .own = kind};
@@ -119,15 +113,19 @@ int write_object(std::string_view command, Cluster& cluster, const Type& type, c
   return print(done_text(type, result.object.name, result.done, DryRun::kNone));
 }
 
+/// Of an EdgeRemoteCluster.
+kube::ObjectReply merge_into_spec(Cluster& cluster, const std::string& name, const Json& fields) {
+  kube::WriteOptions options;
+  options.field_manager = kFieldManager;
+  return cluster.api().patch(remote_type().resource, cluster.name_space(), name, kube::PatchType::kMerge,
+                             json_line(Json{{"spec", fields}}), options);
+}
+
 /// \returns the reply; one without a failure where nothing is to be written.
 kube::ObjectReply write_revocation(Cluster& cluster, const std::string& name,
                                    std::chrono::system_clock::time_point until) {
   if (until == std::chrono::system_clock::time_point()) return {};
-  kube::WriteOptions options;
-  options.field_manager = kFieldManager;
-  const Json patch = {{"spec", {{"tls", revocation_of(until)}}}};
-  return cluster.api().patch(remote_type().resource, cluster.name_space(), name, kube::PatchType::kMerge,
-                             json_line(patch), options);
+  return merge_into_spec(cluster, name, {{"tls", revocation_of(until)}});
 }
 
 int write_join_file(std::string_view command, const std::string& path, const std::string& text) {
@@ -229,19 +227,36 @@ int list_clusters(const cli::Arguments& arguments) {
   return cli::kExitOk;
 }
 
+struct Revoked {
+  std::string name;
+  std::unique_ptr<Cluster> hub;
+  std::chrono::system_clock::time_point until;
+};
+
+/// Ends the connection of the cluster that the command names, and has the controller refuse its certificates; no object
+/// says so yet. nullopt: `exit` is set and stderr says why.
+std::optional<Revoked> revoke(std::string_view command, const cli::Arguments& arguments, int& exit) {
+  const std::string name = arguments.one("NAME");
+  exit = check_name(command, name);
+  if (exit != cli::kExitOk) return std::nullopt;
+  auto hub = open_cluster(command, arguments, exit);
+  if (hub == nullptr) return std::nullopt;
+  const auto controller = open_controller(command, arguments, exit);
+  if (controller == nullptr) return std::nullopt;
+  const auto until = controller->revoke_remote(name);
+  if (until) return Revoked{name, std::move(hub), *until};
+  exit = tell(command, until.error());
+  return std::nullopt;
+}
+
 int revoke_cluster(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl cluster revoke";
-  const std::string name = arguments.one("NAME");
-  int exit = check_name(kCommand, name);
-  if (exit != cli::kExitOk) return exit;
-  const auto cluster = open_cluster(kCommand, arguments, exit);
-  if (cluster == nullptr) return exit;
-  const auto controller = open_controller(kCommand, arguments, exit);
-  if (controller == nullptr) return exit;
-  const auto revoked = controller->revoke_remote(name);
-  if (!revoked) return tell(kCommand, revoked.error());
+  int exit = cli::kExitOk;
+  const auto revoked = revoke(kCommand, arguments, exit);
+  if (!revoked) return exit;
+  const std::string& name = revoked->name;
   // One without an object is let in by no controller.
-  const auto written = write_revocation(*cluster, name, *revoked);
+  const auto written = write_revocation(*revoked->hub, name, revoked->until);
   if (!written.failure.none() && written.failure.http != 404) {
     return tell(kCommand, written.failure, cluster_title(name));
   }
@@ -251,19 +266,16 @@ int revoke_cluster(const cli::Arguments& arguments) {
 
 int remove_cluster(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl cluster remove";
-  const std::string name = arguments.one("NAME");
-  int exit = check_name(kCommand, name);
-  if (exit != cli::kExitOk) return exit;
-  const auto cluster = open_cluster(kCommand, arguments, exit);
-  if (cluster == nullptr) return exit;
-  const auto controller = open_controller(kCommand, arguments, exit);
-  if (controller == nullptr) return exit;
+  int exit = cli::kExitOk;
   // First what it could come back with.
-  if (const auto revoked = controller->revoke_remote(name); !revoked) return tell(kCommand, revoked.error());
-  const std::string& space = cluster->name_space();
-  const auto object = cluster->api().remove(remote_type().resource, space, name);
+  const auto revoked = revoke(kCommand, arguments, exit);
+  if (!revoked) return exit;
+  const std::string& name = revoked->name;
+  Cluster& hub = *revoked->hub;
+  const std::string& space = hub.name_space();
+  const auto object = hub.api().remove(remote_type().resource, space, name);
   if (!object.ok()) return tell(kCommand, object.failure, cluster_title(name));
-  const auto secret = cluster->api().remove(secret_type().resource, space, secret_name(name));
+  const auto secret = hub.api().remove(secret_type().resource, space, secret_name(name));
   if (!secret.ok() && secret.failure.http != 404) return tell(kCommand, secret.failure, "secret/" + secret_name(name));
   // What refuses its certificates at every controller went with the object.
   return print(remote_type().qualified(name) +
@@ -277,11 +289,7 @@ int set_suspended(std::string_view command, const cli::Arguments& arguments, boo
   if (exit != cli::kExitOk) return exit;
   const auto cluster = open_cluster(command, arguments, exit);
   if (cluster == nullptr) return exit;
-  const Json patch = {{"spec", {{"suspended", suspended}}}};
-  kube::WriteOptions options;
-  options.field_manager = kFieldManager;
-  const auto reply = cluster->api().patch(remote_type().resource, cluster->name_space(), name, kube::PatchType::kMerge,
-                                          json_line(patch), options);
+  const auto reply = merge_into_spec(*cluster, name, {{"suspended", suspended}});
   if (!reply.ok()) return tell(command, reply.failure, cluster_title(name));
   return print(remote_type().qualified(name) + (suspended ? " suspended\n" : " resumed\n"));
 }

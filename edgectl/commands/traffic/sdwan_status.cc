@@ -38,7 +38,16 @@ std::optional<std::vector<Json>> objects_of(std::string_view command, Cluster& c
   return objects;
 }
 
-int nothing() {
+/// Of every Site and WANLink; nullopt: `exit` is set and stderr says why.
+std::optional<WanPicture> picture_of(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
+                                     int& exit) {
+  const auto sites = objects_of(command, cluster, "Site", arguments, exit);
+  const auto links = sites ? objects_of(command, cluster, "WANLink", arguments, exit) : std::nullopt;
+  if (!links) return std::nullopt;
+  return wan_picture(*sites, *links);
+}
+
+int print_no_site() {
   cli::print_message("edgectl", "there is no Site: `edgectl generate site` writes an example");
   return cli::kExitOk;
 }
@@ -48,16 +57,14 @@ int wan_status(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kCommand, arguments, exit);
   if (cluster == nullptr) return exit;
-  const auto sites = objects_of(kCommand, *cluster, "Site", arguments, exit);
-  const auto links = sites ? objects_of(kCommand, *cluster, "WANLink", arguments, exit) : std::nullopt;
-  const auto policies = links ? objects_of(kCommand, *cluster, "WANPolicy", arguments, exit) : std::nullopt;
+  const auto picture = picture_of(kCommand, *cluster, arguments, exit);
+  const auto policies = picture ? objects_of(kCommand, *cluster, "WANPolicy", arguments, exit) : std::nullopt;
   if (!policies) return exit;
-  const WanPicture picture = wan_picture(*sites, *links);
   if (wants_data(arguments)) {
-    return print(data_text(arguments, indented_json(wan_status_json(picture, *policies))));
+    return print(data_text(arguments, indented_json(wan_status_json(*picture, *policies))));
   }
-  if (picture.sites.empty()) return nothing();
-  return print(wan_status_text(picture, *policies, seconds_now()));
+  if (picture->sites.empty()) return print_no_site();
+  return print(wan_status_text(*picture, *policies, seconds_now()));
 }
 
 int wan_links(const cli::Arguments& arguments) {
@@ -81,14 +88,12 @@ int wan_topology(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kCommand, arguments, exit);
   if (cluster == nullptr) return exit;
-  const auto sites = objects_of(kCommand, *cluster, "Site", arguments, exit);
-  const auto links = sites ? objects_of(kCommand, *cluster, "WANLink", arguments, exit) : std::nullopt;
-  if (!links) return exit;
-  const WanPicture picture = wan_picture(*sites, *links);
-  if (wants_data(arguments)) return print(data_text(arguments, indented_json(wan_topology_json(picture))));
-  if (arguments.one("output") == "dot") return print(wan_topology_dot(picture));
-  if (picture.sites.empty()) return nothing();
-  return print(wan_topology_text(picture));
+  const auto picture = picture_of(kCommand, *cluster, arguments, exit);
+  if (!picture) return exit;
+  if (wants_data(arguments)) return print(data_text(arguments, indented_json(wan_topology_json(*picture))));
+  if (arguments.one("output") == "dot") return print(wan_topology_dot(*picture));
+  if (picture->sites.empty()) return print_no_site();
+  return print(wan_topology_text(*picture));
 }
 
 }  // namespace
