@@ -228,6 +228,47 @@ int run(const cli::Arguments& arguments) {
   return run_files(**service, {given("program"), given("endpoints"), given("secrets"), std::move(*directories)});
 }
 
+/// Beside those that several programs share.
+std::vector<cli::Flag> own_flags() {
+  return {
+      {.name = "controller", .value = "HOST:PORT", .help = "Controller to take programs from"},
+      {.name = "name", .value = "NAME", .help = "Name of this agent, unique among those of the controller"},
+      {.name = "node",
+       .value = "NAME",
+       .help = "Name of this machine, as shown to operators, and of its Node in a cluster; default: its host name",
+       .environment = kNodeVariable},
+      {.name = "label",
+       .value = "KEY=VALUE",
+       .help = "Label of this agent, as on a Kubernetes object; the controller chooses its program by these "
+               "labels, else by those of its Node",
+       .repeatable = true},
+      {.name = "token-file",
+       .value = "FILE",
+       .help = "Join file of the controller (<data-dir>/agents/join there); needed to join, not afterwards"},
+      {.name = "data-dir",
+       .value = "DIR",
+       .help = "Directory of the certificate, the last program, endpoints and encrypted secrets"},
+      {.name = "seal-key-file",
+       .value = "FILE",
+       .help = "Key that encrypts secrets on disk, created when missing; default: a file in --data-dir"},
+      {.name = "peer-listen",
+       .value = "ADDR",
+       .help = "UDP address for messages of other agents about virtual addresses; `off`: this agent takes none; "
+               "default: 0.0.0.0:9095"},
+      {.name = "program", .value = "FILE", .help = "Program made by edgectl compile; reloaded when the file changes"},
+      {.name = "endpoints", .value = "FILE", .help = "Addresses of the backends (edgectl compile --endpoints-out)"},
+      {.name = "secrets",
+       .value = "FILE",
+       .help = "Certificates and keys that the program names (edgectl compile --secrets-out)"},
+      daemon::certificate_files_flag(),
+      {.name = "verify-key",
+       .value = "PEM",
+       .help = "Public key that verifies programs' signatures; default with --controller: the key that the "
+               "controller sends"},
+      {.name = "allow-unsigned",
+       .help = "Accept programs without a signature; their native code runs in this process"}};
+}
+
 cli::Program table() {
   cli::Command command = {
       .name = "",
@@ -237,47 +278,7 @@ cli::Program table() {
           "verified, loaded and swapped in while traffic flows; a refused version leaves the running program in force. "
           "The last program of the controller is stored in --data-dir and is served when the agent starts while the "
           "controller is unreachable.",
-      .flags =
-          {{.name = "controller", .value = "HOST:PORT", .help = "Controller to take programs from"},
-           {.name = "name", .value = "NAME", .help = "Name of this agent, unique among those of the controller"},
-           {.name = "node",
-            .value = "NAME",
-            .help = "Name of this machine, as shown to operators, and of its Node in a cluster; default: its host name",
-            .environment = kNodeVariable},
-           {.name = "label",
-            .value = "KEY=VALUE",
-            .help = "Label of this agent, as on a Kubernetes object; the controller chooses its program by these "
-                    "labels, else by those of its Node",
-            .repeatable = true},
-           {.name = "token-file",
-            .value = "FILE",
-            .help = "Join file of the controller (<data-dir>/agents/join there); needed to join, not afterwards"},
-           {.name = "data-dir",
-            .value = "DIR",
-            .help = "Directory of the certificate, the last program, endpoints and encrypted secrets"},
-           {.name = "seal-key-file",
-            .value = "FILE",
-            .help = "Key that encrypts secrets on disk, created when missing; default: a file in --data-dir"},
-           {.name = "peer-listen",
-            .value = "ADDR",
-            .help = "UDP address for messages of other agents about virtual addresses; `off`: this agent takes none; "
-                    "default: 0.0.0.0:9095"},
-           {.name = "program",
-            .value = "FILE",
-            .help = "Program made by edgectl compile; reloaded when the file changes"},
-           {.name = "endpoints",
-            .value = "FILE",
-            .help = "Addresses of the backends (edgectl compile --endpoints-out)"},
-           {.name = "secrets",
-            .value = "FILE",
-            .help = "Certificates and keys that the program names (edgectl compile --secrets-out)"},
-           daemon::certificate_files_flag(),
-           {.name = "verify-key",
-            .value = "PEM",
-            .help = "Public key that verifies programs' signatures; default with --controller: the key that the "
-                    "controller sends"},
-           {.name = "allow-unsigned",
-            .help = "Accept programs without a signature; their native code runs in this process"}},
+      .flags = own_flags(),
       .examples = {"edge-agent --controller edge.example:9090 --name edge-1 --token-file join --data-dir /var/lib/edge",
                    "edge-agent --program site.edgeprog --endpoints endpoints.json --verify-key edge.key.pub"},
       .run = run};

@@ -159,6 +159,48 @@ int run(const cli::Arguments& arguments) {
   return cli::kExitOk;
 }
 
+/// Beside those that several programs share.
+std::vector<cli::Flag> own_flags() {
+  return {
+      {.name = "data-dir",
+       .value = "DIR",
+       .help = "Directory of keys, the agents' certificate authority and the last programs",
+       .required = true},
+      {.name = "shared-dir",
+       .value = "DIR",
+       .help = "Directory that all controllers of the cluster have, for the state of federation and what connects "
+               "the cluster with others; default: that of --data-dir, which each has for itself"},
+      {.name = "identity-dir",
+       .value = "DIR",
+       .help = "Directory of a signing key, an authority and a join file that a new data directory begins with"},
+      {.name = "kubeconfig", .value = "FILE", .help = "Kubeconfig for the API", .environment = "KUBECONFIG"},
+      {.name = "context", .value = "NAME", .help = "Context to use instead of the kubeconfig's current one"},
+      {.name = "controller-class",
+       .value = "CLASS",
+       .help = "Controller name of the gateways and classes to serve (rule D8)",
+       .fallback = compiler::link::kDefaults.controller_class},
+      {.name = "published-address",
+       .value = "ADDRESS",
+       .help = "Address written to the status of Gateways and Ingresses that name none",
+       .repeatable = true},
+      daemon::certificate_files_flag(),
+      daemon::dns_hook_flag(),
+      {.name = "agents-listen",
+       .value = "ADDR",
+       .help = "gRPC address for agents and edgectl; with port 0 the system chooses a port",
+       .fallback = "0.0.0.0:9090"},
+      {.name = "group-label",
+       .value = "KEY",
+       .help = "Label of agents whose value is the name of their group",
+       .fallback = kGroupLabel},
+      {.name = "metrics-listen",
+       .value = "ADDR",
+       .help = "Address of /metrics, /healthz, /readyz and, if it is a loopback address, /debug; `off`: not served",
+       .fallback = "127.0.0.1:9092"},
+      {.name = "leader-elect", .help = "Elect one of several controllers by a Lease; only the leader writes statuses"},
+      {.name = "lease-namespace", .value = "NAMESPACE", .help = "Namespace of that Lease", .fallback = "edge-system"}};
+}
+
 cli::Program table() {
   constexpr std::string_view kSummary = "edge-controller compiles what a cluster says and gives it to agents.";
   cli::Command command = {
@@ -168,49 +210,7 @@ cli::Program table() {
           "Watches the resources of a Kubernetes API, compiles them and sends the program to edge-agents. Writes "
           "statuses and events. Without --kubeconfig, KUBECONFIG and ~/.kube/config it uses the service account of its "
           "pod. While the API is unreachable it continues with the resources it knows.",
-      .flags =
-          {{.name = "data-dir",
-            .value = "DIR",
-            .help = "Directory of keys, the agents' certificate authority and the last programs",
-            .required = true},
-           {.name = "shared-dir",
-            .value = "DIR",
-            .help = "Directory that all controllers of the cluster have, for the state of federation and what connects "
-                    "the cluster with others; default: that of --data-dir, which each has for itself"},
-           {.name = "identity-dir",
-            .value = "DIR",
-            .help = "Directory of a signing key, an authority and a join file that a new data directory begins with"},
-           {.name = "kubeconfig", .value = "FILE", .help = "Kubeconfig for the API", .environment = "KUBECONFIG"},
-           {.name = "context", .value = "NAME", .help = "Context to use instead of the kubeconfig's current one"},
-           {.name = "controller-class",
-            .value = "CLASS",
-            .help = "Controller name of the gateways and classes to serve (rule D8)",
-            .fallback = compiler::link::kDefaults.controller_class},
-           {.name = "published-address",
-            .value = "ADDRESS",
-            .help = "Address written to the status of Gateways and Ingresses that name none",
-            .repeatable = true},
-           daemon::certificate_files_flag(),
-           daemon::dns_hook_flag(),
-           {.name = "agents-listen",
-            .value = "ADDR",
-            .help = "gRPC address for agents and edgectl; with port 0 the system chooses a port",
-            .fallback = "0.0.0.0:9090"},
-           {.name = "group-label",
-            .value = "KEY",
-            .help = "Label of agents whose value is the name of their group",
-            .fallback = kGroupLabel},
-           {.name = "metrics-listen",
-            .value = "ADDR",
-            .help =
-                "Address of /metrics, /healthz, /readyz and, if it is a loopback address, /debug; `off`: not served",
-            .fallback = "127.0.0.1:9092"},
-           {.name = "leader-elect",
-            .help = "Elect one of several controllers by a Lease; only the leader writes statuses"},
-           {.name = "lease-namespace",
-            .value = "NAMESPACE",
-            .help = "Namespace of that Lease",
-            .fallback = "edge-system"}},
+      .flags = own_flags(),
       .examples = {"edge-controller --data-dir /var/lib/edge-controller --leader-elect",
                    "edge-controller --data-dir /var/lib/edge-controller --relay --hub-join berlin.join"},
       .run = run};

@@ -167,6 +167,50 @@ int run(const cli::Arguments& arguments) {
   return run_until_end(**service, std::move(web), std::move(*whole), **traces, *log);
 }
 
+/// Beside those that several programs share.
+std::vector<cli::Flag> own_flags() {
+  return {{.name = "config",
+           .value = "PATH",
+           .help = "File or directory of resources that are applied and watched",
+           .repeatable = true},
+          {.name = "data-dir",
+           .value = "DIR",
+           .help = "Directory of resources, keys, the kubeconfig and the last programs; required except with --check"},
+          daemon::certificate_files_flag(),
+          daemon::dns_hook_flag(),
+          {.name = "check",
+           .help = "Read and compile the files of --config, print the errors, and exit: 0 when they would be served, "
+                   "1 when not"},
+          {.name = "api-listen",
+           .value = "ADDR",
+           .help = "Address of the resource API; with port 0 the system chooses a port",
+           .fallback = "127.0.0.1:6443"},
+          {.name = "agents-listen",
+           .value = "ADDR",
+           .help = "gRPC address for further agents and for edgectl",
+           .fallback = "127.0.0.1:0"},
+          {.name = "peer-listen",
+           .value = "ADDR",
+           .help = "UDP address for messages of further agents about virtual addresses; default: 0.0.0.0:9095 unless "
+                   "--agents-listen is a loopback address"},
+          {.name = "label",
+           .value = "KEY=VALUE",
+           .help = "Label of this process's own agent, as on a Kubernetes object",
+           .repeatable = true},
+          {.name = "group-label",
+           .value = "KEY",
+           .help = "Label of agents whose value is the name of their group",
+           .fallback = controller::kGroupLabel},
+          {.name = "controller-class",
+           .value = "CLASS",
+           .help = "Controller name of the gateways and classes to serve (rule D8)",
+           .fallback = compiler::link::kDefaults.controller_class},
+          {.name = "published-address",
+           .value = "ADDRESS",
+           .help = "Address written to the status of Gateways and Ingresses that name none",
+           .repeatable = true}};
+}
+
 cli::Program table() {
   constexpr std::string_view kSummary =
       "edge-standalone holds resources, compiles them and serves traffic by them, in one process.";
@@ -179,47 +223,7 @@ cli::Program table() {
           "its last version without errors stays in force; objects removed from the files are deleted. Prints `ready "
           "program=<hash>` once a listener is bound, or without --config once the API accepts resources, `programmed "
           "program=<hash>` for each later program. SIGTERM drains and exits.",
-      .flags =
-          {{.name = "config",
-            .value = "PATH",
-            .help = "File or directory of resources that are applied and watched",
-            .repeatable = true},
-           {.name = "data-dir",
-            .value = "DIR",
-            .help = "Directory of resources, keys, the kubeconfig and the last programs; required except with --check"},
-           daemon::certificate_files_flag(),
-           daemon::dns_hook_flag(),
-           {.name = "check",
-            .help = "Read and compile the files of --config, print the errors, and exit: 0 when they would be served, "
-                    "1 when not"},
-           {.name = "api-listen",
-            .value = "ADDR",
-            .help = "Address of the resource API; with port 0 the system chooses a port",
-            .fallback = "127.0.0.1:6443"},
-           {.name = "agents-listen",
-            .value = "ADDR",
-            .help = "gRPC address for further agents and for edgectl",
-            .fallback = "127.0.0.1:0"},
-           {.name = "peer-listen",
-            .value = "ADDR",
-            .help = "UDP address for messages of further agents about virtual addresses; default: 0.0.0.0:9095 unless "
-                    "--agents-listen is a loopback address"},
-           {.name = "label",
-            .value = "KEY=VALUE",
-            .help = "Label of this process's own agent, as on a Kubernetes object",
-            .repeatable = true},
-           {.name = "group-label",
-            .value = "KEY",
-            .help = "Label of agents whose value is the name of their group",
-            .fallback = controller::kGroupLabel},
-           {.name = "controller-class",
-            .value = "CLASS",
-            .help = "Controller name of the gateways and classes to serve (rule D8)",
-            .fallback = compiler::link::kDefaults.controller_class},
-           {.name = "published-address",
-            .value = "ADDRESS",
-            .help = "Address written to the status of Gateways and Ingresses that name none",
-            .repeatable = true}},
+      .flags = own_flags(),
       .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
                    "edge-standalone --data-dir /var/lib/edge", "edge-standalone --check --config /etc/edge"},
       .run = run};
