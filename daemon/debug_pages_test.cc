@@ -6,8 +6,6 @@
 namespace edge::daemon {
 namespace {
 
-using testing::HasSubstr;
-
 AdminRequest request(std::string method, std::string path, std::string host = "127.0.0.1:9091",
                      net::server::FieldList fields = {}) {
   AdminRequest made;

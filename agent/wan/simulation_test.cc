@@ -14,7 +14,6 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using testing::ElementsAre;
 
 struct LinkModel {
   double loss = 0;

@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 using testing::SizeIs;
 using Json = nlohmann::json;
 using WriteResult = StatusQueue::WriteResult;

@@ -19,7 +19,6 @@ namespace edge {
 namespace {
 
 namespace fs = std::filesystem;
-using controller::AgentState;
 using controller::Distributor;
 using test::LightAgent;
 using test::LightAgentOptions;

@@ -24,7 +24,6 @@ using agent::ProgramBytes;
 using agent::ReceivedProgram;
 using agent::v1::ProgramPart;
 using controller::Difference;
-using controller::Outline;
 using controller::ProgramFeed;
 using controller::Publication;
 
@@ -207,7 +206,6 @@ TEST_F(BrokenParts, AMiddleWithoutABeginningIsSeen) {
 
 // ---- Values ----
 
-using agent::ReceivedValues;
 using agent::ValuesAssembly;
 using agent::v1::ValuesPart;
 using controller::Values;

@@ -16,9 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using controller::AgentState;
-using controller::Published;
 using std::chrono::hours;
-using std::chrono::seconds;
 
 using Bytes = SyncBytes;
 

@@ -15,7 +15,6 @@ namespace edge::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::StartsWith;
 
 const std::string kRoute = "{gateway=\"default/gw\",route=\"default/a\"}";
 const std::string kBackend = "{backend=\"default/be\"}";

@@ -13,7 +13,6 @@ namespace edge::test {
 namespace {
 
 using net::client::Answer;
-using net::client::Call;
 using net::client::CallFault;
 using net::client::ClientOptions;
 using net::client::HttpClient;

@@ -10,7 +10,6 @@ namespace edge::test {
 namespace {
 
 using agent::wan::SteerChoice;
-using agent::wan::TunnelState;
 
 /// `a` has hosts behind it: a namespace `host` of 10.20.1.0/24, whose default route is the node.
 class WanSteering : public WanSites {

@@ -10,7 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 class Attack : public testing::Test {
  protected:

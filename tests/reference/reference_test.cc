@@ -6,7 +6,6 @@
 namespace edge::reference {
 namespace {
 
-using compiler::FieldMatch;
 using compiler::LinkedConfig;
 using compiler::MatchType;
 using compiler::PathMatch;

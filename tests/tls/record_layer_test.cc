@@ -14,7 +14,6 @@ namespace {
 
 using std::chrono::hours;
 using test::IssuedCertificate;
-using test::IssueOptions;
 using test::TestAuthority;
 using Step = RecordLayer::Handshake;
 

@@ -32,7 +32,6 @@ using namespace std::chrono_literals;
 using runtime::trace::Attributes;
 using runtime::trace::Sent;
 using runtime::trace::SpanBuffers;
-using runtime::trace::SpanExporter;
 using runtime::trace::SpanKind;
 using testing::HasSubstr;
 

@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::StartsWith;
 using traces::TraceFile;
-using traces::TraceQuery;
 using traces::TraceReader;
 using traces::TraceWriter;
 

@@ -8,11 +8,8 @@
 namespace edge::resource_api {
 namespace {
 
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 class WatchTest : public ApiTest {
  protected:

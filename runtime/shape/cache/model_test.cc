@@ -14,7 +14,6 @@ namespace edge::runtime::cache {
 namespace {
 
 using testing::Got;
-using testing::kNow;
 using testing::Said;
 using testing::TestCache;
 

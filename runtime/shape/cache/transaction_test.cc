@@ -12,7 +12,6 @@ namespace edge::runtime::cache {
 namespace {
 
 using testing::Got;
-using testing::kNow;
 using testing::Origin;
 using testing::Said;
 using testing::TestCache;
