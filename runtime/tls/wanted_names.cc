@@ -6,7 +6,7 @@
 namespace edge::runtime {
 namespace {
 
-std::string key_of(const net::tls::OnDemand& by, std::string_view host) {
+std::string key_of(const net::tls::OnDemand& by, std::string_view host = {}) {
   std::string key = by.name_space + "\n" + by.secret + "\n";
   key.append(host);
   return key;
@@ -49,42 +49,61 @@ bool WantedNames::tell(Told& told, const net::tls::OnDemand& by, std::string_vie
   return true;
 }
 
-bool WantedNames::is_within_rate(Client& client, net::Time now) {
-  if (now - minute_ >= std::chrono::minutes(1)) {
-    minute_ = now;
-    asked_ = 0;
-    std::erase_if(clients_, [&client](auto& named) { return named.second.waiting == 0 && &named.second != &client; });
-    for (auto& [name, one] : clients_) one.asked = 0;
+void WantedNames::begin_minute(net::Time now) {
+  if (now - minute_ < std::chrono::minutes(1)) return;
+  minute_ = now;
+  asked_ = 0;
+  for (Askers* const askers : {&clients_, &listeners_}) {
+    std::erase_if(*askers, [](const auto& named) { return named.second.waiting == 0; });
+    for (auto& [name, one] : *askers) one.asked = 0;
   }
-  if (asked_ >= kMostInMinute || client.asked >= kMostOfClient) return false;
+}
+
+/// Strangers with many addresses keep no other client from being counted: what one of theirs asks for once more after
+/// it was forgotten is within the bounds of the listener.
+WantedNames::Asker& WantedNames::client_of(const IpAddress& address) {
+  std::string key = client_key(address);
+  if (clients_.size() >= kMostClients && !clients_.contains(key)) {
+    const auto idle = std::ranges::find_if(clients_, [](const auto& named) { return named.second.waiting == 0; });
+    if (idle != clients_.end()) clients_.erase(idle);
+  }
+  return clients_[std::move(key)];
+}
+
+bool WantedNames::is_within_rate(Asker& listener, Asker& client) {
+  if (listener.asked >= kMostOfListener || client.asked >= kMostOfClient) return false;
+  if (asked_ >= kMostInMinute && listener.asked >= kOwnOfListener) return false;
   ++asked_;
+  ++listener.asked;
   ++client.asked;
   return true;
 }
 
 bool WantedNames::want(const net::tls::OnDemand& by, std::string_view host, const IpAddress& address, net::Time now) {
   const std::lock_guard lock(mutex_);
-  const std::string key = client_key(address);
-  if (clients_.size() >= kMostClients && !clients_.contains(key)) {
-    if (now - minute_ < std::chrono::minutes(1)) return false;
-    std::erase_if(clients_, [](const auto& named) { return named.second.waiting == 0; });
-  }
-  Client& client = clients_[key];
+  begin_minute(now);
+  Asker& listener = listeners_[key_of(by)];
+  Asker& client = client_of(address);
   const auto found = names_.known.find(key_of(by, host));
   const bool told = found != names_.known.end() && now - found->second < kToldAgain;
   if (told && now - found->second >= kWait) return false;
-  if (!told && (!is_within_rate(client, now) || !tell(names_, by, host, now))) return false;
-  if (waiting_ >= kMostWaiting || client.waiting >= kMostWaitingOfClient) return false;
+  if (!told && (!is_within_rate(listener, client) || !tell(names_, by, host, now))) return false;
+  if (listener.waiting >= kMostWaitingOfListener || client.waiting >= kMostWaitingOfClient) return false;
+  if (waiting_ >= kMostWaiting && listener.waiting >= kOwnWaitingOfListener) return false;
   ++waiting_;
+  ++listener.waiting;
   ++client.waiting;
   return true;
 }
 
-void WantedNames::leave(const IpAddress& address) {
+void WantedNames::leave(const net::tls::OnDemand& by, const IpAddress& address) {
   const std::lock_guard lock(mutex_);
-  const auto found = clients_.find(client_key(address));
-  if (found == clients_.end() || found->second.waiting == 0) return;
-  --found->second.waiting;
+  const auto client = clients_.find(client_key(address));
+  const auto listener = listeners_.find(key_of(by));
+  if (client == clients_.end() || listener == listeners_.end()) return;
+  if (client->second.waiting == 0 || listener->second.waiting == 0) return;
+  --client->second.waiting;
+  --listener->second.waiting;
   --waiting_;
 }
 

@@ -33,12 +33,18 @@ class WantedNames {
   /// Names that wait to be told, as while no controller takes them, and likewise uses; the oldest gives way to the
   /// next.
   static constexpr std::size_t kMostPending = 4096;
+  /// Whose names are counted; beyond, one that does not wait is forgotten.
   static constexpr std::size_t kMostClients = 4096;
-  /// New names that one client (an IPv4 address, a /64 of IPv6), and all together, may ask for in a minute.
+  /// New names that one client (an IPv4 address, a /64 of IPv6), those of one listener, and all together may ask for in
+  /// a minute. A listener's first ones are its own, whatever strangers ask for at others.
   static constexpr std::uint32_t kMostOfClient = 10;
+  static constexpr std::uint32_t kMostOfListener = 120;
+  static constexpr std::uint32_t kOwnOfListener = 30;
   static constexpr std::uint32_t kMostInMinute = 240;
-  /// Handshakes that wait for a certificate, of one client and of all.
+  /// Handshakes that wait for a certificate, likewise.
   static constexpr std::uint32_t kMostWaitingOfClient = 16;
+  static constexpr std::uint32_t kMostWaitingOfListener = 128;
+  static constexpr std::uint32_t kOwnWaitingOfListener = 16;
   static constexpr std::uint32_t kMostWaiting = 256;
   /// Handshakes for a name wait for so long after it was told first; later ones are refused until it is told again.
   static constexpr auto kWait = std::chrono::seconds(8);
@@ -48,7 +54,7 @@ class WantedNames {
   /// A client asks for a name without a certificate. \returns whether its handshake may wait, until now + kWait at
   /// most; then leave() is to be called.
   bool want(const net::tls::OnDemand& by, std::string_view host, const IpAddress& client, net::Time now);
-  void leave(const IpAddress& client);
+  void leave(const net::tls::OnDemand& by, const IpAddress& client);
   /// A client was shown the certificate of a name.
   void use(const net::tls::OnDemand& by, std::string_view host, net::Time now);
   /// Takes what is to be told, at most `most`. A name that was asked for longer ago than kToldAgain is not: whoever
@@ -62,22 +68,26 @@ class WantedNames {
     net::Time swept{};
   };
   static constexpr auto kBetweenSweeps = std::chrono::seconds(1);
-  struct Client {
-    std::uint32_t asked = 0;
+  struct Asker {
+    std::uint32_t asked = 0;  ///< in this minute
     std::uint32_t waiting = 0;
   };
+  using Askers = std::unordered_map<std::string, Asker>;
   struct Wanted {
     WantedName name;
     net::Time told{};
   };
   void add(WantedName name, net::Time now);
   bool tell(Told& told, const net::tls::OnDemand& by, std::string_view host, net::Time now);
-  bool is_within_rate(Client& client, net::Time now);
+  void begin_minute(net::Time now);
+  Asker& client_of(const IpAddress& address);
+  bool is_within_rate(Asker& listener, Asker& client);
 
   std::mutex mutex_;
   Told names_{kToldAgain};
   Told uses_{kUsedAgain};
-  std::unordered_map<std::string, Client> clients_;
+  Askers clients_;
+  Askers listeners_;             ///< by namespace and secret
   std::deque<Wanted> wanted_;    ///< to be told, in order of time
   std::deque<WantedName> used_;  ///< likewise, each once
   net::Time minute_{};

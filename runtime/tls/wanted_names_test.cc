@@ -16,7 +16,20 @@ class WantedNamesTest : public ::testing::Test {
   }
   std::size_t told() { return names_.take(100'000, now_).size(); }
 
+  bool want_other(const std::string& host, const std::string& client = "198.51.100.9") {
+    return names_.want(other_, host, *parse_ip(client), now_);
+  }
+  /// As many clients ask, each for a few names.
+  void crowd(const net::tls::OnDemand& by, int names, int net) {
+    for (int i = 0; i < names; ++i) {
+      const std::string client =
+          "10." + std::to_string(net) + "." + std::to_string(i / 250) + "." + std::to_string(i % 250);
+      names_.want(by, "n" + std::to_string(i) + ".example.com", *parse_ip(client), now_);
+    }
+  }
+
   const net::tls::OnDemand by_{"shop", "acme:web:https", {"*.example.com"}};
+  const net::tls::OnDemand other_{"shop", "acme:other:https", {"*.example.com"}};
   net::Time now_ = net::Time(1h);
   WantedNames names_;
 };
@@ -49,10 +62,10 @@ TEST_F(WantedNamesTest, OneClientTakesNoOthersPlace) {
 }
 
 TEST_F(WantedNamesTest, AllClientsTogetherAreBounded) {
-  for (int i = 0; i < 10'000; ++i) {
-    want("n" + std::to_string(i) + ".example.com", "10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250));
-  }
-  EXPECT_EQ(told(), WantedNames::kMostInMinute);
+  crowd(by_, 10'000, 0);
+  EXPECT_EQ(told(), WantedNames::kMostOfListener);
+  crowd(other_, 10'000, 1);
+  EXPECT_EQ(told(), WantedNames::kMostOfListener);
   for (int minute = 0; minute < 100; ++minute) {
     now_ += 1s;
     for (int i = 0; i < 300; ++i) {
@@ -60,7 +73,29 @@ TEST_F(WantedNamesTest, AllClientsTogetherAreBounded) {
     }
   }
   // A minute and two thirds of another.
-  EXPECT_LE(told(), 2 * WantedNames::kMostInMinute);
+  EXPECT_LE(told(), 2 * WantedNames::kMostOfListener);
+}
+
+TEST_F(WantedNamesTest, StrangersAtOtherListenersLeaveAListenersOwnPlaces) {
+  for (int i = 0; i < 20; ++i) {
+    crowd({"shop", "acme:loud" + std::to_string(i) + ":https", {"*.example.com"}}, 500, i);
+  }
+  // Two with all that one may have, and of the others what is their own.
+  EXPECT_EQ(told(), WantedNames::kMostInMinute + 18 * WantedNames::kOwnOfListener);
+  for (std::uint32_t i = 0; i < 2 * WantedNames::kOwnOfListener; ++i) {
+    const bool waits = want("own" + std::to_string(i) + ".example.com", "198.51.100." + std::to_string(i));
+    EXPECT_EQ(waits, i < WantedNames::kOwnWaitingOfListener) << i;
+  }
+  EXPECT_EQ(told(), WantedNames::kOwnOfListener);
+}
+
+TEST_F(WantedNamesTest, StrangersWithManyAddressesKeepNoClientFromBeingCounted) {
+  crowd(by_, 2 * static_cast<int>(WantedNames::kMostClients), 0);
+  EXPECT_TRUE(want_other("a.example.com"));
+  names_.leave(other_, *parse_ip("198.51.100.9"));
+  for (int i = 0; i < 100; ++i) want_other("m" + std::to_string(i) + ".example.com");
+  const std::vector<WantedName> told = names_.take(100'000, now_);
+  EXPECT_EQ(std::ranges::count(told, other_.secret, &WantedName::secret), WantedNames::kMostOfClient);
 }
 
 TEST_F(WantedNamesTest, HandshakesThatWaitAreBounded) {
@@ -70,12 +105,14 @@ TEST_F(WantedNamesTest, HandshakesThatWaitAreBounded) {
   for (int i = 0; i < 100; ++i) {
     for (int j = 0; j < 10; ++j) waiting += want("a.example.com", "10.0.0." + std::to_string(i)) ? 1 : 0;
   }
-  EXPECT_EQ(waiting, WantedNames::kMostWaiting);
+  EXPECT_EQ(waiting, WantedNames::kMostWaitingOfListener);
   EXPECT_FALSE(want("a.example.com", "10.0.1.1"));
-  names_.leave(*parse_ip("198.51.100.1"));
+  EXPECT_TRUE(want_other("a.example.com"));
+  names_.leave(by_, *parse_ip("198.51.100.1"));
   EXPECT_TRUE(want("a.example.com", "10.0.1.1"));
   // Who did not wait has nothing to leave.
-  names_.leave(*parse_ip("10.0.1.2"));
+  names_.leave(by_, *parse_ip("10.0.1.2"));
+  names_.leave({"shop", "acme:gone:https", {}}, *parse_ip("10.0.1.1"));
   EXPECT_FALSE(want("a.example.com", "10.0.1.3"));
 }
 
@@ -92,16 +129,16 @@ TEST_F(WantedNamesTest, OfADayWithoutAControllerWhatIsAskedForNowIsTold) {
   for (int minute = 0; minute < 24 * 60; ++minute) {
     now_ += 1min;
     if (minute % 10 == 0) names_.use(by_, "used.example.com", now_);
-    for (int i = 0; i < 240; ++i) {
+    for (std::uint32_t i = 0; i < WantedNames::kMostOfListener; ++i) {
       const std::string client = "10.0." + std::to_string(i / 4) + ".1";
       EXPECT_TRUE(want(std::to_string(minute) + "-" + std::to_string(i) + ".example.com", client));
-      names_.leave(*parse_ip(client));
+      names_.leave(by_, *parse_ip(client));
     }
   }
   now_ += 30s;
   want("now.example.com");
   const std::vector<WantedName> told = names_.take(100'000, now_);
-  EXPECT_EQ(told.size(), WantedNames::kMostInMinute + 1) << "those of the last minute, and the use";
+  EXPECT_EQ(told.size(), WantedNames::kMostOfListener + 1) << "those of the last minute, and the use";
   EXPECT_EQ(std::ranges::count(told, "used.example.com", &WantedName::host), 1);
   EXPECT_EQ(told.front().host, "1439-0.example.com");
   EXPECT_EQ(told.back().host, "used.example.com");

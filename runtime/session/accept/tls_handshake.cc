@@ -113,7 +113,7 @@ net::Task<bool> TlsHandshake::await_certificate() {
     while (!there && worker_.loop().now() < std::min(until, until_)) {
       const Wake wake = co_await waiter_.wait(worker_.loop().now() + kLookAgain);
       if (wake == Wake::kCancelled) {
-        names.leave(connection_.peer);
+        names.leave(by, connection_.peer);
         co_return false;
       }
       const ProgramPin pin = worker_.pin();
@@ -124,7 +124,7 @@ net::Task<bool> TlsHandshake::await_certificate() {
       there = site != nullptr && !site->find(layer_.server_name()).empty();
       if (there) sites_ = now_sites;
     }
-    names.leave(connection_.peer);
+    names.leave(by, connection_.peer);
   }
   layer_.go_on(there ? sites_ : nullptr);
   co_return true;
