@@ -80,7 +80,8 @@ Result<ReadProgram> program_of(Compiled& compiled) {
   if (!compiled.artifact) return Error{ErrorCode::kFailedPrecondition, "no program could be compiled"};
   auto view = program::read(compiled.artifact->bytes);
   if (!view) return view.error();
-  return ReadProgram{std::move(*view), faults, std::move(compiled.sources), std::move(compiled.endpoints)};
+  return ReadProgram{std::move(*view), faults, std::move(compiled.sources), std::move(compiled.endpoints),
+                     compiler::ordered_certificates(compiled.config)};
 }
 
 Result<std::unique_ptr<Compiled>> read_paths(const std::vector<std::string>& paths) {

@@ -11,6 +11,7 @@
 #include "base/source.h"
 #include "cli/flags.h"
 #include "compiler/compile.h"
+#include "compiler/link/ordered_certificates.h"
 
 namespace edge::edgectl {
 
@@ -57,6 +58,8 @@ struct ReadProgram {
   bool faults = false;
   SourceMap sources = {};                              ///< the texts read
   std::optional<program::EndpointSet> endpoints = {};  ///< from configuration; a .edgeprog has none
+  /// Likewise: names that certificates are ordered for.
+  std::optional<compiler::OrderedCertificates> ordered = {};
 };
 Result<ReadProgram> program_of(const std::vector<std::string>& paths, const Compiling& how);
 /// Returns the result of compile_sources as a program; prints its errors to stderr.

@@ -63,11 +63,16 @@ bool OrderedBundle::may_have(const std::string& host) const {
   if (!on_demand || host.find('.') == std::string::npos || parse_ip(host)) return false;
   const auto matches = [&host](const HostPattern& pattern) { return pattern.matches(host); };
   if (!hostnames.empty() && std::ranges::none_of(hostnames, matches)) return false;
-  if (!on_demand->ask_url.empty()) return true;
-  return std::ranges::any_of(on_demand->allow, [&](const std::string& text) {
+  return !on_demand->ask_url.empty() || !listed_by(host).empty();
+}
+
+std::string_view OrderedBundle::listed_by(const std::string& host) const {
+  if (!on_demand) return {};
+  const auto found = std::ranges::find_if(on_demand->allow, [&host](const std::string& text) {
     const auto pattern = HostPattern::parse(text);
     return pattern && pattern->matches(host);
   });
+  return found == on_demand->allow.end() ? std::string_view() : std::string_view(*found);
 }
 
 OrderedCertificates ordered_certificates(const LinkedConfig& config) {

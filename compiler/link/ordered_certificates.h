@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/link/linked_config.h"
@@ -45,6 +46,8 @@ struct OrderedBundle {
   /// Whether a name may have a certificate as far as the configuration says; with an ask-URL every name of the
   /// listener may, once that has allowed it.
   bool may_have(const std::string& host) const;
+  /// The pattern of the allow-list that has a name; empty: none has.
+  std::string_view listed_by(const std::string& host) const;
 };
 
 struct OrderedCertificates {

@@ -51,6 +51,36 @@ OrderedJson rule_json(const analyze::ExplainedRule& rule) {
           {"actual", rule.actual}};
 }
 
+const char* answer_text(analyze::ExplainedHandshake::Answer answer) {
+  using Answer = analyze::ExplainedHandshake::Answer;
+  switch (answer) {
+    case Answer::kCertificate:
+      return "certificate";
+    case Answer::kOrdered:
+      return "ordered";
+    case Answer::kOnDemand:
+      return "on-demand";
+    case Answer::kAsked:
+      return "asked";
+    case Answer::kUnknown:
+      return "unknown";
+    case Answer::kRefused:
+      break;
+  }
+  return "refused";
+}
+
+OrderedJson handshake_json(const analyze::ExplainedHandshake& handshake) {
+  OrderedJson document = {{"answer", answer_text(handshake.answer)},
+                          {"serverName", handshake.server_name},
+                          {"certificates", handshake.certificates}};
+  if (!handshake.pattern.empty()) document["pattern"] = handshake.pattern;
+  if (!handshake.ask_url.empty()) document["askURL"] = handshake.ask_url;
+  if (!handshake.alert.empty()) document["alert"] = handshake.alert;
+  document["text"] = handshake.text;
+  return document;
+}
+
 OrderedJson redirect_json(const std::optional<analyze::ExplainedRedirect>& redirect) {
   if (!redirect) return nullptr;
   return {{"status", redirect->status},
@@ -94,6 +124,7 @@ nlohmann::ordered_json explanation_json(const analyze::Explanation& explanation)
                           {"engines", engines},
                           {"agree", explanation.agree}};
   if (!explanation.clients.empty()) document["clients"] = explanation.clients;
+  if (explanation.handshake) document["handshake"] = handshake_json(*explanation.handshake);
   return document;
 }
 

@@ -231,17 +231,19 @@ class Explainer {
 }  // namespace
 
 Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& asked,
-                    const std::string& regex_worker) {
+                    const Handshake* handshake) {
   Explanation out;
   const program::AdmittedRequest admitted(program, bind, asked);
   const program::RequestView& request = admitted.view();
   out.request = request_text(request);
   out.bind = bind_text(program, bind);
+  if (handshake != nullptr) out.handshake = explain_handshake(program, bind, *handshake);
+  if (out.handshake && out.handshake->answer == ExplainedHandshake::Answer::kRefused) return out;
   out.path_refused = admitted.refused();
   if (out.path_refused) return out;
   Explainer explainer(program, request);
   explainer.evaluate(bind, out);
-  out.engines = compare_engines(program.target(), explainer.hosts(), request, explainer.regex(), regex_worker);
+  out.engines = compare_engines(program.target(), explainer.hosts(), request, explainer.regex(), {});
   out.agree = std::ranges::none_of(
       out.engines, [](const ExplainedEngine& engine) { return engine.state == ExplainedEngine::State::kDisagrees; });
   return out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/analyze/explain/handshake.h"
 #include "program/read.h"
 #include "program/request.h"
 
@@ -71,6 +72,9 @@ struct Explanation {
   std::string listener;  ///< empty: no listener takes this host
   std::string gateway;   ///< namespace/name
   std::string clients;   ///< what the listener requires of client certificates; empty: it requests none
+  /// What answers the handshake; nullopt: it was not asked for, or TLS is not decrypted here. Where it is refused, the
+  /// rules are not looked at: the request is never sent.
+  std::optional<ExplainedHandshake> handshake{};
   std::vector<ExplainedHost> hosts;
   bool matched = false;
   ExplainedRule winner;
@@ -88,9 +92,9 @@ struct Explanation {
 };
 
 /// `bind` is an index into the program's binds. None of the program's own code is executed: native code and regex
-/// databases are rebuilt from its tables. `regex_worker` as in CompileOptions.
+/// databases are rebuilt from its tables. `handshake`: that of the client; null: it is taken to be done.
 Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
-                    const std::string& regex_worker = {});
+                    const Handshake* handshake = nullptr);
 
 /// Formats the explanation for users. `all`: with the rules that were not tested.
 std::string explanation_text(const Explanation& explanation, bool all);

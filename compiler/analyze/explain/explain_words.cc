@@ -253,6 +253,9 @@ std::string actual_text(const program::SectionView& host, std::uint32_t node, co
 
 std::string explanation_text(const Explanation& explanation, bool all) {
   std::string out = "request   " + explanation.request + "\nbind      " + explanation.bind + "\n";
+  const bool refused = explanation.handshake && explanation.handshake->answer == ExplainedHandshake::Answer::kRefused;
+  if (explanation.handshake) out += "tls       " + explanation.handshake->text + "\n";
+  if (refused) return out + "answer    none: no request reaches the rules\n";
   if (explanation.path_refused) return out + "answer    400, spec.paths of the gateway refuses the path\n";
   if (explanation.listener.empty()) return out + "listener  none takes this host\nanswer    404\n";
   out += "listener  " + explanation.listener + " of ProxyGateway " + explanation.gateway + "\n";

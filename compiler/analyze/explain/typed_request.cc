@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hostname.h"
+#include "base/ip.h"
 #include "base/path.h"
 #include "base/text/ascii.h"
 
@@ -43,6 +44,8 @@ Status TypedRequest::set_url(std::string_view url) {
   url = url.substr(0, url.find('#'));
   const std::size_t path_begin = std::min(url.find_first_of("/?"), url.size());
   if (Status status = set_authority(url.substr(0, path_begin)); !status) return status;
+  const std::string& host = request.host;
+  if (!host.starts_with('[') && !parse_ip(host)) server_name = host;
   std::string_view target = url.substr(path_begin);
   if (const std::size_t question = target.find('?'); question != std::string_view::npos) {
     request.query = target.substr(question + 1);

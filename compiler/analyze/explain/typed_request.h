@@ -1,6 +1,7 @@
 // A request as typed by a user: a URL, fields, an address; converted to the form in which the data plane matches it.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -13,6 +14,9 @@ struct TypedRequest {
   Witness request;
   /// The port is explicit, not implied by the scheme.
   bool port_written = false;
+  /// The host of the URL, which a client names in its TLS handshake whatever its field Host says; empty: the URL has
+  /// an address, and clients name none (RFC 6066 §3).
+  std::string server_name{};
 
   /// Parses `scheme://host[:port]/path?query`. kInvalidArgument says which part is invalid; the same below.
   Status set_url(std::string_view url);

@@ -106,7 +106,8 @@ int explain(const cli::Arguments& arguments) {
   }
 
   const analyze::WitnessView view(typed->request);
-  const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view());
+  const analyze::Handshake handshake{typed->server_name, program->ordered ? &*program->ordered : nullptr};
+  const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view(), &handshake);
   const auto nodes = paths.empty() ? nodes_of(arguments, explanation.bind) : std::nullopt;
   std::string text;
   if (!wants_data(arguments)) {

@@ -29,6 +29,7 @@ Status Explainer::compile(const SourceMap& sources) {
   auto view = program::read(artifact->bytes);
   if (!view) return view.error();
   program_ = std::move(*view);
+  ordered_ = compiler::ordered_certificates(config);
   return {};
 }
 
@@ -40,7 +41,8 @@ Result<std::string> Explainer::explain(const ExplainRequest& request) const {
   const auto bind = analyze::bind_of_port(*program_, port, written);
   if (!bind) return Error{ErrorCode::kInvalidArgument, bind.error().text};
   const analyze::WitnessView view(typed->request);
-  nlohmann::ordered_json explanation = explanation_json(analyze::explain(*program_, *bind, view.view()));
+  const analyze::Handshake handshake{typed->server_name, &ordered_};
+  nlohmann::ordered_json explanation = explanation_json(analyze::explain(*program_, *bind, view.view(), &handshake));
   redact_explanation(explanation);
   return json_line(explanation);
 }

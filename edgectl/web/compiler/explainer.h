@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/source.h"
 #include "compiler/compile.h"
+#include "compiler/link/ordered_certificates.h"
 
 namespace edge::edgectl::web {
 
@@ -37,6 +38,7 @@ class Explainer {
   std::string controller_class_;
   compiler::Compiler compiler_;
   std::optional<program::ProgramView> program_;
+  compiler::OrderedCertificates ordered_;  ///< of the same configuration
 };
 
 }  // namespace edge::edgectl::web

@@ -116,6 +116,7 @@ export interface Explanation {
   filters: string[];
   backends: {name: string; weight: number; canary: boolean; filters?: string[]}[];
   redirect: {status: number; location: string; by: string} | null;
+  handshake?: {answer: string; serverName: string; certificates: string[]; text: string};
   pathRefused: boolean;
   denied: boolean;
   engines: {name: string; state: string; note: string}[];

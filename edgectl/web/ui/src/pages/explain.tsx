@@ -52,6 +52,7 @@ function List({name, items}: {name: string; items: string[]}) {
 }
 
 function outcome(of: Explanation): {text: string; health: Health} | null {
+  if (of.handshake?.answer === 'refused') return {text: t.handshakeRefused, health: 'bad'};
   if (of.pathRefused) return {text: t.pathRefused, health: 'bad'};
   if (of.redirect) return {text: t.redirect(of.redirect.status, of.redirect.location), health: 'good'};
   if (of.listener === '') return {text: t.noListener, health: 'bad'};
@@ -64,6 +65,7 @@ function Way({of}: {of: Explanation}) {
   return (
     <ol class="way">
       <Step name={t.steps.request}><code class="wrap">{of.request}</code></Step>
+      {of.handshake && <Step name={t.steps.handshake}>{of.handshake.text}</Step>}
       <Step name={t.steps.listener}>{of.listener === '' ? texts.none : <><span>{of.listener}</span> <code>{of.bind}</code></>}</Step>
       {of.gateway !== '' && <Step name={t.steps.gateway}><PartLink part="gateway" name={of.gateway} /></Step>}
       {of.winner && (
