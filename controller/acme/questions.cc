@@ -9,9 +9,9 @@ bool Questions::add(const WantedName& name) {
     return other.host == name.host && other.secret == name.secret && other.name_space == name.name_space;
   });
   if (waits) return true;
-  if (waiting_.size() >= kMostWaiting) return false;
   Use& use = uses_[{name.name_space, name.secret}];
-  if (use.waiting >= kMostWaitingOfListener) return false;
+  const bool full = waiting_.size() >= kMostWaiting;
+  if (use.waiting >= (full ? kOwnWaitingOfListener : kMostWaitingOfListener)) return false;
   ++use.waiting;
   waiting_.push_back(name);
   return true;
@@ -27,17 +27,30 @@ void Questions::begin_minute(std::int64_t now) {
 }
 
 bool Questions::may_ask(Use& use) {
-  if (asked_ >= kMostInMinute || use.asked >= kMostInMinuteOfListener) return false;
+  const bool used_up = asked_ >= kMostInMinute;
+  if (use.asked >= (used_up ? kOwnInMinuteOfListener : kMostInMinuteOfListener)) return false;
   ++asked_;
   ++use.asked;
   return true;
 }
 
+/// Of equal listeners the first in the queue.
+std::deque<WantedName>::iterator Questions::next_one() {
+  auto best = waiting_.end();
+  std::pair<std::size_t, std::uint32_t> least;
+  for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+    const Use& use = uses_[{at->name_space, at->secret}];
+    const std::pair had{use.under_way, use.asked};
+    if (use.under_way >= kMostOfListener || (best != waiting_.end() && had >= least)) continue;
+    best = at;
+    least = had;
+  }
+  return best;
+}
+
 std::optional<Questions::Next> Questions::take(std::int64_t now) {
   begin_minute(now);
-  const auto found = std::ranges::find_if(waiting_, [this](const WantedName& name) {
-    return uses_[{name.name_space, name.secret}].under_way < kMostOfListener;
-  });
+  const auto found = next_one();
   if (found == waiting_.end()) return std::nullopt;
   Next next{.name = std::move(*found)};
   waiting_.erase(found);

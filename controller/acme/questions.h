@@ -1,5 +1,6 @@
 // Names that wait to be asked for at the ask-URLs of their listeners. Strangers choose the names, so each listener has
-// bounds of its own below those of all: whoever asks at one of them takes no other's place. docs/certificates.md.
+// bounds of its own below those of all, and a few that are its own beyond them: whoever asks at others takes none of
+// its places. docs/certificates.md.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,14 @@ class Questions {
   /// Names that wait; further ones are dropped, and told again by agents that are asked for them.
   static constexpr std::size_t kMostWaiting = 1024;
   static constexpr std::size_t kMostWaitingOfListener = 128;
+  static constexpr std::size_t kOwnWaitingOfListener = 8;
   /// Under way at once.
   static constexpr std::size_t kMost = 4;
   static constexpr std::size_t kMostOfListener = 2;
   /// In a minute.
   static constexpr std::uint32_t kMostInMinute = 480;
   static constexpr std::uint32_t kMostInMinuteOfListener = 60;
+  static constexpr std::uint32_t kOwnInMinuteOfListener = 10;
 
   struct Next {
     WantedName name;
@@ -41,7 +44,8 @@ class Questions {
 
   /// \returns false: too many wait. One that waits already waits once.
   bool add(const WantedName& name);
-  /// The one that has waited longest of those whose listener has not enough under way; nullopt: there is none.
+  /// Of the listener that has the fewest under way, and then was asked for least in this minute, the one that has
+  /// waited longest; nullopt: there is none whose listener has not enough under way.
   /// \param now  seconds of a clock that may be set back
   std::optional<Next> take(std::int64_t now);
   void ended(const WantedName& name);
@@ -53,6 +57,7 @@ class Questions {
     std::size_t under_way = 0;
     std::uint32_t asked = 0;  ///< in this minute
   };
+  std::deque<WantedName>::iterator next_one();
   bool may_ask(Use& use);
   void begin_minute(std::int64_t now);
 

@@ -1,5 +1,7 @@
 #include "controller/acme/questions.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace edge::controller::acme {
@@ -45,21 +47,34 @@ TEST(Questions, OfAllListenersAreBounded) {
     for (std::size_t i = 0; i < 50; ++i) questions.add(name_of(name, i));
     allowed += ask_all(questions, kFirstMinute, name);
   }
-  EXPECT_EQ(allowed, Questions::kMostInMinute);
+  // 9 listeners with 50 each, 30 of the next one, and what is the own of each of the others.
+  EXPECT_EQ(allowed, Questions::kMostInMinute + 10 * Questions::kOwnInMinuteOfListener);
 }
 
 TEST(Questions, ThatGetNoAnswerKeepNoOtherListenerWaiting) {
   Questions questions;
   for (std::size_t i = 0; i < 10; ++i) questions.add(name_of("stalls", i));
   questions.add(name_of("answers", 1));
-  for (std::size_t i = 0; i < Questions::kMostOfListener; ++i)
-    EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "stalls");
+  EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "stalls");
   EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "answers") << "though others have waited longer";
+  EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "stalls");
   EXPECT_FALSE(questions.take(kFirstMinute).has_value());
   questions.ended(name_of("stalls", 0));
   const auto next = questions.take(kFirstMinute);
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(next->name.host, "n2.example.com");
+}
+
+TEST(Questions, OfSeveralLoudListenersLeaveAQuietOneTheNextPlace) {
+  Questions questions;
+  for (const char* const loud : {"loud", "louder"}) {
+    for (std::size_t i = 0; i < Questions::kMostWaitingOfListener; ++i) questions.add(name_of(loud, i));
+  }
+  std::vector<WantedName> asked;
+  for (std::size_t i = 0; i < Questions::kMost; ++i) asked.push_back(questions.take(kFirstMinute)->name);
+  EXPECT_TRUE(questions.add(name_of("quiet", 0)));
+  questions.ended(asked.front());
+  EXPECT_EQ(questions.take(kFirstMinute)->name.secret, "quiet");
 }
 
 TEST(Questions, ThatWaitAreBoundedOfEachListenerAndOfAll) {
@@ -73,7 +88,8 @@ TEST(Questions, ThatWaitAreBoundedOfEachListenerAndOfAll) {
   for (int listener = 0; listener < 20; ++listener) {
     for (std::size_t i = 0; i < 100; ++i) waiting += questions.add(name_of("l" + std::to_string(listener), i)) ? 1 : 0;
   }
-  EXPECT_EQ(waiting, Questions::kMostWaiting);
+  // 8 listeners with 100 each, one with what is left of the room, and what is the own of each of the others.
+  EXPECT_EQ(waiting, Questions::kMostWaiting + 11 * Questions::kOwnWaitingOfListener);
 }
 
 }  // namespace
