@@ -163,7 +163,7 @@ void Order::take(const CaReply& reply, std::int64_t now) {
       return;
     case Step::kDownload:
     case Step::kAlternate:
-      return downloaded(reply);
+      return downloaded(reply, now);
     case Step::kPresent:
     case Step::kDone:
     case Step::kFailed:
@@ -305,7 +305,8 @@ void Order::invalid(std::string text) {
   step_ = Step::kCreate;
 }
 
-void Order::downloaded(const CaReply& reply) {
+void Order::downloaded(const CaReply& reply, std::int64_t now) {
+  constexpr std::int64_t kLeastLifetime = 60;
   if (reply.status != 200) {
     // Another chain is a wish; one that is there is there.
     if (step_ == Step::kAlternate) {
@@ -322,6 +323,8 @@ void Order::downloaded(const CaReply& reply) {
     }
     alternates_.pop_back();
   } else if (step_ == Step::kDownload) {
+    // It would be replaced at once, and the next one likewise: of a CA that is amiss, or by a clock that is ahead.
+    if (view->until < now + kLeastLifetime) return fail_text("the CA's certificate is over by this machine's clock");
     chain_ = reply.body;
     if (settings_.preferred_chain.empty() || view->top_issuer == settings_.preferred_chain) {
       step_ = Step::kDone;

@@ -129,7 +129,7 @@ class Order {
   void authorization(const CaReply& reply);
   void choose(std::string_view authorization);
   void invalid(std::string text);
-  void downloaded(const CaReply& reply);
+  void downloaded(const CaReply& reply, std::int64_t now);
 
   OrderState state_;
   Settings settings_;

@@ -2,6 +2,7 @@
 // replaced at any step.
 #include "controller/acme/order.h"
 
+#include <ctime>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -33,7 +34,8 @@ OrderState new_state(const std::string& host) {
 /// Performs until the end. `dies`: returns whether the performer is replaced before the next action, by one that knows
 /// what was stored alone.
 template <typename Dies>
-Order carry_out(TestCa& ca, Order order, const Order::Settings& settings, Dies dies) {
+Order carry_out(TestCa& ca, Order order, const Order::Settings& settings, Dies dies,
+                std::int64_t now = std::time(nullptr)) {
   for (int i = 0; i < 1000; ++i) {
     if (dies()) order = Order(*read_order_state(write_order_state(order.state())), settings);
     const Action action = order.next();
@@ -45,7 +47,7 @@ Order carry_out(TestCa& ca, Order order, const Order::Settings& settings, Dies d
       ca.present(order.challenge());
       order.presented();
     } else {
-      order.take(ca.answer(action.url, action.payload), kStart);
+      order.take(ca.answer(action.url, action.payload), now);
     }
   }
   ADD_FAILURE() << "the order does not come to an end";
@@ -104,6 +106,20 @@ TEST(Order, BelievesNoCaThatLies) {
     EXPECT_FALSE(order.fault().text.empty());
     EXPECT_LT(ca.requests(), 200);
   }
+}
+
+TEST(Order, TakesNoCertificateThatIsOver) {
+  TestCa ca;
+  const auto settings = settings_of({ChallengeKind::kHttp01});
+  constexpr std::int64_t kLifetime = 90LL * 24 * 3600;
+  const auto never = [] { return false; };
+  const Order fine = carry_out(ca, Order(new_state("a.example.test"), settings), settings, never,
+                               std::time(nullptr) + kLifetime - 600);
+  EXPECT_EQ(fine.next().kind, Action::Kind::kDone) << fine.fault().text;
+  const Order over =
+      carry_out(ca, Order(new_state("b.example.test"), settings), settings, never, std::time(nullptr) + kLifetime);
+  EXPECT_EQ(over.next().kind, Action::Kind::kFailed);
+  EXPECT_NE(over.fault().text.find("over by this machine's clock"), std::string::npos) << over.fault().text;
 }
 
 TEST(Order, SaysWhatTheCaSays) {
@@ -207,6 +223,32 @@ TEST(Rounds, StayWithinTheLimitsOfTheCa) {
   EXPECT_LE(state.not_before, now - 400LL * 24 * 3600);
 }
 
+TEST(Rounds, WaitAsLongAsTheCaMayAskFor) {
+  compiler::AcmeSettings settings;
+  settings.authorities = {{.directory = "https://one.test/dir"}};
+  OrderState state{.host = "a.test", .directory = {}};
+  begin_round(state, settings, kStart);
+  constexpr std::int64_t kWeek = 7LL * 24 * 3600;
+  end_round(state, settings, {.text = "no", .kind = FailureKind::kLimited, .retry_after = kWeek}, kStart, 0.99);
+  const std::int64_t until = state.not_before;
+  EXPECT_GT(until, kStart + kWeek);
+  begin_round(state, settings, kStart + 1);
+  EXPECT_EQ(state.not_before, until);
+}
+
+TEST(Rounds, AreClaimedForAMinuteByAnotherController) {
+  OrderState state{.host = "a.test", .directory = "https://one.test/dir"};
+  state.owner = "one";
+  state.created = kStart;
+  EXPECT_TRUE(is_claimed(state, "two", kStart + 59));
+  EXPECT_FALSE(is_claimed(state, "two", kStart + 60));
+  EXPECT_FALSE(is_claimed(state, "one", kStart));
+  EXPECT_TRUE(is_claimed(state, "two", kStart - 59)) << "clocks differ";
+  EXPECT_FALSE(is_claimed(state, "two", kStart - 60)) << "the clock was set back";
+  state.url = "https://one.test/order/1";
+  EXPECT_FALSE(is_claimed(state, "two", kStart));
+}
+
 TEST(Rounds, RenewAsTheCaAdvisesOrAtTwoThirds) {
   constexpr std::int64_t kDay = 24LL * 3600;
   CertificateView view;
@@ -222,6 +264,9 @@ TEST(Rounds, RenewAsTheCaAdvisesOrAtTwoThirds) {
   // "Never": it is renewed before it ends all the same.
   const RenewalAdvice never{.from = kStart + 9000 * kDay, .until = kStart + 9001 * kDay};
   EXPECT_EQ(renewal_time(view, never, 0), kStart + 81 * kDay);
+  // Of a certificate that ends before it begins.
+  view.until = kStart - kDay;
+  EXPECT_EQ(renewal_time(view, soon, 0), kStart);
 }
 
 }  // namespace

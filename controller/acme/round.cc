@@ -14,8 +14,6 @@ using compiler::ChallengeKind;
 
 namespace {
 
-/// Whoever has begun an order has said so, and has not come to its URL yet.
-constexpr std::int64_t kClaim = 60;
 /// Of an agent that takes nothing the connection is ended after a minute (Hub::kPatience), and it does not count any
 /// more; one that takes what it is sent and does not come to run it keeps no certificate back for ever.
 constexpr auto kAcknowledging = 90s;
@@ -64,9 +62,7 @@ net::Task<std::int64_t> Certificates::order(Worker& worker, Round& round) {
     note(round, "waiting", round.state.fault);
     co_return round.state.not_before;
   }
-  const bool claimed = round.state.url.empty() && !round.state.owner.empty() &&
-                       round.state.owner != options_.identity && round.state.created > now() - kClaim;
-  if (claimed) co_return now() + kSoon;
+  if (is_claimed(round.state, options_.identity, now())) co_return now() + kSoon;
   std::string why;
   const std::vector<ChallengeKind> kinds = answerable(round.wanted, why);
   if (kinds.empty()) {

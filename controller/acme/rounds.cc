@@ -17,14 +17,20 @@ constexpr std::int64_t kNextAuthority = 5;
 constexpr std::uint32_t kFailuresBeforeStaging = 2;
 /// An order is good for a week with most CAs; one that is older is made anew.
 constexpr std::int64_t kMostOrderAge = 6 * kDay;
-/// A wait beyond that is the trace of a clock that was set.
-constexpr std::int64_t kMostDelay = 8 * kDay;
+/// A wait beyond that is the trace of a clock that was set: a CA may ask for a week, to which a fifth is added.
+constexpr std::int64_t kMostDelay = 9 * kDay;
 
 }  // namespace
 
 double share_of(std::string_view name) {
   constexpr double kRange = 4294967296.0;
   return static_cast<double>(hash_bytes(0, name) & 0xFFFFFFFFU) / kRange;
+}
+
+bool is_claimed(const OrderState& state, const std::string& identity, std::int64_t now) {
+  constexpr std::int64_t kClaim = kMinute;
+  return state.url.empty() && !state.owner.empty() && state.owner != identity && state.created > now - kClaim &&
+         state.created < now + kClaim;
 }
 
 void begin_round(OrderState& state, const compiler::AcmeSettings& settings, std::int64_t now) {
@@ -78,8 +84,8 @@ std::int64_t renewal_time(const CertificateView& certificate, const std::optiona
     const auto within = static_cast<std::int64_t>(static_cast<double>(advice->until - advice->from) * share);
     // A CA that always says "now" is not to be asked for one certificate after the other, and one that says "never"
     // does not let the certificate end.
-    return std::clamp(advice->from + within, certificate.from + std::min(lifetime / 10, kDay),
-                      certificate.until - lifetime / 10);
+    const std::int64_t first = certificate.from + std::min(lifetime / 10, kDay);
+    return std::clamp(advice->from + within, first, std::max(first, certificate.until - lifetime / 10));
   }
   return certificate.from + lifetime / 3 * 2 - static_cast<std::int64_t>(static_cast<double>(lifetime) / 20 * share);
 }

@@ -12,6 +12,9 @@
 
 namespace edge::controller::acme {
 
+/// Whether another controller has said that it makes the order, and has not come to its URL yet. `identity`: of the one
+/// that asks. A time to come is of a clock that was set back, and claims nothing, but for what clocks differ by.
+bool is_claimed(const OrderState& state, const std::string& identity, std::int64_t now);
 /// The beginning of a round: the CA to be asked, and whether by its staging directory. Keeps an order that is under way
 /// with the same directory.
 void begin_round(OrderState& state, const compiler::AcmeSettings& settings, std::int64_t now);
