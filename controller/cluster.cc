@@ -209,6 +209,7 @@ class Cluster::Impl {
     auto certificates =
         std::make_unique<acme::Certificates>(*client_,
                                              acme::CertificatesOptions{.identity = options_.identity,
+                                                                       .controller_class = options_.controller_class,
                                                                        .several = options_.elect,
                                                                        .name_space = options_.lease_namespace,
                                                                        .dns_hook = options_.dns_hook,

@@ -194,10 +194,14 @@ net::Detached Certificates::run(Worker& worker) {
   finish_when_idle();
 }
 
-/// Why a Secret is of no use any more, for people; empty: it is. Certificates stay until they are over: a name that
-/// comes back before needs no order.
+/// Why a Secret is of no use any more, for people; empty: it is, or is not known here. Certificates stay until they are
+/// over: a name that comes back before needs no order. Which names controllers of another class need is not known.
 std::string_view Certificates::left_over(const kube::Object& object, const SecretView& secret) const {
   if (is_stale_follower(object.name, secret)) return "its controller is gone";
+  // Controllers of before wrote no class; few have another than the default one.
+  const std::string_view of_class =
+      secret.controller_class.empty() ? compiler::link::kDefaults.controller_class : secret.controller_class;
+  if (of_class != options_.controller_class) return {};
   if (names_.is_left_over(object.name_space, object.name, secret)) return "its listener is gone";
   if (secret.host.empty() || entries_.contains({object.name_space, secret.host})) return {};
   constexpr std::string_view kUnwanted = "no listener has its name";

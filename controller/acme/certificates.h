@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,16 +21,17 @@
 #include <vector>
 
 #include "base/log.h"
+#include "compiler/link/defaults.h"
 #include "compiler/link/ordered_certificates.h"
 #include "controller/acme/ca.h"
 #include "controller/acme/certificate_crypto.h"
+#include "controller/acme/certificate_events.h"
 #include "controller/acme/dns.h"
 #include "controller/acme/on_demand.h"
 #include "controller/acme/order.h"
 #include "controller/acme/secrets.h"
 #include "controller/kube/client.h"
 #include "controller/kube/recorder.h"
-#include "program/values/secrets.h"
 
 namespace edge::controller::acme {
 
@@ -57,34 +57,10 @@ struct CertificateCounts {
   std::map<std::pair<std::string, std::string>, CertificateTimes> times{};  ///< by namespace and host
 };
 
-inline constexpr std::uint64_t kNotGiven = std::numeric_limits<std::uint64_t>::max();
-
-/// A listener that clients of some agent do not reach, so that a CA may meet another process at its port, or none.
-struct UnreachedListener {
-  std::uint64_t gateway_id = 0;  ///< as in the program
-  std::string listener;
-  std::string reason;  ///< one line, with the agent
-  friend bool operator==(const UnreachedListener&, const UnreachedListener&) = default;
-};
-
-/// What the agents that are connected here can answer.
-struct AgentsReach {
-  bool any = false;  ///< an agent runs a program
-  std::vector<UnreachedListener> unreached{};
-};
-
-/// Called on the client's loop.
-struct CertificateEvents {
-  /// Takes all answers to challenges that agents need now, as values of program::kChallengeName; null: none. Returns
-  /// the version of agents' values with them; kNotGiven: there are no values yet.
-  std::function<std::uint64_t(std::shared_ptr<const program::NamedSecret>)> challenges;
-  /// Whether all connected agents have reported that they run with values of this version or a later one.
-  std::function<bool(std::uint64_t version)> acknowledged;
-  std::function<AgentsReach()> reach;
-};
-
 struct CertificatesOptions {
-  std::string identity;      ///< of this controller
+  std::string identity;  ///< of this controller
+  /// Whose gateways it serves (rule D8); Secrets of other classes are theirs.
+  std::string controller_class{compiler::link::kDefaults.controller_class};
   bool several = false;      ///< agents may be connected to other controllers
   std::string name_space{};  ///< for what controllers tell each other
   std::string dns_hook{};    ///< program for CertificateIssuers with `dns.provider: Hook`; empty: none
@@ -171,8 +147,8 @@ class Certificates {
   net::Task<std::int64_t> keep_staple(Worker& worker, const Round& round, const CertificateView& view);
   std::int64_t staple_due(const std::string& chain, const std::string& key, const std::string* staple) const;
   static bool keeps_valid(const Round& round, std::int64_t now);
-  static SecretText certificate_text(const Round& round, const std::string& directory, const std::string& chain,
-                                     const std::string& key);
+  SecretText certificate_text(const Round& round, const std::string& directory, const std::string& chain,
+                              const std::string& key) const;
   std::string_view left_over(const kube::Object& object, const SecretView& secret) const;
   net::Task<bool> sweep(Worker& worker);
   net::Detached follow();

@@ -135,20 +135,18 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
 }
 
 /// Has the certificate's Secret say that it is revoked, so that whoever leads replaces it; what is stapled says
-/// otherwise, and goes. A CA that takes back whatever it issues is not asked for more than one a day. \returns whether
-/// it is to be replaced now.
+/// otherwise, and goes. A CA that takes back whatever it issues is not asked for more than one a day, which the Secret
+/// remembers. \returns whether it is to be replaced now.
 net::Task<bool> Certificates::note_revoked(Worker& worker, const Round& round) {
-  const auto entry = entries_.find({round.wanted.name_space, round.wanted.host});
-  if (entry == entries_.end()) co_return false;
-  const std::int64_t before = entry->second.revoked_at;
-  if (before > now() - kDaySeconds && before <= now()) {
-    note(round, "staple", "it is revoked again, and is replaced a day after the last time");
-    co_return false;
-  }
+  const std::int64_t last = round.kept.replaced_revoked;
+  const bool again = last > now() - kDaySeconds;
+  if (again) note(round, "staple", "it is revoked again, and is replaced a day after the last time");
+  if (again && last <= now()) co_return false;
   const std::string* const chain = round.kept.value(program::kCertificateKey);
   const std::string* const key = round.kept.value(program::kPrivateKeyKey);
   SecretText text = certificate_text(round, round.kept.directory, *chain, *key);
-  text.data[std::string(kRevokedKey)] = std::to_string(now());
+  // Of a clock that was set back: the day counts from now, by what certificate_text() has written.
+  if (!again) text.data[std::string(kRevokedKey)] = std::to_string(now());
   const std::string space = text.name_space, name = text.name;
   const kube::ObjectReply reply =
       co_await client_.update(worker.waiter, secrets_, space, name, write_secret(text, round.kept.resource_version));
@@ -156,9 +154,7 @@ net::Task<bool> Certificates::note_revoked(Worker& worker, const Round& round) {
     if (!reply.failure.conflict()) note(round, "refused", "its Secret cannot be written: " + reply.failure.text());
     co_return false;
   }
-  if (const auto known = entries_.find({round.wanted.name_space, round.wanted.host}); known != entries_.end()) {
-    known->second.revoked_at = now();
-  }
+  if (again) co_return false;
   {
     const std::lock_guard lock(mutex_);
     ++counts_.revoked;

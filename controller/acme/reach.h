@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/acme/certificates.h"
+#include "controller/acme/certificate_events.h"
 
 namespace edge::controller::acme {
 

@@ -35,6 +35,7 @@ net::Task<bool> Certificates::save(Worker& worker, Round& round) {
                   .name = name,
                   .role = "order",
                   .host = round.wanted.host,
+                  .controller_class = options_.controller_class,
                   .data = {{"order.json", write_order_state(round.state)}}};
   if (!round.answers.empty()) text.data.emplace(kAnswersKey, write_answers(round.answers));
   kube::ObjectReply reply;
@@ -301,13 +302,15 @@ std::uint64_t Certificates::give_challenges() {
 }
 
 SecretText Certificates::certificate_text(const Round& round, const std::string& directory, const std::string& chain,
-                                          const std::string& key) {
+                                          const std::string& key) const {
   return {.name_space = round.wanted.name_space,
           .name = program::certificate_secret_of(round.wanted.host),
           .role = "certificate",
           .type = "kubernetes.io/tls",
           .host = round.wanted.host,
           .directory = directory,
+          .controller_class = options_.controller_class,
+          .replaced_revoked = last_revoked(round.kept, now()),
           .data = {{std::string(program::kCertificateKey), chain}, {std::string(program::kPrivateKeyKey), key}}};
 }
 

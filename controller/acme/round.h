@@ -23,7 +23,6 @@ struct Certificates::Entry {
   bool valid = false;
   bool waiting = false;
   bool registers_anew = false;     ///< the CA did not know the account in the round before
-  std::int64_t revoked_at = 0;     ///< the last time that one was replaced as it was revoked
   std::int64_t replace_since = 0;  ///< seconds since 1970; another CA or type of key is wanted since then; 0: not
   std::string told{};              ///< logged last
   std::string unreached{};         ///< why no listener answered at the last look

@@ -1,5 +1,7 @@
 #include "controller/acme/secrets.h"
 
+#include <algorithm>
+#include <charconv>
 #include <span>
 
 #include <nlohmann/json.hpp>
@@ -16,10 +18,21 @@ using nlohmann::json;
 
 constexpr const char* kDirectoryNote = EDGE_API_GROUP "/acme-directory";
 constexpr const char* kHostNote = EDGE_API_GROUP "/acme-host";
+constexpr const char* kReplacedNote = EDGE_API_GROUP "/acme-replaced-revoked";
+constexpr const char* kListenerNote = EDGE_API_GROUP "/acme-listener";
+constexpr const char* kFaultNote = EDGE_API_GROUP "/acme-fault";
+constexpr const char* kClassNote = EDGE_API_GROUP "/acme-controller-class";
 
 std::string short_hash(const std::string& text) {
   constexpr std::size_t kDigits = 16;
   return program::to_hex(program::sha256(std::as_bytes(std::span(text)))).substr(0, kDigits);
+}
+
+/// 0: it is none.
+std::int64_t seconds_in(std::string_view text) {
+  std::int64_t seconds = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return fault == std::errc() && end == text.data() + text.size() && seconds > 0 ? seconds : 0;
 }
 
 }  // namespace
@@ -36,6 +49,9 @@ SecretView read_secret(std::string_view text) {
   view.role = text_in(member_in(metadata, "labels"), kMadeLabel);
   view.directory = text_in(member_in(metadata, "annotations"), kDirectoryNote);
   view.host = text_in(member_in(metadata, "annotations"), kHostNote);
+  view.controller_class = text_in(member_in(metadata, "annotations"), kClassNote);
+  view.fault = text_in(member_in(metadata, "annotations"), kFaultNote);
+  view.replaced_revoked = seconds_in(text_in(member_in(metadata, "annotations"), kReplacedNote));
   const json& data = member_in(object, "data");
   if (!data.is_object()) return view;
   for (const auto& [key, value] : data.items()) {
@@ -43,6 +59,17 @@ SecretView read_secret(std::string_view text) {
     if (auto bytes = from_base64(value.get_ref<const std::string&>())) view.data.emplace(key, *std::move(bytes));
   }
   return view;
+}
+
+std::int64_t last_revoked(const SecretView& certificate, std::int64_t now) {
+  const std::string* const marked = certificate.value(kRevokedKey);
+  // It was replaced whatever the mark says: one that cannot be read counts as of now.
+  std::int64_t last = certificate.replaced_revoked;
+  if (marked != nullptr) {
+    const std::int64_t at = seconds_in(*marked);
+    last = std::max(last, at > 0 ? at : now);
+  }
+  return std::min(last, now);
 }
 
 bool is_controllers_own(std::string_view text) {
@@ -59,6 +86,10 @@ std::string write_secret(const SecretText& secret, std::string_view resource_ver
   metadata["labels"] = {{std::string(kMadeLabel), secret.role}};
   if (!secret.host.empty()) metadata["annotations"][kHostNote] = secret.host;
   if (!secret.directory.empty()) metadata["annotations"][kDirectoryNote] = secret.directory;
+  if (!secret.controller_class.empty()) metadata["annotations"][kClassNote] = secret.controller_class;
+  if (!secret.listener.empty()) metadata["annotations"][kListenerNote] = secret.listener;
+  if (!secret.fault.empty()) metadata["annotations"][kFaultNote] = secret.fault;
+  if (secret.replaced_revoked > 0) metadata["annotations"][kReplacedNote] = std::to_string(secret.replaced_revoked);
   if (!resource_version.empty()) metadata["resourceVersion"] = std::string(resource_version);
   json& data = object["data"];
   data = json::object();

@@ -1,6 +1,7 @@
 // The Secrets of ACME: certificates, orders and accounts, as JSON of the API and read from it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,12 @@ struct SecretView {
   std::string role{};
   std::string directory{};  ///< of a certificate: where it was ordered
   std::string host{};       ///< of a certificate and an order
+  /// Of the controllers that wrote it last (rule D8); empty: an account, or by controllers of before.
+  std::string controller_class{};
+  /// Of a certificate: when one before it was last found to be revoked and replaced for it, seconds since 1970; 0:
+  /// none.
+  std::int64_t replaced_revoked = 0;
+  std::string fault{};  ///< of names on demand: write_fault() (name_faults.h)
   std::map<std::string, std::string> data{};
 
   const std::string* value(std::string_view key) const;
@@ -38,6 +45,10 @@ struct SecretText {
   std::string type = "Opaque";
   std::string host{};
   std::string directory{};
+  std::string controller_class{};
+  std::int64_t replaced_revoked = 0;
+  std::string listener{};  ///< of names on demand, for people: `gateway/listener`
+  std::string fault{};
   std::map<std::string, std::string> data{};
 };
 /// A whole object; with `resource_version` for an update that fails where another came first.
@@ -45,6 +56,9 @@ std::string write_secret(const SecretText& secret, std::string_view resource_ver
 
 /// Of a certificate's Secret: that it was found to be revoked, seconds since 1970.
 inline constexpr std::string_view kRevokedKey = "revoked";
+/// When a certificate of this name was last found to be revoked, by the Secret of the one that is there now, or by the
+/// one that has replaced it; 0: never. A time to come, as of a clock that was set back, is `now`.
+std::int64_t last_revoked(const SecretView& certificate, std::int64_t now);
 
 /// Of an order's Secret: the answers to its challenge, as a JSON object by the keys of program::kChallengeName.
 inline constexpr std::string_view kAnswersKey = "answers.json";

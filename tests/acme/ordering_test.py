@@ -348,7 +348,8 @@ class Responder:
 
 def revoked(binaries):
     """A certificate that its CA has revoked is replaced at once, by one more order, with an event and in the metrics; the old OCSP
-    response is not stapled any more. One that is revoked again is not replaced a second time that day."""
+    response is not stapled any more. One that is revoked again is not replaced a second time that day, by another process neither,
+    nor by one whose clock was set back."""
     with World(binaries, ["a.example.test"]) as world:
         responder = Responder(world)
         responder.start()
@@ -376,10 +377,22 @@ def revoked(binaries):
         wait_for("an event", lambda: "CertificateRevoked" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
         wait_for("a staple", lambda: "Cert Status: good" in responder.status())
         revoke()
-        # A response that cannot be read is fetched anew.
-        world.edgectl("patch", "secret", "acme.a.example.test", "-n", "shop", "--type", "merge", "-p",
-                      '{"data": {"tls.ocsp-staple": "AAAA"}}')
-        wait_for("the answer", lambda: "it is revoked again" in world.edge_log())
+        note = "edgeproxy.io/acme-replaced-revoked"
+
+        def replaced_at():
+            text = world.edgectl("get", "secret", "acme.a.example.test", "-n", "shop", "-o", "json")
+            return int(json.loads(text)["metadata"]["annotations"][note])
+
+        for environment in (shifted(world, 25 * 3600), None):
+            world.kill()
+            known = world.edge_log().count("it is revoked again")
+            world.start(environment=environment)
+            world.certificate("a.example.test")
+            # A response that cannot be read is fetched anew.
+            world.edgectl("patch", "secret", "acme.a.example.test", "-n", "shop", "--type", "merge", "-p",
+                          '{"data": {"tls.ocsp-staple": "AAAA"}}')
+            wait_for("the answer", lambda known=known: world.edge_log().count("it is revoked again") > known)
+        wait_for("a time that has been", lambda: replaced_at() <= time.time())
         assert world.certificate("a.example.test")["serialNumber"] == second["serialNumber"]
         assert len(world.orders()) == 2, world.orders()
 

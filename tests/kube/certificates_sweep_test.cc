@@ -1,4 +1,4 @@
-// What the leader deletes of the Secrets of ACME that nobody wants any more: those of names on demand.
+// What the leader deletes of the Secrets of ACME that nobody wants any more, and of whose.
 #include <mutex>
 #include <set>
 
@@ -41,10 +41,10 @@ class CertificatesSweepTest : public testing::Test {
     list["items"] = items_;
     exchange.json(200, list.dump());
   }
+  void store(const acme::SecretText& text) { items_.push_back(Json::parse(acme::write_secret(text, "7"))); }
   void store(const std::string& name, const std::string& role, const std::string& names) {
-    const acme::SecretText text{
-        .name_space = "shop", .name = name, .role = role, .data = {{std::string(program::kOnDemandNamesKey), names}}};
-    items_.push_back(Json::parse(acme::write_secret(text, "7")));
+    store(
+        {.name_space = "shop", .name = name, .role = role, .data = {{std::string(program::kOnDemandNamesKey), names}}});
   }
   /// The leader looks for what is left over, an hour after the last time.
   void sweep(const compiler::OrderedCertificates& wanted) {
@@ -101,6 +101,32 @@ TEST_F(CertificatesSweepTest, NamesOfAListenerThatIsGoneAreDeletedOnceTheyWereLo
   sweep({});
   ASSERT_TRUE(bench_.until([&] { return deleted().contains(kept) && deleted().contains("acme-names-used"); }));
   EXPECT_FALSE(deleted().contains("acme-names-account"));
+}
+
+TEST_F(CertificatesSweepTest, SecretsOfAnotherControllerClassStay) {
+  const std::string old = R"({"a.test":)" + std::to_string(kStart - 31 * kDay) + "}";
+  const std::string own(compiler::link::kDefaults.controller_class);
+  const std::pair<std::string, std::string> classes[] = {{"other", "example.com/other"}, {"before", ""}, {"own", own}};
+  for (const auto& [word, of] : classes) {
+    store({.name_space = "shop",
+           .name = "acme-order-" + word,
+           .role = "order",
+           .host = word + ".test",
+           .controller_class = of,
+           .data = {}});
+    store({.name_space = "shop",
+           .name = "acme-names-" + word,
+           .role = "names",
+           .controller_class = of,
+           .data = {{std::string(program::kOnDemandNamesKey), old}}});
+  }
+  certificates_.serve({.group = "", .version = "v1", .plural = "secrets", .kind = "Secret"});
+  certificates_.lead(true);
+  sweep({});
+  // The last of the list: what comes before it has been decided on.
+  ASSERT_TRUE(bench_.until([this] { return deleted().contains("acme-names-own"); })) << log_.text();
+  EXPECT_THAT(deleted(),
+              UnorderedElementsAre("acme-order-before", "acme-names-before", "acme-order-own", "acme-names-own"));
 }
 
 }  // namespace
