@@ -77,6 +77,7 @@ void Certificates::set_wanted(const compiler::OrderedCertificates& ordered) {
   }
   if (entries_.empty() && !next.empty()) wanted_since_ = client_.loop().now();
   entries_ = std::move(next);
+  count_answers();
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(counts_.times, [this](const auto& named) { return !entries_.contains(named.first); });
@@ -87,13 +88,33 @@ void Certificates::set_wanted(const compiler::OrderedCertificates& ordered) {
   wake_follower();
 }
 
+/// Whoever may write Secrets of a namespace would else have every host's challenges answered: those of names count that
+/// the configuration orders there.
+void Certificates::count_answers() {
+  bool changed = false;
+  for (auto& [secret, seen] : seen_challenges_) {
+    const bool counts = entries_.contains(seen.of);
+    if (std::exchange(seen.counts, counts) == counts) continue;
+    seen.version = kNotGiven;
+    changed = true;
+  }
+  if (!changed) return;
+  const std::uint64_t version = give_challenges();
+  for (auto& [secret, seen] : seen_challenges_) {
+    if (seen.counts && seen.version == kNotGiven) seen.version = version;
+  }
+}
+
 void Certificates::observe(const std::string& name_space, const std::string& name, std::string_view text) {
   std::map<std::string, std::string> answers;
+  Name of;
   if (text.find(kMadeLabel) != std::string_view::npos) {
     const SecretView secret = read_secret(text);
     observe_follower(name_space, name, secret);
-    if (const std::string* const stored = secret.value(kAnswersKey); stored != nullptr && secret.role == "order") {
-      answers = read_answers(*stored);
+    const std::string* const stored = secret.value(kAnswersKey);
+    if (stored != nullptr && secret.role == "order" && name == order_secret_of(secret.host)) {
+      answers = read_answers(*stored, secret.host);
+      of = {name_space, secret.host};
     }
   }
   const std::string secret_name = name_space + "/" + name;
@@ -105,7 +126,9 @@ void Certificates::observe(const std::string& name_space, const std::string& nam
     } else {
       SeenChallenges& taken = seen_challenges_[secret_name];
       taken.answers = std::move(answers);
-      taken.version = give_challenges();
+      taken.of = std::move(of);
+      taken.counts = entries_.contains(taken.of);
+      taken.version = taken.counts ? give_challenges() : kNotGiven;
     }
     wake_follower();
   }

@@ -167,6 +167,7 @@ class Certificates {
   bool is_wanted(const Round& round) const;
   void withdraw(Round& round);
   std::uint64_t give_challenges();
+  void count_answers();
   void note(const Round& round, std::string_view state, std::string fault);
   void count();
   void note_times(const Name& name, std::int64_t until, std::int64_t renewal);
@@ -195,6 +196,8 @@ class Certificates {
   std::map<std::string, std::string> challenges_;  ///< by key of program::kChallengeName
   /// Of an order as the API has it.
   struct SeenChallenges {
+    Name of{};
+    bool counts = false;  ///< the name is ordered here
     std::map<std::string, std::string> answers{};
     std::uint64_t version = kNotGiven;  ///< of agents' values with them
   };

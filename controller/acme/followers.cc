@@ -102,6 +102,7 @@ std::string Certificates::reported_answers(bool& all) {
   std::string text;
   all = true;
   for (auto& [secret, seen] : seen_challenges_) {
+    if (!seen.counts) continue;
     // Before there was a program there was nothing to give answers with.
     if (seen.version == kNotGiven) seen.version = give_challenges();
     if (events_.acknowledged(seen.version)) {

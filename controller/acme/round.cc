@@ -294,7 +294,9 @@ void Certificates::withdraw(Round& round) {
 /// \returns the version of values with them.
 std::uint64_t Certificates::give_challenges() {
   std::map<std::string, std::string> all = challenges_;
-  for (const auto& [secret, seen] : seen_challenges_) all.insert(seen.answers.begin(), seen.answers.end());
+  for (const auto& [secret, seen] : seen_challenges_) {
+    if (seen.counts) all.insert(seen.answers.begin(), seen.answers.end());
+  }
   if (all.empty()) return events_.challenges(nullptr);
   program::NamedSecret secret{std::string(program::kChallengeSpace), std::string(program::kChallengeName), {}};
   for (const auto& [key, value] : all) secret.values.push_back({key, std::make_shared<const std::string>(value)});

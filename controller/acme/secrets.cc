@@ -103,13 +103,15 @@ std::string write_answers(const std::map<std::string, std::string>& answers) {
   return json_line(object);
 }
 
-std::map<std::string, std::string> read_answers(std::string_view text) {
+std::map<std::string, std::string> read_answers(std::string_view text, std::string_view host) {
   constexpr std::size_t kMost = 16;
   std::map<std::string, std::string> answers;
   const json object = parse_json(text);
   if (!object.is_object()) return answers;
+  const std::string by_http = program::http_challenge_key(host, {}), by_tls = program::alpn_challenge_key(host);
   for (const auto& [key, value] : object.items()) {
-    if (value.is_string() && answers.size() < kMost) answers.emplace(key, value.get<std::string>());
+    const bool of_host = key.starts_with(by_http) || key == by_tls;
+    if (of_host && value.is_string() && answers.size() < kMost) answers.emplace(key, value.get<std::string>());
   }
   return answers;
 }

@@ -63,8 +63,8 @@ std::int64_t last_revoked(const SecretView& certificate, std::int64_t now);
 /// Of an order's Secret: the answers to its challenge, as a JSON object by the keys of program::kChallengeName.
 inline constexpr std::string_view kAnswersKey = "answers.json";
 std::string write_answers(const std::map<std::string, std::string>& answers);
-/// At most 16; none where it cannot be read.
-std::map<std::string, std::string> read_answers(std::string_view json);
+/// At most 16, and those for the host alone; none where it cannot be read.
+std::map<std::string, std::string> read_answers(std::string_view json, std::string_view host);
 
 std::string order_secret_of(std::string_view host);
 /// By what tells accounts apart.
