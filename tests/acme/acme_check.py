@@ -11,6 +11,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 
 from authorities import QUIET, NameServer, Pebble, Processes, StepCa, free_port, leaf, shown, wait_for
 
@@ -228,6 +229,99 @@ def advised(binaries, programs):
         assert "as the CA advises" in processes.log("edge")
 
 
+class Gate:
+    """A port that leads to another one while it is open; closed it ends each connection at once."""
+
+    def __init__(self, target):
+        self.target, self.open, self.tries = target, False, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            self.tries += 1
+            threading.Thread(target=self.pass_on if self.open else socket.socket.close, args=(client,), daemon=True).start()
+
+    def pass_on(self, client):
+        """One request and its answer, after which the CA's client asks for no other on it."""
+        with contextlib.suppress(OSError), client, socket.create_connection(("127.0.0.1", self.target), timeout=10) as server:
+            server.sendall(client.recv(65536))
+            while data := server.recv(65536):
+                client.sendall(data)
+
+    def end(self):
+        self.listener.close()
+
+
+def staging(binaries, programs):
+    """A CA with which a name fails is not asked again before a trial at its staging directory has succeeded: which costs the CA no
+    order, and whose certificate is never served. After the trial the CA is asked at once; where that fails, another trial comes first."""
+    with world(binaries, programs) as (processes, trial, http_port, tls_port), contextlib.ExitStack() as stack:
+        gate = Gate(http_port)
+        stack.callback(gate.end)
+        ca = Pebble(processes, programs, name="production", http_port=gate.port, tls_port=tls_port)
+        trusted = processes.work / "trusted.pem"
+        trusted.write_bytes(ca.certificate.read_bytes() + trial.certificate.read_bytes())
+        text = (gateway(http_port, tls_port, ["a.example.test"], "{issuer: ours}") +
+                issuer(directoryURL=ca.directory, stagingURL=trial.directory, challenges=["HTTP01"]))
+        shift = processes.work / "shift"
+        environment = {"SSL_CERT_FILE": str(trusted), "LD_PRELOAD": str(binaries / "libshifted_clock.so"),
+                       "EDGE_SHIFTED_CLOCK": str(shift)}
+        served, ends = set(), threading.Event()
+
+        def watch():
+            """Takes down whose certificates clients are shown."""
+            context = ssl._create_unverified_context()
+            while not ends.is_set():
+                with contextlib.suppress(OSError):
+                    served.add(leaf(context, tls_port, "a.example.test"))
+                ends.wait(0.02)
+
+        watching = threading.Thread(target=watch)
+        watching.start()
+        stack.callback(watching.join)
+        stack.callback(ends.set)
+
+        def ordered(directory):
+            return processes.log("edge").count(f"is ordered from {directory}")
+
+        def start_at(minutes):
+            """By a clock that is ahead; who begins to lead looks at once."""
+            if (processes.work / "edge.log").exists():
+                processes.running[-1].send_signal(signal.SIGKILL)
+                processes.running[-1].wait()
+            shift.write_text(str(minutes * 60))
+            standalone(processes, binaries, "edge", text, environment)
+
+        def failures():
+            return processes.log("edge").count("the name was not validated")
+
+        start_at(0)
+        wait_for("the first failure", lambda: failures() == 1)
+        start_at(7)
+        wait_for("the second failure", lambda: failures() == 2)
+        assert (ordered(ca.directory), ordered(trial.directory)) == (2, 0), processes.log("edge")
+        # After two failures: a trial, and then the CA at once.
+        start_at(20)
+        wait_for("the third failure", lambda: failures() == 3)
+        assert (ordered(ca.directory), ordered(trial.directory)) == (3, 1), processes.log("edge")
+        assert "a trial at the staging directory has succeeded" in processes.log("edge")
+        gate.open = True
+        start_at(50)
+        found = wait_for("a certificate", lambda: shown(ca.trusting(), tls_port, "a.example.test"))
+        assert found["subjectAltName"] == (("DNS", "a.example.test"),), found
+        assert (ordered(ca.directory), ordered(trial.directory)) == (4, 2), processes.log("edge")
+        pem = leaf(ca.trusting(), tls_port, "a.example.test")
+        wait_for("the watch to see it", lambda: served)
+        assert served == {pem}, served
+        assert gate.tries >= 4, gate.tries
+
+
 def preferred_chain(binaries, programs):
     """Of several chains that a CA offers the one of the preferred issuer is served."""
     environment = {"PEBBLE_ALTERNATE_ROOTS": "2", "PEBBLE_CHAIN_LENGTH": "2"}
@@ -266,7 +360,7 @@ def second_ca(binaries, programs):
 
 
 CASES = {"by-http": by_http, "by-tls": by_tls, "of-two-namespaces": of_two_namespaces, "by-dns": by_dns, "by-dynamic-updates": by_dynamic_updates,
-         "external-account": external_account, "advised": advised, "preferred-chain": preferred_chain, "on-demand": on_demand, "second-ca": second_ca}
+         "external-account": external_account, "advised": advised, "preferred-chain": preferred_chain, "staging": staging, "on-demand": on_demand, "second-ca": second_ca}
 
 
 def main():
