@@ -42,7 +42,11 @@ Certificates::Certificates(kube::Client& client, CertificatesOptions options, Ce
       options_(std::move(options)),
       events_(std::move(events)),
       http_(client.loop(), resolver_, records_),
-      names_(client, http_, {.log = options_.log, .wall = options_.wall}),
+      names_(client, http_,
+             {.identity = options_.identity,
+              .controller_class = options_.controller_class,
+              .log = options_.log,
+              .wall = options_.wall}),
       recorder_(client) {
   for (std::size_t i = 0; i < kWorkers; ++i) workers_.push_back(std::make_unique<Worker>(client.loop()));
   for (const auto& worker : workers_) run(*worker);

@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "base/text/times.h"
+#include "controller/acme/gateway_event.h"
 #include "controller/acme/round.h"
 
 namespace edge::controller::acme {
@@ -18,10 +19,6 @@ using nlohmann::json;
 constexpr auto kRewordAfter = 60s;
 constexpr std::string_view kRegistered = "Registered";
 constexpr std::string_view kIssued = "Issued";
-
-kube::Resource own_resource(std::string plural, std::string kind) {
-  return {.group = EDGE_API_GROUP, .version = "v1alpha1", .plural = std::move(plural), .kind = std::move(kind)};
-}
 
 std::string reason_of(FailureKind kind) {
   switch (kind) {
@@ -66,19 +63,8 @@ net::Task<bool> Certificates::report_account(Worker& worker, const Round& round,
 /// An event of the gateway that needs the certificate. \returns whether the gateway is there.
 net::Task<bool> Certificates::record(Worker& worker, const Round& round, kube::EventLevel level, std::string reason,
                                      std::string message) {
-  const std::string& gateway = round.wanted.gateway;
-  const std::size_t slash = gateway.find('/');
-  const kube::ObjectReply reply =
-      co_await client_.get(worker.waiter, own_resource("proxygateways", "ProxyGateway"), gateway.substr(0, slash),
-                           slash == std::string::npos ? std::string() : gateway.substr(slash + 1));
-  if (!reply.ok()) co_return false;
-  recorder_.record({.api_version = EDGE_API_GROUP "/v1alpha1",
-                    .kind = "ProxyGateway",
-                    .name_space = reply.object.name_space,
-                    .name = reply.object.name,
-                    .uid = reply.object.uid},
-                   level, std::move(reason), std::move(message));
-  co_return true;
+  return record_of_gateway(client_, worker.waiter, recorder_, round.wanted.gateway, level, std::move(reason),
+                           std::move(message));
 }
 
 /// The end of a round. Without a fault: the certificate is there.
@@ -106,7 +92,8 @@ net::Task<bool> Certificates::write_conditions(Worker& worker, const Round& roun
   if (!changed && (known.message == condition.message || now - issuer.written < kRewordAfter)) co_return true;
   known = std::move(condition);
   issuer.written = now;
-  const kube::Resource resource = own_resource("certificateissuers", "CertificateIssuer");
+  const kube::Resource resource{
+      .group = EDGE_API_GROUP, .version = "v1alpha1", .plural = "certificateissuers", .kind = "CertificateIssuer"};
   const kube::ObjectReply found = co_await client_.get(worker.waiter, resource, space, name);
   if (!found.ok()) {
     issuers_.erase({space, name});

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "controller/acme/gateway_event.h"
 #include "controller/acme/order.h"
 #include "controller/acme/secrets.h"
 #include "net/client/url.h"
@@ -18,15 +19,21 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 constexpr auto kAskTime = 5s;
-constexpr std::size_t kMostAnswer = std::size_t{4} << 10;
+/// The status counts; a page for people may come with it.
+constexpr std::size_t kMostAnswer = std::size_t{256} << 10;
 /// Between two writes of one listener's Secret, so that many new names are one.
 constexpr auto kGather = 200ms;
 constexpr auto kIdle = 60s;
-constexpr std::int64_t kNextLook = 60;
+constexpr auto kNextLook = 60s;
 constexpr int kTries = 5;
 /// Before a listener's Secret that could not be read or written is tried again, doubled each time.
 constexpr net::Duration kFirstFaultPause = 5s;
 constexpr net::Duration kLongestFaultPause = 60s;
+/// Between two writes of a listener's Secret for a fault alone, and between two events of it.
+constexpr auto kBetweenFaults = 60s;
+constexpr auto kBetweenEvents = 10min;
+/// By which clocks of controllers may differ.
+constexpr std::int64_t kMostAhead = 24 * 3600;
 /// A use is written when the one that is known is older than this part of the time that unused names are kept.
 constexpr std::int64_t kUsePart = 10;
 
@@ -47,6 +54,17 @@ std::string text_of(const std::map<std::string, std::int64_t>& names) {
   return json_line(object);
 }
 
+std::string listener_of(const compiler::OrderedBundle& bundle) {
+  const auto& answering = bundle.on_demand_certificate.tls_listeners;
+  return answering.empty() ? std::string() : answering.front().listener;
+}
+
+/// `gateway/listener`.
+std::string full_name(const compiler::OrderedBundle& bundle) {
+  const std::string& gateway = bundle.on_demand_certificate.gateway;
+  return gateway.substr(gateway.find('/') + 1) + "/" + listener_of(bundle);
+}
+
 }  // namespace
 
 std::string_view to_string(NameDecision decision) {
@@ -64,7 +82,7 @@ std::string_view to_string(NameDecision decision) {
 }
 
 OnDemand::OnDemand(kube::Client& client, net::client::HttpClient& http, OnDemandOptions options)
-    : client_(client), http_(http), options_(std::move(options)), writer_(client.loop()) {
+    : client_(client), http_(http), options_(std::move(options)), recorder_(client), writer_(client.loop()) {
   for (std::size_t i = 0; i < Questions::kMost; ++i) askers_.push_back(std::make_unique<Worker>(client.loop()));
   for (const auto& asker : askers_) ask_all(*asker);
   write_all();
@@ -87,7 +105,7 @@ void OnDemand::set_listeners(const std::vector<compiler::OrderedBundle>& bundles
     // Who may have a certificate is another question now.
     if (!listener.bundle.on_demand || *listener.bundle.on_demand != *bundle.on_demand) refused_.clear();
     listener.bundle = bundle;
-    listener.next_look = 0;
+    listener.next_look = {};
     next.emplace(name, std::move(listener));
   }
   listeners_ = std::move(next);
@@ -105,13 +123,6 @@ bool OnDemand::is_left_over(const std::string& name_space, const std::string& na
   return std::ranges::all_of(names_in(secret), [oldest](const auto& one) { return one.second < oldest; });
 }
 
-bool OnDemand::is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const {
-  return std::ranges::any_of(bundle.on_demand->allow, [&host](const std::string& text) {
-    const auto pattern = HostPattern::parse(text);
-    return pattern && pattern->matches(host);
-  });
-}
-
 void OnDemand::want(const std::vector<WantedName>& names) {
   for (const WantedName& one : names) {
     const auto found = listeners_.find({one.name_space, one.secret});
@@ -125,14 +136,16 @@ void OnDemand::want(const std::vector<WantedName>& names) {
     }
     // What is served and not known is the listener's own.
     if (one.served || listener.changes.contains(one.host)) continue;
-    if (is_listed(listener.bundle, one.host)) {
+    if (!listener.bundle.listed_by(one.host).empty()) {
       add(listener, one.host);
       continue;
     }
     const std::string& url = listener.bundle.on_demand->ask_url;
     const auto refused = refused_.find({url, one.host});
-    if (refused != refused_.end() && refused->second.until > now()) continue;
-    if (!questions_.add(one)) decided(NameDecision::kLimited, one.host);
+    if (refused != refused_.end() && refused->second.until > client_.loop().now()) continue;
+    if (questions_.add(one)) continue;
+    meet(listener, NameFaults::Kind::kBusy);
+    decided(NameDecision::kLimited, one.host);
   }
   for (const auto& asker : askers_) wake(*asker);
 }
@@ -143,6 +156,7 @@ void OnDemand::add(Listener& listener, const std::string& host) {
   std::size_t more = 0;
   for (const auto& [name, used] : listener.changes) more += listener.names.contains(name) ? 0 : 1;
   if (is_new && listener.names.size() + more >= listener.bundle.on_demand->max_names) {
+    meet(listener, NameFaults::Kind::kFull);
     return decided(NameDecision::kLimited, host);
   }
   listener.changes[host] = now();
@@ -192,21 +206,27 @@ net::Task<bool> OnDemand::decide(Worker& worker, WantedName wanted) {
   if (found == listeners_.end() || !found->second.bundle.may_have(wanted.host)) co_return true;
   const std::string url = found->second.bundle.on_demand->ask_url;
   const auto refused = refused_.find({url, wanted.host});
-  if (refused != refused_.end() && refused->second.until > now()) co_return true;
+  if (refused != refused_.end() && refused->second.until > client_.loop().now()) co_return true;
   const NameDecision decision = co_await ask(worker, url, wanted.host);
   if (stopping_) co_return false;
   const auto again = listeners_.find(name);
   if (again == listeners_.end() || again->second.bundle.on_demand->ask_url != url) co_return true;
+  if (decision == NameDecision::kUnanswered) {
+    meet(again->second, NameFaults::Kind::kUnanswered);
+  } else {
+    again->second.faults.end(NameFaults::Kind::kUnanswered);
+  }
   if (decision == NameDecision::kAdded) {
     add(again->second, wanted.host);
     co_return true;
   }
   decided(decision, wanted.host);
   if (refused_.size() >= kMostRemembered) {
-    std::erase_if(refused_, [this](const auto& one) { return one.second.until <= now(); });
+    std::erase_if(refused_, [this](const auto& one) { return one.second.until <= client_.loop().now(); });
     if (refused_.size() >= kMostRemembered) refused_.erase(refused_.begin());
   }
-  refused_[{url, wanted.host}] = {now() + (decision == NameDecision::kRefused ? kRefusedTime : kUnansweredTime)};
+  refused_[{url, wanted.host}] = {client_.loop().now() +
+                                  (decision == NameDecision::kRefused ? kRefusedTime : kUnansweredTime)};
   co_return true;
 }
 
@@ -220,6 +240,8 @@ net::Detached OnDemand::ask_all(Worker& worker) {
     }
     // Whom others keep from being asked for is not remembered by it.
     if (!next->allowed) {
+      const auto found = listeners_.find({next->name.name_space, next->name.secret});
+      if (found != listeners_.end()) meet(found->second, NameFaults::Kind::kBusy);
       decided(NameDecision::kLimited, next->name.host);
       continue;
     }
@@ -238,6 +260,33 @@ void OnDemand::tell(const Name& name, Listener& listener, const std::string& fau
   options_.log.warn(what + ": " + fault, {{"namespace", name.first}, {"listener", name.second}});
 }
 
+/// Kept and told with the next look, soon where none was for a while.
+void OnDemand::meet(Listener& listener, NameFaults::Kind kind) {
+  const bool first = listener.faults.text(now()).empty();
+  listener.faults.meet(kind, now());
+  if (!first || client_.loop().now() < listener.next_fault) return;
+  listener.next_look = {};
+  wake(writer_);
+}
+
+/// By an event of the gateway, where it is another than before.
+net::Task<bool> OnDemand::announce(Name name, std::string fault) {
+  const auto found = listeners_.find(name);
+  if (found == listeners_.end() || found->second.announced == fault) co_return false;
+  Listener& listener = found->second;
+  if (client_.loop().now() < listener.next_event) co_return false;
+  listener.next_event = client_.loop().now() + kBetweenEvents;
+  listener.announced = fault;
+  const std::string gateway = listener.bundle.on_demand_certificate.gateway;
+  std::string message = "listener " + listener_of(listener.bundle) + ": ";
+  message += fault.empty() ? "names on demand get certificates again" : fault;
+  const bool recorded = co_await record_of_gateway(
+      client_, writer_.waiter, recorder_, gateway,
+      fault.empty() ? kube::EventLevel::kNormal : kube::EventLevel::kWarning,
+      fault.empty() ? "CertificatesOnDemandWork" : "CertificatesOnDemandFail", std::move(message));
+  co_return recorded;
+}
+
 /// Those are in the Secret now.
 void OnDemand::take_written(Listener& listener, std::map<std::string, std::int64_t> names,
                             const std::map<std::string, std::int64_t>& before,
@@ -246,9 +295,12 @@ void OnDemand::take_written(Listener& listener, std::map<std::string, std::int64
     const auto change = listener.changes.find(host);
     if (change != listener.changes.end() && change->second == used) listener.changes.erase(change);
     if (before.contains(host)) continue;
-    decided(names.contains(host) ? NameDecision::kAdded : NameDecision::kLimited, host);
+    const bool added = names.contains(host);
+    if (!added) meet(listener, NameFaults::Kind::kFull);
+    decided(added ? NameDecision::kAdded : NameDecision::kLimited, host);
   }
   listener.names = std::move(names);
+  if (listener.names.size() < listener.bundle.on_demand->max_names) listener.faults.end(NameFaults::Kind::kFull);
   count();
 }
 
@@ -270,12 +322,24 @@ net::Task<std::string> OnDemand::write(Name name) {
       if (names.contains(host) || names.size() < listener.bundle.on_demand->max_names) names[host] = used;
     }
     const std::int64_t oldest = now() - listener.bundle.on_demand->keep_unused.count();
-    if (leads_) std::erase_if(names, [oldest](const auto& one) { return one.second < oldest; });
+    if (leads_) {
+      // A clock that was ahead has left uses to come, which would be kept for ever.
+      for (auto& [host, used] : names) used = used > now() + kMostAhead ? now() : used;
+      std::erase_if(names, [oldest](const auto& one) { return one.second < oldest; });
+    }
     const std::map<std::string, std::int64_t> written = listener.changes;
-    if (names != before) {
+    const KeptFault kept = read_fault(secret.fault);
+    KeptFault fault = next_fault(kept, options_.identity, listener.faults.text(now()), now());
+    // Strangers bring faults about: for one alone the Secret is written once a minute at most.
+    if (names == before && client_.loop().now() < listener.next_fault) fault = kept;
+    if (names != before || fault != kept) {
+      if (fault != kept) listener.next_fault = client_.loop().now() + kBetweenFaults;
       const SecretText text{.name_space = name.first,
                             .name = secret_name,
                             .role = "names",
+                            .controller_class = options_.controller_class,
+                            .listener = full_name(listener.bundle),
+                            .fault = write_fault(fault),
                             .data = {{std::string(program::kOnDemandNamesKey), text_of(names)}}};
       kube::ObjectReply reply;
       if (found.ok()) {
@@ -301,16 +365,18 @@ net::Task<bool> OnDemand::keep(Name name) {
   if (stopping_ || found == listeners_.end()) co_return !stopping_;
   Listener& listener = found->second;
   tell(name, listener, fault);
+  const std::string seen = fault.empty() ? listener.faults.text(now()) : "the Secret of its names: " + fault;
   if (!fault.empty()) {
     listener.pause = std::clamp<net::Duration>(listener.pause * 2, kFirstFaultPause, kLongestFaultPause);
     listener.try_again = client_.loop().now() + listener.pause;
-    co_return true;
+  } else {
+    listener.pause = {};
+    listener.try_again = {};
+    // Names of other controllers come with it, and what is not used any more is looked for.
+    listener.next_look = client_.loop().now() + kNextLook;
   }
-  listener.pause = {};
-  listener.try_again = {};
-  // Names of other controllers come with it, and what is not used any more is looked for.
-  listener.next_look = now() + kNextLook;
-  co_return true;
+  (void)co_await announce(name, seen);
+  co_return !stopping_;
 }
 
 net::Detached OnDemand::write_all() {
@@ -319,7 +385,7 @@ net::Detached OnDemand::write_all() {
     std::vector<Name> due;
     net::Time until = client_.loop().now() + net::Duration(listeners_.empty() ? 3600s : kIdle);
     for (const auto& [name, listener] : listeners_) {
-      if (listener.changes.empty() && listener.next_look > now()) continue;
+      if (listener.changes.empty() && listener.next_look > client_.loop().now()) continue;
       if (listener.try_again <= client_.loop().now()) {
         due.push_back(name);
       } else {

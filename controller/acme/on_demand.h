@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,8 +19,10 @@
 
 #include "base/log.h"
 #include "compiler/link/ordered_certificates.h"
+#include "controller/acme/name_faults.h"
 #include "controller/acme/questions.h"
 #include "controller/kube/client.h"
+#include "controller/kube/recorder.h"
 #include "net/client/http_client.h"
 #include "net/tls/certificate.h"
 
@@ -43,6 +46,8 @@ struct NameCounts {
 };
 
 struct OnDemandOptions {
+  std::string identity{};  ///< of this controller
+  std::string controller_class{};
   Logger log;
   std::function<std::int64_t()> wall{};  ///< seconds since 1970; null: the system's clock
 };
@@ -51,8 +56,8 @@ struct OnDemandOptions {
 class OnDemand {
  public:
   /// Answers are remembered for so long: no, and none.
-  static constexpr std::int64_t kRefusedTime = 300;
-  static constexpr std::int64_t kUnansweredTime = 30;
+  static constexpr auto kRefusedTime = std::chrono::seconds(300);
+  static constexpr auto kUnansweredTime = std::chrono::seconds(30);
   static constexpr std::size_t kMostRemembered = 4096;
   /// The names of a listener that is gone are kept for so long after the last use of any, in seconds: it may come back,
   /// and controllers of other classes have listeners that are not known here.
@@ -81,9 +86,13 @@ class OnDemand {
     compiler::OrderedBundle bundle;
     std::map<std::string, std::int64_t> names{};    ///< with the last use, as last read or written
     std::map<std::string, std::int64_t> changes{};  ///< to be written
-    std::int64_t next_look = 0;                     ///< for names that are not used any more
+    net::Time next_look{};                          ///< for names that are not used any more
     std::string fault{};                            ///< that was told
-    net::Duration pause{};                          ///< after a fault
+    NameFaults faults{};
+    net::Time next_fault{};   ///< then another fault may be written by itself
+    std::string announced{};  ///< by the last event; empty: that it works, or none
+    net::Time next_event{};
+    net::Duration pause{};  ///< after a fault
     net::Time try_again{};
   };
   struct Worker {
@@ -97,12 +106,13 @@ class OnDemand {
   net::Task<bool> keep(Name name);
   net::Task<std::string> write(Name name);
   void tell(const Name& name, Listener& listener, const std::string& fault);
+  void meet(Listener& listener, NameFaults::Kind kind);
+  net::Task<bool> announce(Name name, std::string fault);
   void take_written(Listener& listener, std::map<std::string, std::int64_t> names,
                     const std::map<std::string, std::int64_t>& before,
                     const std::map<std::string, std::int64_t>& written);
   net::Task<bool> decide(Worker& worker, WantedName wanted);
   net::Task<NameDecision> ask(Worker& worker, std::string url, std::string host);
-  bool is_listed(const compiler::OrderedBundle& bundle, const std::string& host) const;
   void add(Listener& listener, const std::string& host);
   void decided(NameDecision decision, const std::string& host);
   void wake(Worker& worker);
@@ -118,10 +128,11 @@ class OnDemand {
   std::set<std::pair<std::string, std::string>> kept_;  ///< namespaces and names of the listeners' Secrets of names
   Questions questions_;
   struct Remembered {
-    std::int64_t until = 0;
+    net::Time until{};
   };
   std::map<std::pair<std::string, std::string>, Remembered> refused_;  ///< by ask-URL and host
   std::shared_ptr<const net::tls::Authorities> system_;                ///< for https; null: not read yet
+  kube::Recorder recorder_;  ///< apart from that of orders: strangers use up nothing of it
   std::vector<std::unique_ptr<Worker>> askers_;
   Worker writer_;
   std::size_t running_ = 0;

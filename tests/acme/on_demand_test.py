@@ -57,6 +57,9 @@ def on_demand(binaries):
         assert world.metric("edge_acme_on_demand_names") == 2
         assert world.metric('edge_acme_on_demand_decisions_total{result="added"}') == 2
         assert sorted(world.orders()) == ["order a.example.test", "order b.example.test"], world.orders()
+        row = wait_for("a row of the listener", lambda: world.rows().get(""))
+        assert (row["state"], row["listener"]) == ("Refusing", "web/https") and "maxNames" in row["fault"], row
+        wait_for("an event", lambda: "CertificatesOnDemandFail" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
         world.kill()
         world.start()
         for host in ("a.example.test", "b.example.test"):
@@ -99,6 +102,7 @@ def asked_for(binaries):
         wait_for("no answers", lambda: world.metric('edge_acme_on_demand_decisions_total{result="unanswered"}') == 6)
         Asked.slow.set()
         assert world.metric('edge_acme_on_demand_decisions_total{result="refused"}') == 1
+        wait_for("a row of the listener", lambda: "gives no answer" in world.rows().get("", {}).get("fault", ""))
         assert sorted(world.orders()) == ["order listed.test", "order yes.example.test"], world.orders()
     decider.shutdown()
 
@@ -174,6 +178,7 @@ def strangers_names(binaries):
         wait_for("a word of it", lambda: f"Secret {secret}: it was made by somebody else" in world.edge_log())
         assert refused(world, "a.example.test") and not world.orders(), world.orders()
         assert "which gets a certificate" not in world.edge_log()
+        wait_for("an event", lambda: "made by somebody else" in world.edgectl("describe", "gateway", "web", "-n", "shop"))
         assert not world.metric('edge_acme_on_demand_decisions_total{result="added"}')
         text = (world.work / "edge.yaml").read_text()
         (world.work / "edge.yaml").write_text(text.replace(strangers, ""))

@@ -28,11 +28,14 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr const char* kGetCertificates = "edgectl get certificates";
 constexpr const char* kMadeLabel = EDGE_API_GROUP "/acme";
 constexpr const char* kHostNote = EDGE_API_GROUP "/acme-host";
+constexpr const char* kListenerNote = EDGE_API_GROUP "/acme-listener";
+constexpr const char* kFaultNote = EDGE_API_GROUP "/acme-fault";
 constexpr const char* kDirectoryNote = EDGE_API_GROUP "/acme-directory";
 constexpr std::int64_t kDaySeconds = 24LL * 3600;
 
-/// One name of one namespace. Nothing of a key is ever read.
+/// One name of one namespace, or a listener whose names on demand get no certificates. Nothing of a key is ever read.
 struct Row {
+  std::string listener{};  ///< `gateway/listener`; empty: it is a name's
   std::string secret{};
   std::string issuer{};
   std::string directory{};
@@ -69,7 +72,19 @@ void take_order(const Json& secret, Row& row) {
   if (row.directory.empty()) row.directory = text_in(order, "directory");
 }
 
+/// What a controller has written of names on demand (controller/acme/name_faults.h). \returns whether something is
+/// amiss.
+bool take_names(const Json& secret, Row& row) {
+  const Json& metadata = member_in(secret, "metadata");
+  const Json& notes = member_in(metadata, "annotations");
+  row.secret = text_in(metadata, "name");
+  row.listener = text_in(notes, kListenerNote);
+  row.fault = text_in(parse_json(text_in(notes, kFaultNote)), "text");
+  return !row.listener.empty() && !row.fault.empty();
+}
+
 std::string state_of(const Row& row, std::int64_t now) {
+  if (!row.listener.empty()) return "Refusing";
   if (row.until == 0) return row.not_before > now || row.waits ? "Waiting" : row.ordered ? "Ordering" : "Unreadable";
   if (row.until <= now) return "Expired";
   return row.ordered ? "Renewing" : "Valid";
@@ -81,7 +96,7 @@ OrderedJson rows_json(const Rows& rows, std::int64_t now) {
   OrderedJson list = OrderedJson::array();
   for (const auto& [name, row] : rows) {
     list.push_back({{"namespace", name.first},
-                    {"host", name.second},
+                    {"host", row.listener.empty() ? name.second : std::string()},
                     {"state", state_of(row, now)},
                     {"secret", row.secret},
                     {"issuer", row.issuer},
@@ -89,6 +104,7 @@ OrderedJson rows_json(const Rows& rows, std::int64_t now) {
                     {"notAfter", row.until == 0 ? std::string() : time_text(row.until)},
                     {"nextTry", row.not_before > now ? time_text(row.not_before) : std::string()},
                     {"fault", row.fault}});
+    if (!row.listener.empty()) list.back()["listener"] = row.listener;
   }
   return list;
 }
@@ -143,6 +159,10 @@ int get_certificates(Cluster& cluster, const cli::Arguments& arguments) {
     const std::string& role = text_in(member_in(metadata, "labels"), kMadeLabel);
     const std::string& host = text_in(member_in(metadata, "annotations"), kHostNote);
     const auto& hosts = arguments.all("NAME");
+    if (Row row; role == "names" && hosts.empty() && take_names(secret, row)) {
+      // No host name has brackets.
+      rows.emplace(std::pair(object.name_space, "(" + row.listener + ")"), std::move(row));
+    }
     const bool named = hosts.empty() || std::ranges::find(hosts, host) != hosts.end();
     if (host.empty() || !named) continue;
     Row& row = rows[{object.name_space, host}];
