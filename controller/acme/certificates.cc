@@ -17,6 +17,8 @@ namespace {
 
 /// Orders under way at once.
 constexpr std::size_t kWorkers = 8;
+/// Of one CA, by the first of an issuer's list: one that stalls keeps no name of another from its order.
+constexpr std::size_t kMostOfAuthority = 6;
 /// What was due is computed anew: clocks are set, and machines sleep.
 constexpr std::int64_t kLongestSleep = 600;
 constexpr std::int64_t kAdviceLeast = 3600;
@@ -179,9 +181,16 @@ std::set<std::string_view> Certificates::hosts_under_way() const {
 Certificates::Entry* Certificates::choose(std::int64_t now) {
   Entry* chosen = nullptr;
   const std::set<std::string_view> ordering = hosts_under_way();
+  const auto directory_of = [](const Entry& entry) -> std::string_view {
+    const auto& authorities = entry.wanted.settings.authorities;
+    return authorities.empty() ? std::string_view() : std::string_view(authorities.front().directory);
+  };
+  std::map<std::string_view, std::size_t> under_way;
+  for (const auto& [name, entry] : entries_) under_way[directory_of(entry)] += entry.busy ? 1 : 0;
   for (auto& [name, entry] : entries_) {
-    if (entry.due > now || ordering.contains(name.second)) continue;
-    if (chosen == nullptr || entry.due < chosen->due) chosen = &entry;
+    if (entry.due_at(now) > now || ordering.contains(name.second)) continue;
+    if (under_way[directory_of(entry)] >= kMostOfAuthority) continue;
+    if (chosen == nullptr || entry.due_at(now) < chosen->due_at(now)) chosen = &entry;
   }
   return chosen;
 }
@@ -190,7 +199,7 @@ std::int64_t Certificates::next_due() const {
   std::int64_t due = kNever;
   const std::set<std::string_view> ordering = hosts_under_way();
   for (const auto& [name, entry] : entries_) {
-    if (!ordering.contains(name.second)) due = std::min(due, entry.due);
+    if (!ordering.contains(name.second)) due = std::min(due, entry.due_at(now()));
   }
   return due;
 }
@@ -205,7 +214,8 @@ net::Detached Certificates::run(Worker& worker) {
       const net::Time until = leads_ ? client_.loop().now() + std::chrono::seconds(seconds) : net::kNever;
       co_await worker.waiter.wait(until);
       worker.idle = false;
-      if (leads_ && next_sweep_ != 0 && next_sweep_ <= now()) (void)co_await sweep(worker);
+      const bool sweeps = next_sweep_ != 0 && (next_sweep_ <= now() || next_sweep_ > now() + kSweep);
+      if (leads_ && sweeps) (void)co_await sweep(worker);
       continue;
     }
     entry->busy = true;
@@ -215,6 +225,7 @@ net::Detached Certificates::run(Worker& worker) {
     if (found == entries_.end()) continue;
     found->second.busy = false;
     found->second.due = std::exchange(found->second.again, false) ? 0 : due;
+    found->second.looked = now();
     count();
   }
   --running_;

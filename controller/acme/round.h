@@ -18,6 +18,9 @@ Result<CertificateView> view_kept(const SecretView& secret);
 struct Certificates::Entry {
   compiler::OrderedCertificate wanted;
   std::int64_t due = 0;
+  std::int64_t looked = 0;  ///< when `due` was found
+  /// A clock that was set back since then leaves no wait of its own.
+  std::int64_t due_at(std::int64_t now) const { return looked > now ? 0 : due; }
   bool busy = false;
   bool again = false;  ///< changed meanwhile
   bool valid = false;

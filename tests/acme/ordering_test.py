@@ -457,9 +457,31 @@ def advised(binaries):
         assert world.metric(series) == since, (world.metric(series), since)
 
 
+def beside_a_ca_that_stalls(binaries):
+    """A CA that takes connections and says nothing, for ten names, keeps no name of another CA from its order."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        other = f"""---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyGateway
+metadata: {{name: other, namespace: shop}}
+spec:
+  listeners:
+    - name: https
+      port: {free_port()}
+      protocol: HTTPS
+      hostnames: [{", ".join(f"a{i}.example.test" for i in range(10))}]
+      tls: {{acme: {{directoryURL: "http://127.0.0.1:{silent.getsockname()[1]}/dir", challenges: [HTTP01]}}}}
+"""
+        with World(binaries, ["z.example.test"], more=other) as world:
+            world.start()
+            world.certificate("z.example.test")
+            # Nobody has given up on the other one yet, as after half a minute.
+            assert "reading the directory" not in world.edge_log(), world.edge_log()
+
+
 CASES = {"from-nothing": from_nothing, "killed-in-mid-order": killed_in_mid_order, "faults-that-pass": faults_that_pass,
          "faults-that-stay": faults_that_stay, "strangers-secret": strangers_secret,
-         "issuer-and-renewal": issuer_and_renewal, "seen-by-operators": seen_by_operators, "ca-that-stalls": ca_that_stalls, "ca-that-moves": ca_that_moves,
+         "issuer-and-renewal": issuer_and_renewal, "seen-by-operators": seen_by_operators, "ca-that-stalls": ca_that_stalls, "beside-a-ca-that-stalls": beside_a_ca_that_stalls, "ca-that-moves": ca_that_moves,
          "hundred-names": hundred_names, "stapled": stapled, "renewal-under-load": renewal_under_load,
          "port-of-another": port_of_another, "several-cas": several_cas, "revoked": revoked, "responder-away": responder_away, "advised": advised}
 
