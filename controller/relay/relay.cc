@@ -20,6 +20,7 @@
 #include "controller/relay/hub_session.h"
 #include "controller/relay/kept_groups.h"
 #include "controller/relay/site_group.h"
+#include "controller/relay/wanted_queue.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller::relay {
@@ -99,6 +100,8 @@ struct Relay::Impl {
   std::deque<std::string> groups_came;
   bool agents_changed = false;
   bool answered = false;
+  bool asked = false;  ///< clients ask agents for names
+  WantedQueue wanted;
   bool in_session = false;
   std::uint64_t sessions = 0;
   std::uint64_t programs_taken = 0;
@@ -110,6 +113,7 @@ struct Relay::Impl {
   Status session();
   Status work(HubSession& session);
   void tell_agents(HubSession& session);
+  bool tell_wanted(HubSession& session);
   bool put(Part part);
   void end(const Error& why);
   Status hear(HubSession& session, v1::ProgramsDown& down, bool& welcomed);
@@ -146,6 +150,13 @@ Status Relay::Impl::open() {
                                          [this](const std::string& group) {
                                            const std::lock_guard lock(mutex);
                                            groups_came.push_back(group);
+                                           changed.notify_all();
+                                         },
+                                     .wanted =
+                                         [this](std::vector<WantedName> names) {
+                                           const std::lock_guard lock(mutex);
+                                           wanted.add(std::move(names), std::chrono::steady_clock::now());
+                                           asked = true;
                                            changed.notify_all();
                                          },
                                      .own_pages =
@@ -313,6 +324,27 @@ Status Relay::Impl::hear(v1::ValuesDown& down) {
   return group->second->take(down.part(), *distributor);
 }
 
+/// False: the session ends.
+bool Relay::Impl::tell_wanted(HubSession& session) {
+  for (;;) {
+    std::vector<WantedName> names;
+    {
+      const std::lock_guard lock(mutex);
+      names = wanted.take(std::chrono::steady_clock::now());
+    }
+    if (names.empty()) return true;
+    v1::AgentsUp up;
+    for (WantedName& one : names) {
+      auto& into = *up.add_wanted();
+      into.set_namespace_(std::move(one.name_space));
+      into.set_secret(std::move(one.secret));
+      into.set_host(std::move(one.host));
+      into.set_served(one.served);
+    }
+    if (!session.say(up)) return false;
+  }
+}
+
 /// On a thread of its own, which the hub's reading may hold up.
 void Relay::Impl::tell_agents(HubSession& session) {
   AgentChanges changes(*distributor, [this](const AgentState& state) {
@@ -322,12 +354,14 @@ void Relay::Impl::tell_agents(HubSession& session) {
   });
   const auto say = [&](const v1::AgentsUp& up) { return session.say(up); };
   for (;;) {
-    if (!answers->tell(say) || !changes.tell(AgentChanges::Clock::now(), say)) return;
+    if (!answers->tell(say) || !tell_wanted(session) || !changes.tell(AgentChanges::Clock::now(), say)) return;
     std::unique_lock lock(mutex);
-    changed.wait_for(lock, kTick, [&] { return stopping || ended || agents_changed || answered; });
+    changed.wait_for(lock, kTick, [&] { return stopping || ended || agents_changed || answered || asked; });
     if (stopping || ended) return;
-    const bool only_answers = std::exchange(answered, false) && !agents_changed;
-    if (only_answers || !std::exchange(agents_changed, false)) continue;
+    const bool only_answers = std::exchange(answered, false) && !agents_changed && !asked;
+    const bool more = std::exchange(agents_changed, false) || asked;
+    asked = false;
+    if (only_answers || !more) continue;
     // Of many agents not more in a second than the hub bears.
     const auto gather = std::max<std::chrono::milliseconds>(kGatherChanges, changes.last() * 1ms);
     changed.wait_for(lock, gather, [this] { return stopping || ended; });

@@ -17,6 +17,7 @@
 #include "controller/distribute/hub.h"
 #include "controller/distribute/relay/site_programs.h"
 #include "controller/distribute/relay/streams.h"
+#include "program/values/ordered_certificates.h"
 #include "schemas/relay.grpc.pb.h"
 #include "tests/agents/sectioned_program.h"
 
@@ -92,6 +93,10 @@ class RelayHubTest : public testing::Test {
     DistributorOptions options;
     options.listen = "127.0.0.1:0";
     options.data_dir = directory_;
+    options.wanted = [this](std::vector<WantedName> names) {
+      const std::lock_guard lock(wanted_mutex_);
+      wanted_.insert(wanted_.end(), names.begin(), names.end());
+    };
     options.further = [this](Hub& hub) -> std::vector<std::shared_ptr<grpc::Service>> {
       authority_ = &hub.authority();
       return {make_relay_service(hub, [](const std::string&) -> Result<std::vector<std::string>> {
@@ -126,7 +131,22 @@ class RelayHubTest : public testing::Test {
         agents, [&](const AgentState& agent) { return agent.connected && agent.name.starts_with(site + ":"); }));
   }
 
+  std::vector<WantedName> wanted() {
+    const std::lock_guard lock(wanted_mutex_);
+    return wanted_;
+  }
+  /// A listener whose names are ordered on demand, or are not, for the agents of a group.
+  void give(const std::string& group, const std::string& secret, std::string_view key) {
+    program::ValueSet values;
+    values.secrets.push_back(std::make_shared<const program::NamedSecret>(
+        program::NamedSecret{"shop", secret, {{std::string(key), std::make_shared<const std::string>("*.test\n")}}}));
+    distributor_->publish(
+        {.program = test::sectioned_program(1), .values = std::move(values), .group = group, .lacks_secrets = false});
+  }
+
   const std::string directory_ = directory_of("relay_hub.XXXXXX");
+  std::mutex wanted_mutex_;
+  std::vector<WantedName> wanted_;  ///< guarded by the mutex
   Authority* authority_ = nullptr;
   std::unique_ptr<Distributor> distributor_;
 };
@@ -193,6 +213,44 @@ TEST_F(RelayHubTest, ARelaySpeaksOfItsSiteAlone) {
   }
   EXPECT_TRUE(knows("paris:till-1"));
   EXPECT_EQ(distributor_->agents().size(), 1U);
+}
+
+TEST_F(RelayHubTest, ASiteTellsOfNamesAtListenersThatItIsGivenAndOfSoMany) {
+  give("default", "acme:web:https", program::kOnDemandKey);
+  give("admins", "acme:admin:https", program::kOnDemandKey);
+  const auto relay = relay_of("berlin");
+  v1::AgentsUp up;
+  const auto add = [&up](const std::string& space, const std::string& secret, const std::string& host) {
+    auto& name = *up.add_wanted();
+    name.set_namespace_(space);
+    name.set_secret(secret);
+    name.set_host(host);
+  };
+  add("shop", "acme:admin:https", "of-another-group.test");
+  add("desk", "acme:web:https", "of-another-namespace.test");
+  add("shop", "acme:nobody:https", "of-nobody.test");
+  for (const char* const no : {"*.test", "UPPER.test", "192.0.2.1", "", "a b"}) add("shop", "acme:web:https", no);
+  add("shop", "acme:web:https", "a.test");
+  ASSERT_TRUE(relay->say(up));
+  ASSERT_TRUE(comes([this] { return !wanted().empty(); }));
+  EXPECT_EQ(wanted(), (std::vector<WantedName>{{"shop", "acme:web:https", "a.test", false}}));
+  // A message beyond its bound is cut, and so is what comes beyond that of a minute; the site is not.
+  up.Clear();
+  for (int i = 0; i < 1000; ++i) add("shop", "acme:web:https", "n" + std::to_string(i) + ".test");
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(relay->say(up));
+  ASSERT_TRUE(relay->say(change_of("till-1")));
+  ASSERT_TRUE(knows("berlin:till-1"));
+  EXPECT_GE(wanted().size(), 60 * static_cast<std::size_t>(WantedRate::kOfRelay));
+  EXPECT_LE(wanted().size(), 100 * kMostWantedNames / 2);
+  // What is told of what is no listener on demand any more is not passed on.
+  give("default", "acme:web:https", "tls.crt");
+  const std::size_t before = wanted().size();
+  up.Clear();
+  add("shop", "acme:web:https", "late.test");
+  ASSERT_TRUE(relay->say(up));
+  ASSERT_TRUE(relay->say(change_of("till-2")));
+  ASSERT_TRUE(knows("berlin:till-2"));
+  EXPECT_EQ(wanted().size(), before);
 }
 
 TEST_F(RelayHubTest, QuestionsToAgentsOfASiteThatAnswersNoneAreBounded) {

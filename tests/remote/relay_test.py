@@ -25,6 +25,8 @@ import clusters_test  # noqa: E402
 from clusters_test import PATIENCE, Cluster, free_port  # noqa: E402
 
 GROUP = "shops"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "acme"))
+from authorities import Processes as CaProcesses, ScriptedCa, shown  # noqa: E402
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
@@ -216,6 +218,35 @@ class RelayTest(unittest.TestCase):
         for name in ("edge_relay_section_received_bytes_total", "edge_relay_sections", "edge_relay_section_bytes",
                      "edge_relay_programs_total"):
             self.assertGreater(relay.figure(name), 0)
+
+    def test_names_on_demand_are_told_through_the_relay(self):
+        """A name that a client asks an agent of a site for is told to the hub, which orders it; agents of the site answer the CA, and
+        serve it. Names that are not allowed are told to no one."""
+        ca = ScriptedCa(CaProcesses(self.folder))
+        self.addCleanup(ca.process.wait)
+        self.addCleanup(ca.process.kill)
+        relay = self.site("berlin")
+        port, tls_port = free_port(), free_port()
+        ca.control(http_ports=[port])
+        acme = {"directoryURL": ca.directory, "challenges": ["HTTP01"], "onDemand": {"allow": ["*.example.test"]}}
+        self.hub.edgectl("apply", "-f", "-", text=json.dumps(
+            {"apiVersion": "edgeproxy.io/v1alpha1", "kind": "ProxyGateway", "metadata": {"name": "shops", "namespace": "default"},
+             "spec": {"agentGroups": [GROUP], "listeners": [
+                 {"name": "http", "port": port, "protocol": "HTTP"},
+                 {"name": "https", "port": tls_port, "protocol": "HTTPS", "tls": {"acme": acme}}]}}))
+        agent = self.agent(relay, "agent1")
+        both = [relay, agent]
+        wait_for(lambda: shown(ca.trusting(), tls_port, "a.example.test"), "a certificate", both)
+        self.assertEqual(ca.orders(), ["order a.example.test"])
+        with self.assertRaises(ssl.SSLError):
+            shown(ca.trusting(), tls_port, "stranger.test")
+        # Without a hub names are kept for a minute, and it is told when it is back.
+        self.hub.kill()
+        with self.assertRaises(ssl.SSLError):
+            shown(ca.trusting(), tls_port, "b.example.test")
+        self.hub.start()
+        wait_for(lambda: shown(ca.trusting(), tls_port, "b.example.test"), "the other certificate", both)
+        self.assertEqual(ca.orders(), ["order a.example.test", "order b.example.test"])
 
     def row(self, name):
         lines = self.hub.edgectl("agents", "list").stdout.splitlines()

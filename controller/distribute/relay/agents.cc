@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <tuple>
 
 #include <grpcpp/grpcpp.h>
 
@@ -9,6 +10,8 @@
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/relay/agent_message.h"
 #include "controller/distribute/relay/relay_stream.h"
+#include "controller/distribute/streams/report_message.h"
+#include "program/values/ordered_certificates.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller {
@@ -72,6 +75,7 @@ class RelayAgentStream final : public RelayStream<edge::relay::v1::AgentsUp, edg
     if (up.has_answer()) {
       if (Status status = take_answer(up.answer()); !status) return status;
     }
+    if (up.wanted_size() > 0) take_wanted(up);
     if (up.agents_size() == 0) return {};
     const auto now = std::chrono::steady_clock::now();
     changes_ =
@@ -84,6 +88,28 @@ class RelayAgentStream final : public RelayStream<edge::relay::v1::AgentsUp, edg
     }
     hub_.changed();
     return {};
+  }
+
+  /// A site tells of listeners alone that it is given certificates for.
+  void take_wanted(const edge::relay::v1::AgentsUp& up) {
+    std::vector<WantedName> wanted = read_wanted(up.wanted());
+    std::vector<std::shared_ptr<const Values>> given;
+    for (const std::string& group : granted()) {
+      if (auto values = hub_.current(group).values) given.push_back(std::move(values));
+    }
+    std::erase_if(wanted, [&given](const WantedName& one) {
+      return std::ranges::none_of(given, [&one](const auto& values) { return is_on_demand(values->set, one); });
+    });
+    wanted_.cut(wanted, std::chrono::steady_clock::now());
+    hub_.want(std::move(wanted));
+  }
+
+  static bool is_on_demand(const program::ValueSet& values, const WantedName& name) {
+    const auto key = [](const auto& secret) { return std::tie(secret->name_space, secret->name); };
+    const auto found = std::ranges::lower_bound(values.secrets, std::tie(name.name_space, name.secret), {}, key);
+    if (found == values.secrets.end() || key(*found) != std::tie(name.name_space, name.secret)) return false;
+    return std::ranges::find((*found)->values, program::kOnDemandKey, &program::SecretValue::key) !=
+           (*found)->values.end();
   }
 
   Status take_change(const edge::relay::v1::AgentChange& change) {
@@ -170,6 +196,7 @@ class RelayAgentStream final : public RelayStream<edge::relay::v1::AgentsUp, edg
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, Open> open_;
   std::deque<Question> to_send_;
+  WantedRate wanted_{WantedRate::kOfRelay};
   double changes_ = kMostChangesAtOnce;
   std::chrono::steady_clock::time_point filled_ = std::chrono::steady_clock::now();
 };

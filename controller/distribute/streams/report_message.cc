@@ -11,9 +11,20 @@ namespace edge::controller {
 namespace {
 
 constexpr int kMaxVips = 1000;
-constexpr int kMaxWanted = 256;
 
 }  // namespace
+
+std::vector<WantedName> read_wanted(const google::protobuf::RepeatedPtrField<agent::v1::WantedName>& from) {
+  std::vector<WantedName> wanted;
+  for (int i = 0; i < std::min(from.size(), static_cast<int>(kMostWantedNames)); ++i) {
+    const auto& one = from.Get(i);
+    // A name, not an address and not a wildcard, in the form that names are compared in.
+    const auto pattern = HostPattern::parse(one.host());
+    if (!pattern || pattern->wildcard() || pattern->text() != one.host() || parse_ip(one.host())) continue;
+    wanted.push_back({one.namespace_(), one.secret(), one.host(), one.served()});
+  }
+  return wanted;
+}
 
 AgentRegistry::Report read_report(const agent::v1::Report& from) {
   AgentRegistry::Report report;
@@ -25,13 +36,7 @@ AgentRegistry::Report read_report(const agent::v1::Report& from) {
   }
   for (int i = 0; i < std::min(from.vips_size(), kMaxVips); ++i) report.vips.push_back(read_vip(from.vips(i)));
   report.unbound = read_unbound_list(from.unbound());
-  for (int i = 0; i < std::min(from.wanted_size(), kMaxWanted); ++i) {
-    const auto& one = from.wanted(i);
-    // A name, not an address and not a wildcard, in the form that names are compared in.
-    const auto pattern = HostPattern::parse(one.host());
-    if (!pattern || pattern->wildcard() || pattern->text() != one.host() || parse_ip(one.host())) continue;
-    report.wanted.push_back({one.namespace_(), one.secret(), one.host(), one.served()});
-  }
+  report.wanted = read_wanted(from.wanted());
   return report;
 }
 

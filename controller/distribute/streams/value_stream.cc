@@ -122,6 +122,7 @@ class ReportStream final : public Stream, public ReportReactor {
       instance_ = greeting->instance;
     }
     AgentRegistry::Report report = read_report(report_);
+    wanted_.cut(report.wanted, std::chrono::steady_clock::now());
     hub_.want(std::move(report.wanted));
     if (hub_.registry().reported(name(), instance_, std::move(report), hub_.now())) hub_.changed();
     return {};
@@ -137,6 +138,7 @@ class ReportStream final : public Stream, public ReportReactor {
   std::mutex mutex_;
   agent::v1::Report report_;
   std::string instance_;
+  WantedRate wanted_{WantedRate::kOfAgent};
   std::shared_ptr<Stream> self_;
   bool finished_ = false;
 };
