@@ -59,8 +59,7 @@ class OnDemand {
   static constexpr auto kRefusedTime = std::chrono::seconds(300);
   static constexpr auto kUnansweredTime = std::chrono::seconds(30);
   static constexpr std::size_t kMostRemembered = 4096;
-  /// The names of a listener that is gone are kept for so long after the last use of any, in seconds: it may come back,
-  /// and controllers of other classes have listeners that are not known here.
+  /// The names of a listener that is gone are kept for so long after the last use of any, in seconds: it may come back.
   static constexpr std::int64_t kKeepWithoutListener = 30 * 24 * 3600;
 
   OnDemand(kube::Client& client, net::client::HttpClient& http, OnDemandOptions options);
