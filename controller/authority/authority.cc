@@ -2,61 +2,27 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
-#include <optional>
-#include <set>
 
 #include <openssl/crypto.h>
-#include <openssl/rand.h>
 
 #include "base/os/operator_files.h"
 #include "base/resource_id.h"
-#include "base/text/base64.h"
-#include "controller/authority/members.h"
+#include "controller/authority/authority_state.h"
+#include "controller/authority/join_file.h"
 #include "controller/authority/private_files.h"
-#include "controller/authority/succession.h"
 
 namespace edge::controller {
 namespace {
 
 constexpr std::size_t kMaxRevokedBytes = 16 << 20;
 constexpr std::size_t kMaxMembersBytes = 16 << 20;
-constexpr std::size_t kTokenBytes = 32;
-constexpr std::string_view kTokenLine = "token: ";
 constexpr std::string_view kControllerLine = "controller: ";
-/// base/text/base64.h of the PEM; agent/sync reads it.
-constexpr std::string_view kJoinKeyLine = "program-key: ";
 constexpr std::string_view kAdministrator = "edgectl";
 /// Of a record that says a time only.
 constexpr std::string_view kNoKey = "-";
 /// Two thirds are over, or it was made by a clock that ran ahead.
 bool is_due(const Validity& validity, WallTime now) {
   return now < validity.from || now >= validity.from + (validity.until - validity.from) / 3 * 2;
-}
-
-Result<std::string> fresh_token() {
-  std::string bytes(kTokenBytes, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), kTokenBytes) != 1) {
-    return Error{ErrorCode::kInternal, "the system gives no random bytes"};
-  }
-  return to_base64url(bytes);
-}
-
-/// The rest of the line that begins with `key`.
-std::string line_of(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (text.starts_with(key)) return std::string(text.substr(key.size(), end - key.size()));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return {};
-}
-
-std::string remote_name(std::string_view name) { return std::string(kRemotePrefix) + std::string(name); }
-
-/// \returns under what until when the certificates last that were issued to a cluster. `kept`: with kRemotePrefix.
-std::string renewals_of(std::string_view kept) {
-  return std::string(kRenewalsPrefix) + std::string(kept.substr(kRemotePrefix.size()));
 }
 
 /// Whoever joins is of this cluster: nobody chooses a name in another.
@@ -67,88 +33,11 @@ Error no_name() {
           "an agent's name is made of lower-case letters, digits, `-` and `.`, at most 253"};
 }
 
-Error no_cluster() {
-  return {ErrorCode::kInvalidArgument, "a cluster's name is made of lower-case letters, digits and `-`, at most 63"};
-}
-
 Error name_reserved(std::string_view name) {
   return {ErrorCode::kAlreadyExists, "the agent in the controller's process has the name " + std::string(name)};
 }
 
 }  // namespace
-
-struct Authority::Impl {
-  explicit Impl(AuthorityOptions given) : options(std::move(given)), succession(options.directory) {}
-
-  AuthorityOptions options;
-  mutable std::mutex mutex;  ///< guards everything below
-  Succession succession;
-  std::string token;
-  Validity server;
-  Validity administrator;
-  Revocations revoked;
-  Names names;
-  bool names_changed = false;  ///< not on disk yet
-  std::vector<NamedToken> named_tokens;
-  std::set<std::string, std::less<>> reserved;  ///< names of agents in this process
-  /// A dashboard calls several times a second with the same certificate, and reading one takes longer than most calls.
-  /// Only what it says is kept: whether it holds is found each time.
-  std::string last_read;
-  CertificateFacts last_facts;
-
-  /// By what name its certificates are revoked; empty: they are not.
-  static std::string revocation_of(const Subject& subject) {
-    if (subject.role == Role::kController) return {};
-    if (subject.role == Role::kAdministrator) return std::string(kAdministrators);
-    const bool cluster = subject.role == Role::kRemote || subject.role == Role::kCluster;
-    return cluster ? remote_name(subject.name) : subject.name;
-  }
-  bool is_revoked(const CertificateFacts& facts) const {
-    const auto since = revoked.since(revocation_of(facts.subject));
-    return since && facts.issued <= *since;
-  }
-  Status take_remote_name(const CertificateFacts& facts);
-  /// When a certificate is issued now that is to hold, whatever was revoked in this moment.
-  WallTime after_revocation(std::string_view name) const {
-    const auto since = revoked.since(name);
-    return since ? std::max(now(), *since + std::chrono::milliseconds(1)) : now();
-  }
-  bool server_holds() const { return server.from <= now() && now() < server.until; }
-  WallTime now() const { return options.clock ? options.clock() : std::chrono::system_clock::now(); }
-  const Issuer& current() const { return succession.current(); }
-  std::string path(std::string_view file) const { return options.directory + "/" + std::string(file); }
-
-  Status load();
-  Status load_own(std::string_view file, Validity& validity) const;
-  Status write_roots();
-  Status write_join() const;
-  Status write_server();
-  Status write_administrator();
-  Status write_revoked() const;
-  Status load_members();
-  Status write_names();
-  Status write_named_tokens() const;
-  Status replace_administrator_if_asked();
-  std::string join_text(std::string_view about, std::string_view with) const;
-  enum class Found { kNone, kForAll, kForName };
-  struct Token {
-    Found kind = Found::kNone;
-    std::string_view name{};     ///< that it is for
-    NamedToken* made = nullptr;  ///< what is kept of it
-  };
-  Token find(std::string_view digest);
-  /// A certificate that is younger than the revocation of those before it.
-  Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request);
-  Status revoke(std::string_view name);
-  Status revoke_until(std::string_view name, WallTime until);
-  /// Up to when certificates of a name are refused so that none issued so far counts: neither one issued after a
-  /// revocation in the same moment, nor one issued while the clock was ahead, once that time comes.
-  WallTime issued_so_far(std::string_view name, std::string_view recorded, std::chrono::seconds lifetime) const;
-  /// `name`: with kRemotePrefix. To a full second, as it is said in the API.
-  Status revoke_cluster(std::string_view name);
-  Result<std::string> issue_for_cluster(Role role, std::string_view name, std::string_view request);
-  Result<bool> follow();
-};
 
 /// One that an authority before this one issued, of which nobody knows any more, is due at once.
 Status Authority::Impl::load_own(std::string_view file, Validity& validity) const {
@@ -163,7 +52,7 @@ Status Authority::Impl::load() {
   if (Status status = succession.load(now(), options.replace_early); !status) return status;
   const auto join = read_optional(path("join"));
   if (!join) return join.error();
-  token = line_of(*join, kTokenLine);
+  token = token_in(*join);
   if (token.empty()) {
     auto made = fresh_token();
     if (!made) return made.error();
@@ -188,6 +77,7 @@ Status Authority::Impl::load_members() {
   const auto admin = read_optional(path("admin.pem"));
   const auto shown = admin ? read_certificate(*admin) : Result<CertificateFacts>(admin.error());
   if (shown && is_revoked(*shown)) administrator = {};
+  if (shown) static_cast<void>(note_until(kAdministrators, shown->validity.until).ok());
   return {};
 }
 
@@ -196,7 +86,8 @@ Status Authority::Impl::replace_administrator_if_asked() {
   std::error_code error;
   const std::string asked = path(kReplaceAdministratorFile);
   if (!std::filesystem::exists(std::filesystem::symlink_status(asked, error))) return {};
-  Status status = revoked.add(kAdministrators, now(), now());
+  const WallTime until = issued_so_far(kAdministrators, kAdministrators, kAdministratorLifetime);
+  Status status = revoked.add(kAdministrators, until, now());
   if (status) status = write_revoked();
   if (status) status = write_administrator();
   if (!status) return status;
@@ -227,10 +118,7 @@ Status Authority::Impl::write_names() {
 Status Authority::Impl::write_named_tokens() const { return write_private(path("tokens"), text_of(named_tokens)); }
 
 std::string Authority::Impl::join_text(std::string_view about, std::string_view with) const {
-  std::string key;
-  if (!options.program_key.empty()) key = std::string(kJoinKeyLine) + to_base64(options.program_key) + "\n";
-  return "# " + std::string(about) + "\n" + std::string(kTokenLine) + std::string(with) + "\n" + key +
-         succession.roots();
+  return text_of(JoinFile{about, with, options.program_key, succession.roots()});
 }
 
 Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request) {
@@ -238,7 +126,7 @@ Result<std::string> Authority::Impl::issue(std::string_view name, std::string_vi
   const Validity validity = lasting(time, kAgentLifetime);
   auto certificate = current().issue({Role::kAgent, std::string(name)}, validity, after_revocation(name), request);
   if (!certificate) return certificate;
-  if (Status status = names.take(name, key, validity.until, time); !status) return status.error();
+  if (Status status = names.take(name, {std::string(key), validity.until}, time); !status) return status.error();
   names_changed = true;
   return certificate;
 }
@@ -246,37 +134,21 @@ Result<std::string> Authority::Impl::issue(std::string_view name, std::string_vi
 WallTime Authority::Impl::issued_so_far(std::string_view name, std::string_view recorded,
                                         std::chrono::seconds lifetime) const {
   const WallTime since = after_revocation(name);
-  const auto until = names.until(recorded);
+  const Names::Owner* const owner = names.find(recorded);
   // A certificate says its end in seconds.
-  return until ? std::max(since, *until - lifetime + std::chrono::seconds(1)) : since;
+  return owner != nullptr ? std::max(since, owner->until - lifetime + std::chrono::seconds(1)) : since;
 }
 
 Status Authority::Impl::revoke(std::string_view name) {
   return revoke_until(name, issued_so_far(name, name, kAgentLifetime));
 }
 
-/// A first certificate is issued right after a revocation of its own; later ones are recorded when they are issued, and
-/// by versions that did not do that, when they were shown.
-Status Authority::Impl::revoke_cluster(std::string_view name) {
-  const WallTime since =
-      std::max(issued_so_far(name, name, kRemoteLifetime), issued_so_far(name, renewals_of(name), kRemoteLifetime));
-  return revoke_until(name, std::chrono::ceil<std::chrono::seconds>(since));
-}
-
-/// That it was issued is recorded, for a revocation by a clock that was set back; on disk with the names, at leisure.
-/// The name becomes its key's when it is shown (take_remote_name).
-Result<std::string> Authority::Impl::issue_for_cluster(Role role, std::string_view name, std::string_view request) {
-  const std::string kept = remote_name(name);
-  const WallTime time = now();
-  const Validity validity = lasting(time, kRemoteLifetime);
-  auto certificate = current().issue({role, std::string(name)}, validity, after_revocation(kept), request);
-  if (!certificate) return certificate;
-  const std::string renewals = renewals_of(kept);
-  const auto before = names.until(renewals);
-  if (before && *before >= validity.until) return certificate;
-  if (Status status = names.take(renewals, kNoKey, validity.until, time); !status) return status.error();
-  names_changed = true;
-  return certificate;
+Status Authority::Impl::note_until(std::string_view name, WallTime until) {
+  const Names::Owner* const before = names.find(name);
+  if (before != nullptr && before->until >= until) return {};
+  Status status = names.take(name, {std::string(kNoKey), until}, now());
+  if (status) names_changed = true;
+  return status;
 }
 
 Status Authority::Impl::revoke_until(std::string_view name, WallTime until) {
@@ -318,8 +190,11 @@ Status Authority::Impl::write_administrator() {
   if (!options.controller.empty()) text += std::string(kControllerLine) + options.controller + "\n";
   // The first certificate is the administrator's; the authorities stand behind the key.
   Status status = write_private(path("admin.pem"), text + pair->certificate + pair->key + succession.roots());
-  if (status) administrator = validity;
-  return status;
+  if (!status) return status;
+  administrator = validity;
+  // Where there is no room: the file says it, too.
+  static_cast<void>(note_until(kAdministrators, validity.until).ok());
+  return {};
 }
 
 Status Authority::Impl::write_revoked() const { return write_private(path("revoked"), revoked.text()); }
@@ -421,75 +296,9 @@ Result<std::string> Authority::join_file_for(std::string_view name) {
       "For a day, who has this file may join one agent as " + std::string(name) + ": edge-agent --token-file.", *token);
 }
 
-/// A certificate gives the name to its key when it is shown, not when it is issued: one that was lost on its way leaves
-/// the one before it in force.
-Status Authority::Impl::take_remote_name(const CertificateFacts& facts) {
-  const std::string name = remote_name(facts.subject.name);
-  const WallTime time = now();
-  const auto taken = names.taken(name, facts.key, time);
-  if (taken && facts.validity.until <= *taken) {
-    return Error{ErrorCode::kUnauthenticated,
-                 "the certificate of " + facts.subject.name + " was replaced by a later one"};
-  }
-  if (!taken && names.has(name, time)) return {};
-  if (Status status = names.take(name, facts.key, facts.validity.until, time); !status) return status;
-  names_changed = true;
-  return write_names();
-}
-
-Result<KeyPair> Authority::invite_remote(std::string_view name, std::chrono::seconds lifetime) {
-  if (!is_cluster_name(name)) return no_cluster();
-  if (lifetime <= std::chrono::seconds(0) || lifetime > kMostInvitation) {
-    return Error{ErrorCode::kInvalidArgument, "a first certificate lasts at least a second and at most 168h"};
-  }
-  const std::lock_guard lock(impl_->mutex);
-  const std::string kept = remote_name(name);
-  if (Status status = impl_->revoke_cluster(kept); !status) return status.error();
-  return impl_->current().issue({Role::kRemote, std::string(name)}, lasting(impl_->now(), lifetime),
-                                impl_->after_revocation(kept));
-}
-
-Result<std::string> Authority::sign_remote(std::string_view name, std::string_view request) {
-  if (!is_cluster_name(name)) return no_cluster();
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->issue_for_cluster(Role::kRemote, name, request);
-}
-
-Result<std::string> Authority::sign_cluster(std::string_view name, std::string_view request) {
-  if (!is_cluster_name(name)) return no_cluster();
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->issue_for_cluster(Role::kCluster, name, request);
-}
-
-Result<KeyPair> Authority::own_cluster(std::string_view name) {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->current().issue({Role::kCluster, std::string(name)}, lasting(impl_->now(), kRemoteLifetime),
-                                impl_->now());
-}
-
-WallTime Authority::remote_revoked_until(std::string_view name) const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->revoked.since(remote_name(name)).value_or(WallTime());
-}
-
 bool Authority::has_issued(std::string_view certificate) const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->succession.has_issued(certificate);
-}
-
-Status Authority::revoke_remote(std::string_view name) {
-  if (!is_cluster_name(name)) return no_cluster();
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->revoke_cluster(remote_name(name));
-}
-
-Status Authority::revoke_remote_until(std::string_view name, WallTime until) {
-  if (!is_cluster_name(name)) return no_cluster();
-  const std::lock_guard lock(impl_->mutex);
-  const std::string kept = remote_name(name);
-  const auto since = impl_->revoked.since(kept);
-  if (since && *since >= until) return {};
-  return impl_->revoke_until(kept, until);
 }
 
 void Authority::reserve(std::string_view name) {
@@ -518,13 +327,17 @@ Result<CertificateFacts> Authority::identify(std::string_view certificate) {
   if (facts->subject.role == Role::kAgent && impl_->reserved.contains(facts->subject.name)) {
     return refused("has the name of the controller's own agent");
   }
+  // Another controller, or the operator, may have issued it.
+  if (facts->subject.role == Role::kAdministrator) {
+    static_cast<void>(impl_->note_until(kAdministrators, facts->validity.until).ok());
+  }
   if (facts->subject.role == Role::kRemote) {
     if (Status status = impl_->take_remote_name(*facts); !status) return status.error();
   }
   // It joined before names were kept, or a crash came between.
   const std::string& name = facts->subject.name;
   if (facts->subject.role == Role::kAgent && !impl_->names.has(name, now)) {
-    if (impl_->names.take(name, facts->key, facts->validity.until, now)) impl_->names_changed = true;
+    if (impl_->names.take(name, {facts->key, facts->validity.until}, now)) impl_->names_changed = true;
   }
   return facts;
 }
@@ -538,6 +351,34 @@ Status Authority::revoke(std::string_view name) {
   if (!is_subject_name(name)) return Error{ErrorCode::kInvalidArgument, "no agent has such a name"};
   const std::lock_guard lock(impl_->mutex);
   return impl_->revoke(name);
+}
+
+std::string Authority::revoked_agents() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->revoked.of_agents().text();
+}
+
+Status Authority::learn_revoked_agents(std::string_view text) {
+  const Revocations elsewhere = Revocations::read(text).of_agents();
+  const std::lock_guard lock(impl_->mutex);
+  Status status;
+  bool changed = false;
+  for (const auto& [name, until] : elsewhere.all()) {
+    const auto since = impl_->revoked.since(name);
+    if (since && *since >= until) continue;
+    if (Status added = impl_->revoked.add(name, until, impl_->now()); !added) {
+      status = added;
+      continue;
+    }
+    changed = true;
+    // A certificate says its end in seconds.
+    const Names::Owner* const owner = impl_->names.find(name);
+    if (owner != nullptr && owner->until - kAgentLifetime <= until) impl_->names.free(name);
+  }
+  if (!changed) return status;
+  impl_->names_changed = true;
+  Status written = impl_->write_revoked();
+  return written ? status : written;
 }
 
 std::string Authority::roots() const {

@@ -21,6 +21,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,14 @@ struct AuthorityOptions {
   bool replace_early = false;
   /// PEM: join files say that programs are signed with this key, which agents then believe alone. Empty: they do not.
   std::string program_key{};
+};
+
+/// The certificate of another cluster's controller that has its name.
+struct ShownCertificate {
+  std::string key;   ///< as CertificateFacts::key
+  WallTime until{};  ///< to the second
+  WallTime shown{};  ///< for the first time
+  friend bool operator==(const ShownCertificate&, const ShownCertificate&) = default;
 };
 
 /// Thread-safe.
@@ -76,6 +85,11 @@ class Authority {
   Result<KeyPair> own_cluster(std::string_view name);
   /// Returns the time up to which certificates of another cluster are revoked; the epoch: none are.
   WallTime remote_revoked_until(std::string_view name) const;
+  /// Who has the name of another cluster, by the certificate that was shown last; nullopt: nobody that counts.
+  std::optional<ShownCertificate> shown_remote(std::string_view name) const;
+  /// Learns what another controller of this cluster has recorded: the name is that key's from then on, where no
+  /// certificate was shown here that lasts longer, and nothing was revoked since.
+  Status learn_remote(std::string_view name, const ShownCertificate& shown);
   /// Returns whether a certificate is of this authority, or of the one before or after it.
   bool has_issued(std::string_view certificate) const;
   /// Revokes all certificates of another cluster issued so far, or until then, as another controller of this cluster
@@ -85,12 +99,17 @@ class Authority {
 
   /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
   /// An agent's name is its key's from then on, where no other has it; another cluster's is that of the certificate
-  /// which lasts longest.
+  /// which lasts longest, and no other one counts that was issued until that was first shown.
   Result<CertificateFacts> identify(std::string_view certificate);
   /// Returns whether a certificate, identified before, was revoked since.
   bool is_revoked(const CertificateFacts& facts) const;
   /// Revokes all certificates issued for `name` so far, and frees the name.
   Status revoke(std::string_view name);
+  /// Returns which agents are revoked, for other controllers of this cluster: lines as in the file `revoked`.
+  std::string revoked_agents() const;
+  /// Learns what `revoked_agents` says elsewhere. What was revoked already stays so, and a name stays its key's where
+  /// that has joined since.
+  Status learn_revoked_agents(std::string_view text);
 
   /// Returns the trusted CA certificates, PEM.
   std::string roots() const;

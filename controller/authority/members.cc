@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 #include <openssl/sha.h>
 
@@ -40,6 +41,7 @@ std::array<std::string_view, kWords> next_line(std::string_view& text) {
 }
 
 bool is_owned_name(std::string_view name) {
+  if (name == kAdministrators) return true;
   for (const std::string_view prefix : {kRemotePrefix, kRenewalsPrefix}) {
     if (name.starts_with(prefix)) return is_subject_name(name.substr(prefix.size()));
   }
@@ -51,10 +53,10 @@ bool is_owned_name(std::string_view name) {
 Names Names::read(std::string_view text) {
   Names names;
   while (!text.empty()) {
-    const auto [name, key, until] = next_line<3>(text);
+    const auto [name, key, until, shown] = next_line<4>(text);
     const auto time = time_of(until);
     if (!is_owned_name(name) || key.empty() || !time || names.owners_.size() == kMost) continue;
-    names.owners_[std::string(name)] = {std::string(key), *time};
+    names.owners_[std::string(name)] = {std::string(key), *time, time_of(shown).value_or(WallTime())};
   }
   return names;
 }
@@ -62,7 +64,9 @@ Names Names::read(std::string_view text) {
 std::string Names::text() const {
   std::string text;
   for (const auto& [name, owner] : owners_) {
-    text += name + " " + owner.key + " " + std::to_string(milliseconds_of(owner.until)) + "\n";
+    text += name + " " + owner.key + " " + std::to_string(milliseconds_of(owner.until));
+    if (owner.shown != WallTime()) text += " " + std::to_string(milliseconds_of(owner.shown));
+    text += "\n";
   }
   return text;
 }
@@ -78,17 +82,17 @@ bool Names::has(std::string_view name, WallTime now) const {
   return found != owners_.end() && found->second.until > now;
 }
 
-std::optional<WallTime> Names::until(std::string_view name) const {
+const Names::Owner* Names::find(std::string_view name) const {
   const auto found = owners_.find(name);
-  return found == owners_.end() ? std::nullopt : std::optional(found->second.until);
+  return found == owners_.end() ? nullptr : &found->second;
 }
 
-Status Names::take(std::string_view name, std::string_view key, WallTime until, WallTime now) {
+Status Names::take(std::string_view name, Owner owner, WallTime now) {
   if (owners_.size() >= kMost && !owners_.contains(name)) {
     std::erase_if(owners_, [now](const auto& entry) { return entry.second.until <= now; });
     if (owners_.size() >= kMost) return Error{ErrorCode::kResourceExhausted, "too many agents have joined"};
   }
-  owners_[std::string(name)] = {std::string(key), until};
+  owners_[std::string(name)] = std::move(owner);
   return {};
 }
 
@@ -119,6 +123,19 @@ std::optional<WallTime> Revocations::since(std::string_view name) const {
   };
   // The greater of two; none is less than any.
   return name == kAdministrators ? known(name) : std::max(known(name), known(kForgotten));
+}
+
+Revocations Revocations::of_agents() const {
+  Revocations agents = *this;
+  std::erase_if(agents.since_, [](const auto& one) { return !is_subject_name(one.first); });
+  return agents;
+}
+
+void Revocations::merge(const Revocations& other) {
+  for (const auto& [name, since] : other.since_) {
+    WallTime& known = since_.try_emplace(name, since).first->second;
+    known = std::max(known, since);
+  }
 }
 
 Status Revocations::add(std::string_view name, WallTime until, WallTime now) {

@@ -25,25 +25,28 @@ class Names {
  public:
   static constexpr std::size_t kMost = 16'384;
 
-  /// Parses a file: lines `name key milliseconds`. Invalid lines are ignored: their agents are recorded again when they
-  /// present their certificates.
+  struct Owner {
+    std::string key;
+    WallTime until{};
+    /// Of another cluster: when the certificate was first shown. Of other keys none counts that was issued until then.
+    WallTime shown{};
+  };
+
+  /// Parses a file: lines `name key until shown`, times in milliseconds, the last optional. Invalid lines are ignored:
+  /// their agents are recorded again when they present their certificates.
   static Names read(std::string_view text);
   std::string text() const;
 
   /// Returns until when a key other than `key` has the name; nullopt: the name is free, or this key's.
   std::optional<WallTime> taken(std::string_view name, std::string_view key, WallTime now) const;
   bool has(std::string_view name, WallTime now) const;
-  /// Of the certificate that a name is recorded with.
-  std::optional<WallTime> until(std::string_view name) const;
+  /// Whom a name is recorded with, over or not; null: nobody. Until the next change.
+  const Owner* find(std::string_view name) const;
   /// kResourceExhausted: too many other names are recorded.
-  Status take(std::string_view name, std::string_view key, WallTime until, WallTime now);
+  Status take(std::string_view name, Owner owner, WallTime now);
   void free(std::string_view name);
 
  private:
-  struct Owner {
-    std::string key;
-    WallTime until{};
-  };
   std::map<std::string, Owner, std::less<>> owners_;
 };
 
@@ -64,6 +67,11 @@ class Revocations {
   std::string text() const;
 
   std::optional<WallTime> since(std::string_view name) const;
+  /// Of agents alone: neither of administrators nor of other clusters.
+  Revocations of_agents() const;
+  /// Adds what `other` has, the later time of each name. Whoever stores the result bounds its size.
+  void merge(const Revocations& other);
+  const std::map<std::string, WallTime, std::less<>>& all() const { return since_; }
   /// Certificates that were issued until then; never fewer than before, also where the clock was set back.
   /// kResourceExhausted: there are kMost names, and by `now` there may still be certificates as old as the oldest.
   Status add(std::string_view name, WallTime until, WallTime now);

@@ -39,6 +39,7 @@ constexpr std::size_t kMaxTokens = 1024;
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::string_view kAdministrator = "edge-admin";
 constexpr std::string_view kRevokedBefore = "revoked-before";
+constexpr std::string_view kIssuedUntil = "issued-until";
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -124,7 +125,10 @@ struct Credentials::Impl {
   std::string path(std::string_view name) const { return options.directory + "/" + std::string(name); }
 
   Status load_issuer();
-  Status load_revoked();
+  /// The time in a file; the epoch: there is none. kDataLoss.
+  Result<WallTime> read_time(std::string_view name) const;
+  Status write_time(std::string_view name, WallTime time) const;
+  Status load_times();
   Result<bool> replace_if_asked();
   Status load_token();
   void read_tokens();
@@ -137,6 +141,7 @@ struct Credentials::Impl {
   CredentialsOptions options;
   std::optional<Issuer> issuer;
   WallTime revoked_before{};  ///< of client certificates; the epoch: none
+  WallTime issued_until{};    ///< likewise: when the last one was issued, whatever a clock that was set back says
   std::uint64_t replacements = 0;
   std::string own;
   KnownToken own_token{};
@@ -171,18 +176,36 @@ Status Credentials::Impl::load_issuer() {
   return write_file(path("ca.crt"), issuer->certificate(), FileAccess::kOwnerOnly);
 }
 
-Status Credentials::Impl::load_revoked() {
-  const Result<std::string> text = read_file(path(kRevokedBefore), kMaxFile);
-  if (!text) return text.error().code == ErrorCode::kNotFound ? Status() : Status(text.error());
+Result<WallTime> Credentials::Impl::read_time(std::string_view name) const {
+  const Result<std::string> text = read_file(path(name), kMaxFile);
+  if (!text && text.error().code == ErrorCode::kNotFound) return WallTime();
+  if (!text) return text.error();
   std::int64_t count = 0;
   const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), count);
   // Closed rather than open: what was revoked must not hold again because a file is broken.
   if (fault != std::errc() || count <= 0) {
-    return Error{ErrorCode::kDataLoss, path(kRevokedBefore) +
-                                           ": holds no time; remove it to have certificates that "
-                                           "were revoked hold again"};
+    return Error{ErrorCode::kDataLoss,
+                 path(name) + ": holds no time; remove it to have certificates that were revoked hold again"};
   }
-  revoked_before = WallTime(std::chrono::milliseconds(count));
+  return WallTime(std::chrono::milliseconds(count));
+}
+
+Status Credentials::Impl::write_time(std::string_view name, WallTime time) const {
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(time.time_since_epoch());
+  const std::string text = std::to_string(milliseconds.count()) + "\n";
+  return write_file(path(name), text, FileAccess::kOwnerOnly);
+}
+
+Status Credentials::Impl::load_times() {
+  const auto revoked = read_time(kRevokedBefore);
+  if (!revoked) return revoked.error();
+  const auto issued = read_time(kIssuedUntil);
+  if (!issued) return issued.error();
+  revoked_before = *revoked;
+  // Versions that did not write it have left the last certificate.
+  const Result<std::string> last = read_file(path("admin.pem"), kMaxFile);
+  const WallTime of_last = last ? controller::issue_of(section(*last, "CERTIFICATE")) : WallTime();
+  issued_until = std::max(*issued, of_last);
   return {};
 }
 
@@ -191,9 +214,9 @@ Result<bool> Credentials::Impl::replace_if_asked() {
   std::error_code error;
   const std::string asked = path(kReplaceAdministratorFile);
   if (!fs::exists(fs::symlink_status(asked, error))) return false;
-  const auto time = std::chrono::floor<std::chrono::milliseconds>(now());
-  const std::string text = std::to_string(time.time_since_epoch().count()) + "\n";
-  if (Status status = write_file(path(kRevokedBefore), text, FileAccess::kOwnerOnly); !status) return status.error();
+  // What a clock that was ahead has issued holds no more either, and what was revoked stays so.
+  const WallTime time = std::chrono::ceil<std::chrono::milliseconds>(std::max({now(), issued_until, revoked_before}));
+  if (Status status = write_time(kRevokedBefore, time); !status) return status.error();
   revoked_before = time;
   for (const char* file : {"token", "admin.pem"}) {
     fs::remove(path(file), error);
@@ -281,8 +304,12 @@ Status Credentials::Impl::settle(const std::string& file, PlainSubject subject, 
     }
   }
   const Validity validity = lasting(now(), time);
-  Result<KeyPair> made =
-      issuer->issue(subject, validity, std::max(now(), revoked_before + std::chrono::milliseconds(1)));
+  const WallTime issued = std::max(now(), revoked_before + std::chrono::milliseconds(1));
+  if (subject.use == PlainSubject::Use::kClient && issued > issued_until) {
+    if (Status status = write_time(kIssuedUntil, issued); !status) return status;
+    issued_until = issued;
+  }
+  Result<KeyPair> made = issuer->issue(subject, validity, issued);
   if (!made) return made.error();
   pair = {std::move(*made), validity};
   changed = true;
@@ -331,7 +358,7 @@ Result<std::unique_ptr<Credentials>> Credentials::open(CredentialsOptions option
   auto impl = std::make_unique<Impl>(std::move(options));
   Status status = make_directory(impl->options.directory);
   if (status) status = impl->load_issuer();
-  if (status) status = impl->load_revoked();
+  if (status) status = impl->load_times();
   if (status) status = impl->load_token();
   if (!status) return status.error();
   Result<std::string> own = random_token();

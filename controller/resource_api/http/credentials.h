@@ -7,6 +7,7 @@
 //   server.pem    the API's server certificate and key
 //   admin.pem     of the administrator `edge-admin`, of group system:masters
 //   token         the administrator's token
+//   issued-until    likewise; no certificate of the administrator was issued later
 //   revoked-before  time in milliseconds; the administrator's certificates from before are rejected
 //   tokens        further ones, by the operator: `token user group,group` a line. A change takes effect at once
 #pragma once

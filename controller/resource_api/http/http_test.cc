@@ -151,6 +151,32 @@ net::server::ClientName client_of(const std::string& pem) {
   return name;
 }
 
+TEST_F(CredentialsTest, WhatAClockThatWasAheadIssuedIsRevokedToo) {
+  auto credentials = open();
+  now_ += hours(24 * 300);
+  ASSERT_TRUE(credentials->tend());
+  const std::string leaked = file("admin.pem");
+  now_ -= hours(24 * 300);
+  ASSERT_TRUE(credentials->tend());
+  ASSERT_NE(file("admin.pem"), leaked);
+  credentials = open();
+  const auto replace = [&] {
+    std::ofstream(directory_ + "/replace-administrator") << "";
+    const Result<bool> replaced = credentials->replace_if_asked();
+    return replaced && *replaced;
+  };
+  ASSERT_TRUE(replace());
+  EXPECT_FALSE(credentials->user_of(client_of(leaked)));
+  const std::string second = file("admin.pem");
+  EXPECT_TRUE(credentials->user_of(client_of(second)));
+  // By a clock that was set back since: what was revoked stays so.
+  now_ -= hours(24 * 30);
+  ASSERT_TRUE(replace());
+  EXPECT_FALSE(credentials->user_of(client_of(leaked)));
+  EXPECT_FALSE(credentials->user_of(client_of(second)));
+  EXPECT_TRUE(credentials->user_of(client_of(file("admin.pem"))));
+}
+
 TEST_F(CredentialsTest, ReplacesTheAdministratorWhereThatIsAskedFor) {
   auto credentials = open();
   const std::string leaked = file("admin.pem");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kLookEvery = std::chrono::seconds(1);
 /// Looks between two turns of what is due.
-constexpr unsigned kTendEvery = 60;
+constexpr unsigned kTendEvery = 5;
 /// Above this a list is worth the time that compressing it takes.
 constexpr std::size_t kGzipFrom = std::size_t{16} << 10;
 /// What surrounds an object in a request: the Api has the last word on its size.
