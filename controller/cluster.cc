@@ -1,7 +1,6 @@
 #include "controller/cluster.h"
 
 #include <algorithm>
-#include <charconv>
 #include <future>
 #include <latch>
 #include <map>
@@ -21,9 +20,11 @@
 #include "controller/kube/farewell.h"
 #include "controller/kube/informer.h"
 #include "controller/kube/recorder.h"
+#include "controller/revoked_agents.h"
 #include "controller/rights/access.h"
 #include "controller/rights/ordering_rights.h"
 #include "controller/rights/statuses.h"
+#include "controller/watched_kinds.h"
 #include "schemas/schema.h"
 
 namespace edge::controller {
@@ -36,43 +37,6 @@ constexpr net::Duration kLookSoon = 2s;
 constexpr net::Duration kLookLater = 60s;
 /// For the Lease to be given back.
 constexpr net::Duration kFarewell = 2s;
-
-std::string group_of(std::string_view api_version) {
-  const std::size_t slash = api_version.find('/');
-  return slash == std::string_view::npos ? std::string() : std::string(api_version.substr(0, slash));
-}
-
-ResourceId key_of(const std::string& kind, const std::string& key) {
-  const std::size_t slash = key.find('/');
-  if (slash == std::string::npos) return {kind, {}, key};
-  return {kind, key.substr(0, slash), key.substr(slash + 1)};
-}
-
-/// 0: no number.
-std::uint64_t number_of(const std::string& version) {
-  std::uint64_t number = 0;
-  std::from_chars(version.data(), version.data() + version.size(), number);
-  return number;
-}
-
-/// What is no label in it is left out.
-Labels labels_in(const nlohmann::json& object) {
-  Labels labels;
-  for (const auto& [key, value] : object.items()) {
-    if (!value.is_string() || !is_label_key(key)) continue;
-    if (const auto& text = value.get_ref<const std::string&>(); is_label_value(text)) labels.emplace(key, text);
-  }
-  return labels;
-}
-
-/// Whether nothing sound can be made without it: the kinds that every configuration is made of, and those of a group
-/// that is there but does not answer. Without its gateways, a cluster's program would close every listener.
-bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
-  const bool apart = kind.kind == "EdgeRemoteCluster" || is_wan_kind(kind.kind);
-  if (has_status(kind.kind) && kind.own && !apart) return true;
-  const std::string group = group_of(kind.api_version);
-  return std::ranges::any_of(reply.unavailable, [&](const std::string& name) { return name.starts_with(group); });
-}
 
 }  // namespace
 
@@ -145,6 +109,12 @@ class Cluster::Impl {
       if (certificates_) certificates_->want(names);
     });
   }
+  void share_revoked(std::function<void(Status)> done) {
+    loop_.post([this, done = std::move(done)]() mutable {
+      if (revoked_ == nullptr || stopping_) return done(Error{ErrorCode::kUnavailable, "the controller ends"});
+      revoked_->share(std::move(done));
+    });
+  }
   void read_again(std::vector<ResourceId> objects) {
     loop_.post([this, objects = std::move(objects)] {
       for (const ResourceId& key : objects) {
@@ -199,6 +169,10 @@ class Cluster::Impl {
     writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
     services_ = std::make_unique<ServiceWriter>(*client_, options_.controller_class, options_.log);
     recorder_ = std::make_unique<kube::Recorder>(*client_);
+    revoked_ = std::make_unique<RevokedAgents>(*client_, RevokedAgentsOptions{.name_space = options_.lease_namespace,
+                                                                              .own = events_.own_revoked,
+                                                                              .learned = events_.revoked,
+                                                                              .log = options_.log});
     ordering_rights_ = std::make_unique<OrderingRights>(
         *client_, OrderingRightsOptions{
                       .log = options_.log, .missing = [this](const std::string& space, const std::string& why) {
@@ -283,7 +257,7 @@ class Cluster::Impl {
       const kube::Resource* resource = reply.table.find_watched(kind.api_version, kind.kind);
       if (resource != nullptr) {
         follow(name, *resource);
-      } else if (needed(kind, reply)) {
+      } else if (is_needed(kind, reply)) {
         missing += (missing.empty() ? "" : ", ") + name;
       }
     }
@@ -357,9 +331,11 @@ class Cluster::Impl {
         certificates_->observe(id.name_space, id.name, {});
         if (own_secrets_.erase(key) != 0) return hand_on_soon();
       }
+      if (kind == "ConfigMap" && revoked_->is_it(id.name_space, id.name)) revoked_->observe({});
       removed(id);
     };
-    events.synced = [this] {
+    events.synced = [this, kind] {
+      if (kind == "ConfigMap") revoked_->synced();
       check_synced();
       check_services_known();
     };
@@ -381,6 +357,7 @@ class Cluster::Impl {
       }
       own_secrets_.erase(object.key());
     }
+    if (kind == "ConfigMap" && revoked_->is_it(object.name_space, object.name)) revoked_->observe(object.text);
     auto read = read_cluster_object(object.text, options_.controller_class);
     if (!read) {
       hand_on_soon();
@@ -494,6 +471,10 @@ class Cluster::Impl {
     waiter_.cancel();
     ordering_rights_.reset();
     recorder_.reset();
+    revoked_->stop([this] {
+      shared_ = true;
+      finish_when_idle();
+    });
     farewell_.begin(elector_.get(), [this] { finish_when_idle(); });
     writer_->stop([this] {
       written_ = true;
@@ -511,7 +492,7 @@ class Cluster::Impl {
   }
 
   void finish_when_idle() {
-    if (!stopping_ || looking_ || farewell_.under_way() || !written_ || !made_ || !ordered_ ||
+    if (!stopping_ || looking_ || farewell_.under_way() || !written_ || !made_ || !ordered_ || !shared_ ||
         std::exchange(finishing_, true))
       return;
     // Not within what has just come to its end.
@@ -519,6 +500,7 @@ class Cluster::Impl {
       elector_.reset();
       writer_.reset();
       services_.reset();
+      revoked_.reset();
       {
         const std::lock_guard lock(mutex_);
         certificates_.reset();
@@ -541,6 +523,7 @@ class Cluster::Impl {
   std::unique_ptr<StatusWriter> writer_;
   std::unique_ptr<ServiceWriter> services_;
   std::unique_ptr<kube::Recorder> recorder_;
+  std::unique_ptr<RevokedAgents> revoked_;
   std::unique_ptr<OrderingRights> ordering_rights_;   ///< null: the end has begun
   std::unique_ptr<acme::Certificates> certificates_;  ///< changed under mutex_
   std::unique_ptr<kube::Elector> elector_;
@@ -562,6 +545,7 @@ class Cluster::Impl {
   bool written_ = false;  ///< what was being written when the end came
   bool made_ = false;     ///< likewise, of services_
   bool ordered_ = false;  ///< likewise, of certificates_
+  bool shared_ = false;   ///< likewise, of revoked_
   bool finishing_ = false;
   const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   mutable std::mutex mutex_;  ///< guards what follows
@@ -590,6 +574,7 @@ void Cluster::read_again(std::vector<ResourceId> objects) { impl_->read_again(st
 bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
   return impl_->await_seen(std::move(writes), patience);
 }
+void Cluster::share_revoked(std::function<void(Status)> done) { impl_->share_revoked(std::move(done)); }
 ClusterCounts Cluster::counts() const { return impl_->counts(); }
 bool Cluster::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }
 

@@ -57,6 +57,9 @@ struct ClusterEvents {
   /// Called after each write of a status with its duration.
   std::function<void(std::chrono::nanoseconds)> wrote;
   acme::CertificateEvents certificates{};
+  /// RevokedAgentsOptions: which agents are revoked here, and elsewhere. The latter is told before `synced`.
+  std::function<std::string()> own_revoked;
+  std::function<void(const std::string&)> revoked;
 };
 
 /// A write that the API has acknowledged.
@@ -94,6 +97,8 @@ class Cluster {
   void set_certificates(std::shared_ptr<const compiler::OrderedCertificates> ordered);
   /// Names that clients ask agents for.
   void want_names(std::vector<acme::WantedName> names);
+  /// RevokedAgents::share; `done` is called on the loop's thread.
+  void share_revoked(std::function<void(Status)> done);
   /// Asks the API for objects that are known, and hands them on as though they had changed.
   void read_again(std::vector<ResourceId> objects);
   ClusterCounts counts() const;

@@ -224,6 +224,13 @@ class Controller::Impl {
                         .pinned = [this] { return groups_->pinned(); }};
     options.own_pages = [this](const AgentQuestion& question, const TakeAnswer& take) { answer_own(question, take); };
     options.further = [this](Hub& hub) { return clusters_.services(hub); };
+    // Of an API in this process there is one controller.
+    if (!options_.embedded) {
+      options.share_revoked = [this](std::function<void(Status)> done) {
+        if (!started_.try_wait()) return done(Error{ErrorCode::kUnavailable, "the controller starts"});
+        cluster_->share_revoked(std::move(done));
+      };
+    }
     options.replace_early = options_.embedded;
     options.accept_on = options_.loop;
     auto distributor = Distributor::start(std::move(options));
@@ -323,6 +330,13 @@ class Controller::Impl {
       assignments_.synced();
       clusters_.synced();
       reconcile_loop_->begin();
+    };
+    events.own_revoked = [this] { return options_.embedded ? std::string() : distributor_->revoked_agents(); };
+    events.revoked = [this](const std::string& agents) {
+      if (options_.embedded) return;
+      if (Status status = distributor_->learn_revoked_agents(agents); !status) {
+        options_.log.error("which agents other controllers have revoked cannot be kept: " + status.error().text);
+      }
     };
     events.wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); };
     events.certificates.challenges = [this](std::shared_ptr<const program::NamedSecret> challenges) {

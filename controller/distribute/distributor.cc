@@ -225,6 +225,10 @@ void Distributor::set_node_group(const std::string& node, std::string group) {
 void Distributor::set_node_labels(const std::string& node, Labels labels) {
   impl_->hub->set_node_labels(node, std::move(labels));
 }
+std::string Distributor::revoked_agents() const { return impl_->hub->authority().revoked_agents(); }
+Status Distributor::learn_revoked_agents(std::string_view text) {
+  return impl_->hub->authority().learn_revoked_agents(text);
+}
 std::vector<AgentVip> Distributor::vips() const { return impl_->hub->registry().vips(); }
 std::vector<AgentWan> Distributor::wan() const { return impl_->hub->registry().wan(); }
 bool Distributor::have_values(std::uint64_t version) const { return impl_->hub->registry().have_values(version); }

@@ -86,6 +86,9 @@ struct DistributorOptions {
   std::function<std::vector<std::shared_ptr<grpc::Service>>(Hub&)> further{};
   /// Answers `Ask` for the controller itself, at once or later: its own admin pages. On server threads; null: none.
   std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages{};
+  /// Tells other controllers of the cluster which agents are revoked here (Authority::revoked_agents), and calls
+  /// `done`, at once or later, on any thread, when they can know. Must not block; null: there are no others.
+  std::function<void(std::function<void(Status)> done)> share_revoked{};
   bool replace_early = false;  ///< AuthorityOptions
   /// Join files say `program_key`: agents take none that this controller says later. For a relay.
   bool fixes_program_key = false;
@@ -116,6 +119,9 @@ class Distributor {
   void publish(std::shared_ptr<const std::vector<SiteLinks>> sites);
   /// Sets the group label of a node, used for its agents without a group label of their own; empty: the node has none.
   void set_node_group(const std::string& node, std::string group);
+  /// As Authority's: which agents are revoked, and what other controllers say of it. Their streams end within a second.
+  std::string revoked_agents() const;
+  Status learn_revoked_agents(std::string_view text);
   /// Likewise of the labels that node selectors of virtual addresses and sites name.
   void set_node_labels(const std::string& node, Labels labels);
   /// Whether every connected agent has reported that it runs with values of this version, as `publish` returned it, or

@@ -1,8 +1,11 @@
 #include "controller/distribute/hub.h"
 
 #include <algorithm>
+#include <future>
+#include <memory>
 #include <random>
 
+#include "base/resource_id.h"
 #include "controller/distribute/values_feed.h"
 
 namespace edge::controller {
@@ -10,6 +13,8 @@ namespace {
 
 /// How often what depends on the clock is looked at.
 constexpr auto kTick = std::chrono::seconds(1);
+/// How long a command waits for what it has revoked to be known elsewhere.
+constexpr auto kSharing = std::chrono::seconds(10);
 constexpr unsigned kRefusalsASecond = 5;
 
 std::string random_word() {
@@ -27,6 +32,7 @@ Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority
       progress_(options.progress),
       group_label_(options.group_label),
       group_came_(options.group_came),
+      share_revoked_(options.share_revoked),
       run_(random_word()),
       most_pinned_(options.most_pinned),
       program_key_(options.program_key),
@@ -442,10 +448,29 @@ void Hub::end_older(const Stream& stream) {
 }
 
 Status Hub::revoke(const std::string& name) {
+  if (const std::string cluster(split_cluster(name).cluster); !cluster.empty()) {
+    return Error{ErrorCode::kFailedPrecondition, "the relay of " + cluster + " has issued the certificate of " + name +
+                                                     ", and alone can refuse it; edgectl cluster revoke " + cluster +
+                                                     " refuses the whole site"};
+  }
   if (Status status = authority_->revoke(name); !status) return status;
   log_.info("an agent's certificates are revoked", {{"agent", name}});
   end_streams({name, UINT64_MAX}, {ErrorCode::kUnauthenticated, "the certificate of " + name + " is revoked"});
-  return {};
+  if (!share_revoked_) return {};
+  const auto done = std::make_shared<std::promise<Status>>();
+  auto shared = done->get_future();
+  share_revoked_([done](Status status) { done->set_value(std::move(status)); });
+  Status status = Error{ErrorCode::kDeadlineExceeded, "the API does not answer"};
+  if (shared.wait_for(kSharing) == std::future_status::ready) status = shared.get();
+  if (status) return {};
+  return Error{ErrorCode::kUnavailable, name +
+                                            " is revoked at this controller; the others do not know it yet, and are "
+                                            "told as soon as that can be done: " +
+                                            status.error().text};
+}
+
+void Hub::share_revoked() const {
+  if (share_revoked_) share_revoked_([](const Status&) {});
 }
 
 void Hub::changed() {

@@ -118,8 +118,11 @@ class Hub {
   void remove(const Stream& stream);
   /// Called when another process uses this agent's name: the older process's streams end, soon and on another thread.
   void end_older(const Stream& stream);
-  /// Also ends every stream of the agent.
+  /// Also ends every stream of the agent, and waits some seconds until other controllers can know. kUnavailable: they
+  /// do not know it yet; kFailedPrecondition: the agent is another cluster's.
   Status revoke(const std::string& name);
+  /// Tells them what was revoked beside, as by a join with a token for one name.
+  void share_revoked() const;
 
   /// Notes a change of an agent's state: the owner is notified soon, once for many changes.
   void changed();
@@ -188,6 +191,7 @@ class Hub {
   const ProgressSource progress_;
   const std::string group_label_;
   const std::function<void(const std::string&)> group_came_;
+  const std::function<void(std::function<void(Status)>)> share_revoked_;
   const std::string run_;
   const std::size_t most_pinned_;
   const std::string program_key_;

@@ -135,7 +135,9 @@ std::vector<AccessRule> federation_access() {
 std::vector<AccessRule> lease_access() {
   const kube::Resource& lease = kube::lease_resource();
   return {{lease.group, {lease.plural}, {"create"}},
-          {lease.group, {lease.plural}, {"get", "update"}, {kube::ElectorOptions{}.name}}};
+          {lease.group, {lease.plural}, {"get", "update"}, {kube::ElectorOptions{}.name}},
+          {"", {"configmaps"}, {"create"}},
+          {"", {"configmaps"}, {"get", "patch"}, {std::string(kRevokedAgentsMap)}}};
 }
 
 OrderedJson rules_json(const std::vector<AccessRule>& rules) {

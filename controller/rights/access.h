@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +12,9 @@
 #include "schemas/schema.h"
 
 namespace edge::controller {
+
+/// The ConfigMap in the namespace of the Lease that says which agents are revoked (controller/revoked_agents.h).
+inline constexpr std::string_view kRevokedAgentsMap = "edge-revoked-agents";
 
 /// One rule of a role.
 struct AccessRule {

@@ -25,6 +25,8 @@ using Json = nlohmann::json;
 
 /// Names of the elections that operator and controller hold.
 constexpr const char* kLeases[] = {"edge-operator", "edge-controller"};
+/// What controllers tell each other which agents are revoked by.
+constexpr const char* kRevokedAgents = "edge-revoked-agents";
 /// What has pods, and ends slowest: agents drain.
 constexpr const char* kWorkloads[] = {"DaemonSet", "Deployment", "Pod"};
 
@@ -166,6 +168,10 @@ int Removal::remove_operator() {
   }
   for (const char* name : kLeases) {
     if (const int exit = remove(leases(), settings_.name_space, name); exit != cli::kExitOk) return exit;
+  }
+  if (const int exit = remove(known_resource("ConfigMap"), settings_.name_space, kRevokedAgents);
+      exit != cli::kExitOk) {
+    return exit;
   }
   if (settings_.dry_run) return cli::kExitOk;
   kube::ListOptions pods;

@@ -102,6 +102,8 @@ class AgentService final : public Agents::CallbackService {
     if (!may_join()) return Error{ErrorCode::kResourceExhausted, "many agents join at once; try again"};
     Status status = give(hub_.authority().join(request.token(), request.name(), request.request()), reply);
     if (!status) return refuse(context, status.error());
+    // By a token for one name it may have taken that from another key, whose certificates are revoked.
+    hub_.share_revoked();
     hub_.log().info("an agent has joined", {{"agent", request.name()}, {"from", peer_address(context)}});
     return {};
   }

@@ -12,4 +12,8 @@ kubectl wait --for create --timeout 60s service/web-edge endpointslice/web-edge-
 kubectl patch gateway web --type merge -p '{"spec":{"infrastructure":{"labels":{"team":"second"}}}}' >/dev/null
 kubectl wait --for jsonpath='{.metadata.labels.team}'=second --timeout 60s service/web-edge >/dev/null
 kubectl patch gateway web --type merge -p '{"spec":{"infrastructure":null}}' >/dev/null
+# The first makes what says which agents are revoked, the second changes it.
+for name in gone-1 gone-2; do
+  "$programs/edgectl" agents revoke "$name" --controller "$machine:9190" --credentials "$data/controller/agents/admin.pem" >/dev/null
+done
 "$root/tests/cluster/rights/rights.py" "$logs/audit.log" 60
