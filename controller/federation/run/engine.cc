@@ -80,7 +80,8 @@ void Engine::tick() {
       if (loop_.now() >= retry.at) dirty_.insert(key);
     }
     work();
-    look_who_is_behind();
+    // Its state may not be writable.
+    if (runs()) look_who_is_behind();
   }
   tell_statuses();
 }
@@ -164,10 +165,8 @@ void Engine::end(const std::string& why) {
 void Engine::stop(std::function<void()> done) {
   done_ = std::move(done);
   if (is_wanted_) options_.tunnels->set_events({});
-  if (runs()) {
-    work();
-    end("the controller ends");
-  }
+  work();
+  if (runs()) end("the controller ends");
   stopping_ = true;
   waiter_.cancel();
 }
