@@ -69,6 +69,9 @@ TEST_F(SharedRevocations, AnAgentThatOneControllerRevokedIsRefusedByAll) {
     EXPECT_EQ(revoke.code, 0) << revoke.err;
   }
   EXPECT_THAT(revoked(), HasSubstr("one "));
+  const Finished relayed = edgectl({"agents", "revoke", "shop-17:till-1"}, "first");
+  EXPECT_NE(relayed.code, 0);
+  EXPECT_THAT(relayed.err, HasSubstr("the relay of shop-17 has issued the certificate of shop-17:till-1"));
   EXPECT_TRUE(is("Lost", "one", "second"));
   EXPECT_TRUE(is("Current", "two", "second"));
 

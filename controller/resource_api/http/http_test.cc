@@ -63,7 +63,7 @@ TEST_F(CredentialsTest, KeepsSecretsFromOthers) {
   ASSERT_TRUE(credentials->write_kubeconfig(parent_ + "/kubeconfig", "https://127.0.0.1:1"));
   std::vector<std::string> paths = {parent_ + "/kubeconfig"};
   for (const auto& entry : fs::directory_iterator(directory_)) paths.push_back(entry.path());
-  EXPECT_EQ(paths.size(), 6U);
+  EXPECT_EQ(paths.size(), 7U);
   for (const std::string& path : paths) {
     struct stat facts{};
     ASSERT_EQ(::stat(path.c_str(), &facts), 0);
