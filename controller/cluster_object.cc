@@ -171,6 +171,15 @@ void read_facts(const Json& spec, ClusterObject& object) {
 
 Error fault(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
 
+void read_remote_status(const Json& status, ClusterObject& read) {
+  read.was_connected = !text_in(status, "lastHeartbeat").empty();
+  Json shown = Json::object();
+  for (const char* field : {"certificateKey", "certificateExpires", "certificateShown"}) {
+    if (const std::string& text = text_in(status, field); !text.empty()) shown[field] = text;
+  }
+  if (!shown.empty()) read.shown_certificate = json_line(shown);
+}
+
 }  // namespace
 
 WatchSelectors selectors_of(std::string_view kind) {
@@ -208,8 +217,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   if (const Json& status = member_in(object, "status"); status.is_object() && !status.empty()) {
     read.status = json_line(status);
   }
-  read.was_connected =
-      read.key.kind == "EdgeRemoteCluster" && !text_in(member_in(object, "status"), "lastHeartbeat").empty();
+  if (read.key.kind == "EdgeRemoteCluster") read_remote_status(member_in(object, "status"), read);
   Json kept = metadata_for_compiler(metadata);
   object["metadata"] = std::move(kept);
   object.erase("status");

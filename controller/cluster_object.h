@@ -40,6 +40,8 @@ struct ClusterObject {
   std::string changed_by;
   /// Of an EdgeRemoteCluster: its status says that it was connected at some time.
   bool was_connected = false;
+  /// Likewise: status.certificateKey, certificateExpires and certificateShown, in JSON; empty: it has none.
+  std::string shown_certificate{};
   /// Not stored in the cluster: compiled in addition to the cluster's objects, and gets no status.
   bool only_compiled = false;
   bool values_dropped = false;  ///< by drop_values

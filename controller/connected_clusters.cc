@@ -117,6 +117,7 @@ void ConnectedClusters::take(const std::vector<ObjectEdit>& edits) {
     hubs_.put(space, edit.key.name, edit.object->document);
     remote::RemoteSpec spec = remote::read_remote_spec(edit.object->document);
     spec.was_connected = edit.object->was_connected;
+    spec.shown = remote::read_shown_certificate(edit.object->shown_certificate);
     specs_.insert_or_assign({space, edit.key.name}, std::move(spec));
   }
   if (!any) return;

@@ -112,6 +112,12 @@ constexpr Field kStatusFields[] = {
     string("program", "Hash of the program that its agents serve."),
     string("lag", "For how long not all of its agents had served it, when that was last told.").as(Format::kDuration),
     string("certificateExpires", "When the certificate ends that the cluster showed last.").as(Format::kTimestamp),
+    string("certificateKey",
+           "SHA-256 of the key of that certificate. Certificates of other keys that end no later are refused."),
+    string("certificateShown",
+           "When the cluster first showed it, to the next full second. Certificates of other keys that were issued "
+           "until then are refused.")
+        .as(Format::kTimestamp),
     object("federation", kFederationStatus, "Exchange of resources."),
     kConditionsField,
     kObservedGenerationField,

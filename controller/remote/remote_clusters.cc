@@ -26,6 +26,8 @@ constexpr auto kTellHeartbeat = 60s;
 constexpr double kCallsASecond = 1;
 constexpr double kMostCallsAtOnce = 5;
 constexpr std::size_t kMostGroups = 16;
+/// Of a SHA-256 in hex.
+constexpr std::size_t kKeyDigits = 64;
 
 std::chrono::milliseconds duration_in(const nlohmann::json& object, const char* name) {
   const auto read = parse_duration(text_in(object, name));
@@ -66,6 +68,18 @@ RemoteSpec read_remote_spec(std::string_view document) {
           .region = text_in(spec, "region"),
           .export_namespaces = namespaces_in(spec),
           .revoked_before = time_in(member_in(spec, "tls"), "revokedBefore")};
+}
+
+ShownCertificate read_shown_certificate(std::string_view fields) {
+  const nlohmann::json object = parse_json(fields);
+  ShownCertificate shown{.key = text_in(object, "certificateKey"),
+                         .until = time_in(object, "certificateExpires"),
+                         .shown = time_in(object, "certificateShown")};
+  // It goes into a file of the authority as a word.
+  const bool is_key =
+      shown.key.size() == kKeyDigits && shown.key.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (is_key && shown.shown != WallTime() && shown.shown <= shown.until) return shown;
+  return {};
 }
 
 RemoteClusters::RemoteClusters(RemoteClustersOptions options) : options_(std::move(options)) {}
@@ -121,7 +135,7 @@ void RemoteClusters::put(const std::string& name_space, const std::string& name,
 /// suspension, and what the cluster exports, which is said once a connection, would be forgotten.
 std::optional<RemoteClusters::Said> RemoteClusters::follow_holder(const std::string& name, Entry& entry,
                                                                   std::vector<Ended>& ended) {
-  if (synced_) learn_revoked(name, entry);
+  if (synced_) learn(name, entry);
   static_cast<void>(end_at_fault(name, entry, ended));
   const Heartbeat& heartbeat = holder_of(entry).second.heartbeat;
   if (!entry.link || entry.link->heartbeat() == heartbeat) return std::nullopt;
@@ -158,18 +172,30 @@ void RemoteClusters::synced() {
   {
     const std::lock_guard lock(mutex_);
     synced_ = true;
-    for (const auto& [name, entry] : entries_) learn_revoked(name, entry);
+    for (const auto& [name, entry] : entries_) learn(name, entry);
   }
   tell_traffic();
 }
 
 /// Of the object that holds the name: whoever may write another one has no say in it. So not before all are known.
-void RemoteClusters::learn_revoked(const std::string& name, const Entry& entry) const {
-  const WallTime until = holder_of(entry).second.revoked_before;
-  if (authority_ == nullptr || until == WallTime()) return;
-  if (Status status = authority_->revoke_remote_until(name, until); !status) {
-    options_.log.error("that a cluster is revoked cannot be kept: " + status.error().text, {{"cluster", name}});
+void RemoteClusters::learn(const std::string& name, const Entry& entry) const {
+  if (authority_ == nullptr) return;
+  const RemoteSpec& spec = holder_of(entry).second;
+  const auto tell = [&](std::string_view what, const Status& status) {
+    if (!status) options_.log.error(std::string(what) + " cannot be kept: " + status.error().text, {{"cluster", name}});
+  };
+  // First: what was shown before a revocation counts no more.
+  if (spec.revoked_before != WallTime()) {
+    tell("that a cluster is revoked", authority_->revoke_remote_until(name, spec.revoked_before));
   }
+  if (!spec.shown.key.empty()) {
+    tell("which certificate a cluster has", authority_->learn_remote(name, spec.shown));
+  }
+}
+
+Status RemoteClusters::may_speak() const {
+  if (!options_.leads || options_.leads()) return {};
+  return Error{ErrorCode::kUnavailable, "another controller of the hub leads; try again"};
 }
 
 void RemoteClusters::set_own(std::uint32_t agents, std::uint32_t ready, const std::string& program) {
@@ -227,9 +253,7 @@ bool RemoteClusters::may_call(const std::string& name) {
 Result<Hello> RemoteClusters::enter(const std::shared_ptr<Connection>& guest, const CertificateFacts& certificate,
                                     const Hello& hello, const std::string& address) {
   const std::string& name = certificate.subject.name;
-  if (options_.leads && !options_.leads()) {
-    return Error{ErrorCode::kUnavailable, "another controller of the hub leads; try again"};
-  }
+  if (Status status = may_speak(); !status) return status.error();
   std::shared_ptr<Connection> before;
   Hello own{.cluster_uid = options_.cluster_uid, .version = options_.version};
   bool changed = false;
@@ -345,7 +369,7 @@ void RemoteClusters::refused(const CertificateFacts& certificate, const Error& w
     const auto found = entries_.find(certificate.subject.name);
     if (found == entries_.end()) return;
     Entry& entry = found->second;
-    const std::string& known = entry.certificate.key;
+    const std::string& known = entry.certificate.key.empty() ? entry.told.certificate_key : entry.certificate.key;
     if (entry.link || (!known.empty() && known != certificate.key)) {
       ++entry.refused;
       return;
@@ -459,8 +483,12 @@ bool RemoteClusters::refresh(const std::string& name, Entry& entry) {
                   .cluster_uid = entry.cluster_uid,
                   .report = entry.report,
                   .heard = entry.heard,
-                  .certificate_until = entry.certificate.validity.until,
                   .address = entry.address};
+  if (auto shown = authority_ != nullptr ? authority_->shown_remote(name) : std::nullopt) {
+    view.certificate_until = shown->until;
+    view.certificate_key = std::move(shown->key);
+    view.certificate_shown = shown->shown;
+  }
   if (view.phase.phase == Phase::kConnected) entry.was_connected = true;
   const RemoteView& told = entry.told;
   const auto without_lag = [](std::optional<Report> report) {
@@ -468,8 +496,9 @@ bool RemoteClusters::refresh(const std::string& name, Entry& entry) {
     return report;
   };
   const bool same = told.phase == view.phase && told.version == view.version && told.cluster_uid == view.cluster_uid &&
-                    told.certificate_until == view.certificate_until && told.address == view.address &&
-                    without_lag(told.report) == without_lag(view.report) && view.heard - told.heard < kTellHeartbeat;
+                    told.certificate_until == view.certificate_until && told.certificate_key == view.certificate_key &&
+                    told.address == view.address && without_lag(told.report) == without_lag(view.report) &&
+                    view.heard - told.heard < kTellHeartbeat;
   if (same) return false;
   if (told.phase.phase != view.phase.phase) {
     options_.log.info("cluster " + name + " is " + std::string(to_string(view.phase.phase)),

@@ -40,10 +40,14 @@ struct RemoteSpec {
   /// Namespaces whose exported services are passed on to other clusters; `*`: all.
   std::vector<std::string> export_namespaces{};
   WallTime revoked_before{};  ///< certificates that were issued until then are refused
+  /// What some controller of this cluster has recorded, by its status; without a key: nothing.
+  ShownCertificate shown{};
   friend bool operator==(const RemoteSpec&, const RemoteSpec&) = default;
 };
 /// `document`: the object as JSON.
 RemoteSpec read_remote_spec(std::string_view document);
+/// `fields`: as ClusterObject::shown_certificate. What is none has no key.
+ShownCertificate read_shown_certificate(std::string_view fields);
 
 /// A cluster as statuses, metrics and pages show it.
 struct RemoteView {
@@ -53,6 +57,8 @@ struct RemoteView {
   std::optional<Report> report{};
   WallTime heard{};              ///< when it was last heard; while it is, at most a minute old
   WallTime certificate_until{};  ///< of the certificate that it showed last
+  std::string certificate_key{};
+  WallTime certificate_shown{};  ///< for the first time
   std::string address{};         ///< that it has connected from
   net::Duration round_trip{};
   net::Duration silence{};        ///< since it was heard; 0 without a connection
@@ -123,6 +129,8 @@ class RemoteClusters {
   void left(const Connection& connection, const std::string& why);
   /// Somebody with this certificate was refused. Whoever shows an old one, a copy perhaps, says nothing of the cluster.
   void refused(const CertificateFacts& certificate, const Error& why);
+  /// Whether this controller speaks for the hub. kUnavailable: another one does.
+  Status may_speak() const;
   /// Whether a call of this cluster is not one too many.
   bool may_call(const std::string& name);
 
@@ -186,8 +194,8 @@ class RemoteClusters {
   Report own_report() const;
   Entry* entry_of(const Connection& connection);
   void refuse(const std::string& name, Entry& entry, const Error& why);
-  /// What another controller of this cluster has revoked.
-  void learn_revoked(const std::string& name, const Entry& entry) const;
+  /// What another controller of this cluster has revoked, and which certificate was shown there.
+  void learn(const std::string& name, const Entry& entry) const;
   void add_news(const std::string& name, Entry& entry, std::vector<Word>& words) const;
   void tell_traffic();
   void take_exports(const Connection& connection, const Exports& exports);

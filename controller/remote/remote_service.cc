@@ -416,6 +416,8 @@ class RemoteService final : public v1::Remote::CallbackService {
   }
 
   Status renew(const grpc::CallbackServerContext& context, const v1::RenewRequest& request, v1::Credentials& reply) {
+    // Of several controllers the one that leads knows best which certificate was shown last.
+    if (Status status = clusters_.may_speak(); !status) return status;
     const auto who = identify(context);
     if (!who) return who.error();
     auto certificate = authority_.sign_remote(who->subject.name, request.request());
