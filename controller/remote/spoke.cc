@@ -30,7 +30,8 @@ constexpr auto kLookForLead = 500ms;
 /// After a certificate for traffic could not be had.
 constexpr net::Duration kIdentityAgain = 10s;
 constexpr std::size_t kMostNews = 4096;
-/// After a renewal that failed, or was of no use.
+/// After a renewal, then twice as long each time while it fails or is of no use, up to the second.
+constexpr net::Duration kRenewSoon = 1s;
 constexpr net::Duration kRenewAgain = 60s;
 /// While it is heard, a status says so once in this time.
 constexpr auto kTellHeard = 60s;
@@ -51,6 +52,7 @@ struct Spoke::Impl {
   RemoteIdentity identity;
   bool is_first = false;     ///< the certificate is that of the join file
   net::Time next_renewal{};  ///< not before
+  net::Duration renewal_pause = kRenewSoon;
   net::Time next_identity{};
   std::optional<Exports> told_exports;  ///< to this hub, by this connection
 
@@ -85,7 +87,8 @@ struct Spoke::Impl {
   void load_again();
   Result<bool> take_join_file();
   Status keep() const;
-  bool is_due() const;
+  bool is_due();
+  void put_off_renewal();
   Status renew(HubChannel& channel);
   Status session();
   Status connect();
@@ -165,11 +168,18 @@ Status Spoke::Impl::keep() const {
 }
 
 /// The first certificate is replaced at once: the file that it came in may be in other hands.
-bool Spoke::Impl::is_due() const {
+bool Spoke::Impl::is_due() {
   if (is_first) return true;
   const Validity& validity = identity.validity;
   const bool old = wall() < validity.from || wall() >= validity.from + (validity.until - validity.from) / 3 * 2;
+  if (!old) renewal_pause = kRenewSoon;
   return old && now() >= next_renewal;
+}
+
+/// By a clock that is weeks off every certificate is due at once.
+void Spoke::Impl::put_off_renewal() {
+  next_renewal = now() + renewal_pause;
+  renewal_pause = std::min(2 * renewal_pause, kRenewAgain);
 }
 
 Status Spoke::Impl::renew(HubChannel& channel) {
@@ -189,7 +199,7 @@ Status Spoke::Impl::renew(HubChannel& channel) {
   identity.authorities = std::move(renewed->authorities);
   identity.validity = facts_of_it->validity;
   is_first = false;
-  next_renewal = now() + kRenewAgain;
+  put_off_renewal();
   Status kept = keep();
   if (kept)
     options.log.info("has a new certificate for its hub", {{"hub", identity.hub}, {"cluster", identity.cluster}});
@@ -353,7 +363,7 @@ Status Spoke::Impl::connect() {
     if (Status status = channel.await(stops); !status) return status;
     if (Status status = renew(channel); !status) {
       if (is_first) return status;
-      next_renewal = now() + kRenewAgain;
+      put_off_renewal();
       options.log.warn("the certificate for the hub is not renewed: " + status.error().text);
     }
   }
