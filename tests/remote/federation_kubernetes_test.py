@@ -333,6 +333,13 @@ class KubernetesFederationTest(OnKubernetes, Federated):
         link = Balancer([first.port, second.port])
         berlin = self.spoke_of(link.port, "berlin", self.embedded)
         first.await_phase("berlin", "Connected")
+        # Agents too, by an object that each of them makes or changes.
+        for site, agent in ((first, "edge-1"), (second, "edge-2")):
+            site.edgectl("agents", "revoke", agent)
+        told = first.kubectl("-n", "edge-system", "get", "configmap", "edge-revoked-agents", "-o", "jsonpath={.data.revoked}").stdout
+        self.assertEqual([line.split()[0] for line in told.splitlines()], ["edge-1", "edge-2"])
+        # A join file that was used is of no use, whoever asks: the status has it.
+        self.assertRegex(first.status("berlin")["certificateKey"], "^[0-9a-f]{64}$")
         second.edgectl("cluster", "revoke", "berlin")
         first.await_phase("berlin", "Failed")
         self.assertEqual(first.reason("berlin"), "CertificateRefused")
