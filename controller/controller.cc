@@ -228,7 +228,10 @@ class Controller::Impl {
     if (!options_.embedded) {
       options.share_revoked = [this](std::function<void(Status)> done) {
         if (!started_.try_wait()) return done(Error{ErrorCode::kUnavailable, "the controller starts"});
-        cluster_->share_revoked(std::move(done));
+        if (options_.elect) return cluster_->share_revoked(std::move(done));
+        // One controller alone: its successor learns of it where that may be written, and the command waits for nobody.
+        cluster_->share_revoked([](const Status&) {});
+        done({});
       };
     }
     options.replace_early = options_.embedded;
