@@ -329,6 +329,34 @@ TEST_F(FederationPeer, AUidWithAnotherKeyIsSomebodyElse) {
   EXPECT_THAT(second->await_end(), HasSubstr("signs with another key than before"));
 }
 
+TEST_F(FederationPeer, AClusterThatIsRenamedIsToldItsName) {
+  const auto spoke = berlin();
+  PeerSpec munich = spoke_spec();
+  munich.name = "munich";
+  munich.object = "default/munich";
+  federation_->set_peers({munich});
+  EXPECT_THAT(spoke->await_end(), HasSubstr("not federated with any more"));
+  const auto renamed = connect({"munich", berlin_.uid, /*is_hub=*/false});
+  EXPECT_THAT(renamed->await_end(),
+              HasSubstr("the UID is that of the cluster berlin, and federates by that name alone"));
+}
+
+/// Each start without its data directory is another cluster.
+TEST_F(FederationPeer, ANameIsThatOfEightClusters) {
+  const auto spoke = berlin();
+  for (int i = 1; i < 8; ++i) {
+    TestCluster next("berlin-uid-" + std::to_string(i), {});
+    const auto stream = connect({"berlin", next.uid, /*is_hub=*/false});
+    greet(*stream, next);
+    EXPECT_NE(stream->hear<Resume>([](const Resume&) { return true; }), nullptr) << i;
+  }
+  TestCluster last("berlin-uid-8", {});
+  const auto refused = connect({"berlin", last.uid, /*is_hub=*/false});
+  greet(*refused, last);
+  EXPECT_THAT(refused->await_end(),
+              HasSubstr("the name was that of eight other clusters before: add the cluster by another"));
+}
+
 // By the clock the hub is away for an hour, or comes back a day before it went. The spoke, and whoever uses the hub's
 // API, change the same object meanwhile.
 class FederationAway : public FederationPeer, public testing::WithParamInterface<std::chrono::hours> {};

@@ -188,7 +188,10 @@ void Engine::begin_session(Connection& connection) {
   const auto member = replica.members().find(cluster);
   if (!connection.peer.is_hub && member != replica.members().end() && !member->second.name.empty() &&
       member->second.name != spec->name) {
-    return drop(connection, {ErrorCode::kPermissionDenied, "the UID is that of the cluster " + member->second.name});
+    return drop(connection, {ErrorCode::kPermissionDenied,
+                             "the UID is that of the cluster " + member->second.name +
+                                 ", and federates by that name alone: add it by that (edgectl cluster add), or have it "
+                                 "begin with a new data directory"});
   }
   std::vector<std::string> before;
   for (const auto& [other, peer] : replica.peers()) {
@@ -256,7 +259,8 @@ Status Engine::take_hello(const Connection& connection, const Hello& hello) {
   const auto of_name = std::ranges::count_if(
       replica.members(), [&](const auto& member) { return spec != nullptr && member.second.name == spec->name; });
   if (known == replica.members().end() && !connection.peer.is_hub && of_name >= kMostOfName) {
-    return Error{ErrorCode::kResourceExhausted, "the cluster has come as too many others before"};
+    return Error{ErrorCode::kResourceExhausted,
+                 "the name was that of eight other clusters before: add the cluster by another (edgectl cluster add)"};
   }
   const std::string name = connection.peer.is_hub || spec == nullptr ? std::string(kHubName) : spec->name;
   replica.add_member({.cluster = cluster, .name = name, .public_key = hello.public_key});
