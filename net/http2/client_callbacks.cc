@@ -38,6 +38,12 @@ struct ClientCallbacks {
     return 0;
   }
 
+  // nghttp2 would drop such a field and continue; a message with one is rejected instead.
+  static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
+                            const std::uint8_t*, std::size_t, std::uint8_t, void*) {
+    return malformed(session, frame->hd.stream_id);
+  }
+
   static int header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t* name,
                     std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t,
                     void* user_data) {

@@ -121,19 +121,13 @@ inline int malformed(nghttp2_session* session, std::int32_t id) {
   return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-// nghttp2 would drop such a field and continue; a message with one is rejected instead.
-inline int refuse_invalid_field(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
-                                const std::uint8_t*, std::size_t, std::uint8_t, void*) {
-  return malformed(session, frame->hd.stream_id);
-}
-
 /// `Side` has a static function for each of nghttp2's calls.
 template <typename Side>
 void set_callbacks(nghttp2_session_callbacks* callbacks) {
   nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, Side::begin_frame);
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Side::begin_headers);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Side::header);
-  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, refuse_invalid_field);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Side::invalid_header);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Side::frame_received);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Side::data_chunk);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Side::stream_closed);

@@ -46,6 +46,24 @@ struct ServerCallbacks {
     return 0;
   }
 
+  /// What follows of a head that is refused is decoded without being looked at; nobody waits for its end.
+  static int refuse_head(ServerConnection& connection, nghttp2_session* session, std::int32_t id) {
+    connection.head_since_ = kNever;
+    return malformed(session, id);
+  }
+
+  // nghttp2 would drop such a field and continue; a message with one is rejected instead.
+  static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
+                            const std::uint8_t*, std::size_t, std::uint8_t, void* user_data) {
+    return refuse_head(connection_of(user_data), session, frame->hd.stream_id);
+  }
+
+  // nghttp2 has reset its stream: a head without a path, or trailers that do not end the stream.
+  static int invalid_frame(nghttp2_session*, const nghttp2_frame* frame, int, void* user_data) {
+    if (frame->hd.type == NGHTTP2_HEADERS) connection_of(user_data).head_since_ = kNever;
+    return 0;
+  }
+
   static int header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t* name,
                     std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t,
                     void* user_data) {
@@ -57,13 +75,13 @@ struct ServerCallbacks {
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
       ServerStream* stream = find(session, id);
       if (stream == nullptr) return 0;
-      return stream->in_.add_trailer(field_name, field_value) ? 0 : malformed(session, id);
+      return stream->in_.add_trailer(field_name, field_value) ? 0 : refuse_head(connection, session, id);
     }
     switch (connection.text_.add(field_name, field_value)) {
       case RequestText::Fault::kNone:
         return 0;
       case RequestText::Fault::kMalformed:
-        return malformed(session, id);
+        return refuse_head(connection, session, id);
       case RequestText::Fault::kBomb:
         connection.give_up();
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -227,6 +245,9 @@ void ServerConnection::submit_trailers(ServerStream& stream) {
   nghttp2_submit_trailer(session_, stream.id_, pairs.data(), pairs.size());
 }
 
-void set_server_callbacks(nghttp2_session_callbacks* callbacks) { set_callbacks<ServerCallbacks>(callbacks); }
+void set_server_callbacks(nghttp2_session_callbacks* callbacks) {
+  set_callbacks<ServerCallbacks>(callbacks);
+  nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, ServerCallbacks::invalid_frame);
+}
 
 }  // namespace edge::net::http2

@@ -262,6 +262,23 @@ TEST_F(ServerConnectionTest, AMalformedRequestIsAStreamError) {
   EXPECT_EQ(out[0].number_at(0), kProtocolError);
 }
 
+TEST_F(ServerConnectionTest, AHeadThatIsRefusedIsNotWaitedFor) {
+  feed(preface());
+  Fields forbidden = get("/");
+  forbidden.emplace_back("connection", "close");
+  Fields upper_case = get("/");
+  upper_case.emplace_back("X-Upper", "a");
+  const Fields incomplete = {{":method", "GET"}, {":scheme", "http"}, {":authority", "example.com"}};
+  std::uint32_t stream = 1;
+  for (const Fields& bad : {forbidden, upper_case, incomplete}) {
+    EXPECT_TRUE(feed(headers(stream, bad)));
+    EXPECT_EQ(connection->head_since(), kNever) << "stream " << stream;
+    stream += 2;
+  }
+  EXPECT_TRUE(feed(headers(stream, post("/"), kEndHeaders) + headers(stream, forbidden)));
+  EXPECT_EQ(connection->head_since(), kNever) << "trailers";
+}
+
 TEST_F(ServerConnectionTest, AStreamThatIsRefusedMayBeSentAgain) {
   connection->feed(preface() + headers(1, post("/"), kEndHeaders) + frame(kData, kNone, 1, "abc"), clock.now());
   output();

@@ -273,6 +273,22 @@ TEST_F(Http2SessionTest, AHeadThatIsNeverCompleteIsAFlood) {
   EXPECT_TRUE(client->ended());
 }
 
+TEST_F(Http2SessionTest, AMalformedRequestEndsNoOtherStream) {
+  serve(milliseconds(100));
+  const auto client = dial();
+  client->send(preface() + headers(1, get("/slow")));
+  const auto upstream = accept();
+  upstream->read_until("\r\n\r\n");
+  client->send(headers(3, {{":method", "GET"}}));
+  EXPECT_EQ(client->next(kRstStream).stream, 3U);
+  // A head that began later runs into its time first.
+  const auto other = dial();
+  other->send(preface() + headers(1, get("/"), kNone));
+  EXPECT_EQ(other->next(kGoAway).number_at(4), kCalm);
+  upstream->send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow");
+  EXPECT_EQ(client->next(kData).payload, "slow");
+}
+
 TEST_F(Http2SessionTest, AWindowThatStaysShutIsAFlood) {
   serve(seconds(10), milliseconds(100));
   const auto client = dial();
