@@ -28,4 +28,10 @@ constexpr bool same_field(std::string_view a, std::string_view b) {
   return true;
 }
 
+/// Returns whether the name is X-Forwarded- and more: what a proxy tells of a request's origin.
+constexpr bool is_forwarded_field(std::string_view name) {
+  constexpr std::string_view kPrefix = "x-forwarded-";
+  return name.size() > kPrefix.size() && same_field(name.substr(0, kPrefix.size()), kPrefix);
+}
+
 }  // namespace edge

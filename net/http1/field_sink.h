@@ -117,6 +117,7 @@ struct FieldSink {
   void clear() {
     fields.count_ = 0;
     fields.repeated_ = 0;
+    fields.other_forwarded_ = false;
     fields.hop_ = {};
     fields.first_ = {};
   }
@@ -128,7 +129,7 @@ struct FieldSink {
     const KnownField known = recognise_token(name.data(), name.size());
     fields.known_[i] = known;
     if (known == KnownField::kOther) {
-      if ((name[0] | 0x20) == 'x') mark_look_alike(i);
+      if ((name[0] | 0x20) == 'x') mark_extension(i);
       return;
     }
     const auto number = static_cast<std::size_t>(known);
@@ -141,9 +142,9 @@ struct FieldSink {
     if (field_detail::kKnownNames[number].hop_by_hop) mark_hop_by_hop(i);
   }
 
-  /// Marks a field whose name looks like a known X- field: CGI and similar backends read `_` as `-`, so X_Forwarded_For
-  /// would pass for X-Forwarded-For. Such a field is not forwarded (*safe*).
-  void mark_look_alike(std::size_t i);
+  /// Marks an unknown X- field. One that looks like a known one, or like X-Forwarded-*, is not forwarded (*safe*): CGI
+  /// and similar backends read `_` as `-`, so X_Forwarded_For would pass for X-Forwarded-For.
+  void mark_extension(std::size_t i);
   void mark_hop_by_hop(std::size_t i) { fields.hop_[i / 64] |= std::uint64_t{1} << (i % 64); }
   void close(const char* lines_end) { fields.lines_end_ = lines_end; }
 };

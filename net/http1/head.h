@@ -56,9 +56,13 @@ class HeadFields {
   bool repeated(KnownField field) const { return (repeated_ >> static_cast<unsigned>(field) & 1) != 0; }
 
   /// Returns whether a field must not be forwarded: a hop-by-hop field, one named by a Connection field (RFC 9110
-  /// §7.6.1), or one that looks like a known X- field with `_` for `-`. Host, Content-Length, Authorization,
-  /// X-Forwarded-* and similar fields are forwarded even when named.
+  /// §7.6.1), or one that looks like a known X- field, or X-Forwarded-*, with `_` for `-`. Host, Content-Length,
+  /// Authorization, X-Forwarded-* and similar fields are forwarded even when named.
   bool hop_by_hop(std::size_t i) const { return (hop_[i / 64] >> (i % 64) & 1) != 0; }
+
+  /// Returns whether there is a field for which is_forwarded_field holds and which is not known: X-Forwarded-Prefix,
+  /// X-Forwarded-Ssl and the like, which some backends believe.
+  bool has_other_forwarded() const { return other_forwarded_; }
 
   /// Returns the raw lines of the fields first..last-1, each with its CRLF: one memcpy forwards a run of fields.
   std::string_view lines(std::size_t first, std::size_t last) const {
@@ -72,6 +76,7 @@ class HeadFields {
 
   std::size_t count_ = 0;
   std::uint64_t repeated_ = 0;
+  bool other_forwarded_ = false;
   std::array<std::uint64_t, 4> hop_{};
   const char* lines_end_ = nullptr;
   /// Index + 1; 0: absent.

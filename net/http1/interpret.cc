@@ -1,4 +1,5 @@
 // Interprets the lines of a head together: the form of the target, the host, persistence of the connection, the body.
+#include "base/field_name.h"
 #include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/field_sink.h"
@@ -165,8 +166,12 @@ HeadFault read_expectation(RequestHead& head) {
 
 }  // namespace
 
-void FieldSink::mark_look_alike(std::size_t i) {
+void FieldSink::mark_extension(std::size_t i) {
   const std::string_view name = fields.fields_[i].name;
+  if (is_forwarded_field(name)) {
+    fields.other_forwarded_ = true;
+    if (name[1] == '_' || name[11] == '_') mark_hop_by_hop(i);
+  }
   char dashed[sizeof(field_detail::KnownName::name)];
   if (name.size() > sizeof(dashed) || name.find('_') == std::string_view::npos) return;
   for (std::size_t k = 0; k < name.size(); ++k) dashed[k] = name[k] == '_' ? '-' : name[k];

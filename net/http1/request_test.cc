@@ -267,14 +267,21 @@ TEST(Request, HopByHopFieldsAreMarked) {
 TEST(Request, LookAlikesOfForwardedFieldsAreMarked) {
   const auto parsed = parse_request_all_ways(
       with("X_Forwarded_For: 1\r\nx-forwarded_proto: 2\r\nX_Canary: 3\r\nX_Other: 4\r\nX-: 5\r\nX: 6\r\n"
-           "X-Forwarded-Host: 7\r\nX_A_Very_Long_Name_That_Is_Not_Known: 8\r\n"));
+           "X-Forwarded-Host: 7\r\nX_A_Very_Long_Name_That_Is_Not_Known: 8\r\nX_Forwarded-Prefix: 9\r\n"
+           "x-forwarded_ssl: 10\r\nX-Forwarded-Prefix: 11\r\n"));
   ASSERT_EQ(parsed.result.state, ParseState::kComplete);
   std::vector<std::string> kept;
   for (const Field& field : parsed.head->fields.all()) {
     const auto i = static_cast<std::size_t>(&field - parsed.head->fields.all().data());
     if (!parsed.head->fields.hop_by_hop(i)) kept.emplace_back(field.value);
   }
-  EXPECT_THAT(kept, testing::ElementsAre("a", "4", "5", "6", "7", "8"));
+  EXPECT_THAT(kept, testing::ElementsAre("a", "4", "5", "6", "7", "8", "11"));
+}
+
+TEST(Request, OtherForwardedFieldsAreSeen) {
+  EXPECT_FALSE(parse_request_all_ways(with("X-Forwarded-For: 1\r\nX-Forwarded-: 2\r\nX-Forward: 3\r\n"))
+                   .head->fields.has_other_forwarded());
+  EXPECT_TRUE(parse_request_all_ways(with("x-forwarded-PREFIX: 1\r\n")).head->fields.has_other_forwarded());
 }
 
 TEST(Request, ConnectionOptionsAreBounded) {

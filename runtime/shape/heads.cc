@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/field_name.h"
 #include "base/text/ascii.h"
 #include "runtime/shape/compressible.h"
 
@@ -131,6 +132,11 @@ std::uint64_t never_announced(std::uint16_t status) {
   return status < 200 || status == 204 ? bit(KnownField::kContentLength) : 0;
 }
 
+// X-Forwarded-* but for those that are known, of which write_request_head says itself what becomes of them.
+bool is_other_forwarded(std::string_view name) {
+  return is_forwarded_field(name) && net::http1::recognise_field(name) == KnownField::kOther;
+}
+
 // A filter or a policy that has a word on a field has the last.
 trace::TraceFields decided_by_others(const ForwardedHead& from) {
   if (from.edits.none() && from.identity == nullptr) return 0;
@@ -187,12 +193,13 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     skipped |= bit(KnownField::kXForwardedProto) | bit(KnownField::kXForwardedHost) | bit(KnownField::kXForwardedPort) |
                bit(KnownField::kForwarded) | bit(KnownField::kXRealIp);
   }
-  if (from.identity == nullptr && from.trace == nullptr) [[likely]] {
+  const bool told_by_stranger = !from.peer_trusted && fields.has_other_forwarded();
+  if (from.identity == nullptr && from.trace == nullptr && !told_by_stranger) [[likely]] {
     copy_fields(fields, skipped, from.edits, nullptr, out);
   } else {
     const auto drops = [&](std::string_view name) {
       return from.edits.drops(name) || (from.identity != nullptr && from.identity->drops(name)) ||
-             (from.trace != nullptr && trace::tells_of_trace(name));
+             (from.trace != nullptr && trace::tells_of_trace(name)) || (told_by_stranger && is_other_forwarded(name));
     };
     copy_fields_but(fields, skipped, true, drops, out);
   }

@@ -18,7 +18,7 @@ bool passes_as_request_trailer(const RequestTrailerRules& rules, std::string_vie
   });
   if (!listed && (rules.backend.flags & program::kTakesTrailers) == 0) return false;
   const std::string folded = folded_field_name(name);
-  if (net::http1::recognise_field(folded) != net::http1::KnownField::kOther) return false;
+  if (net::http1::recognise_field(folded) != net::http1::KnownField::kOther || is_forwarded_field(folded)) return false;
   const program::FieldEdits edits(rules.section, rules.filters, program::Side::kRequest, {});
   if (edits.names(name)) return false;
   if (rules.identity != nullptr && rules.identity->drops(name)) return false;

@@ -105,6 +105,8 @@ TEST(Key, HoldsWhatTheBackendIsToldOfTheUri) {
   EXPECT_EQ(reported(from_proxy, true, "inside"),
             "\nx-forwarded-host:a\nx-forwarded-host:b\nx-forwarded-port:2\nx-forwarded-proto:https\n"
             "host=\"c;for=d,e\";proto=https;");
+  EXPECT_EQ(reported("X-Forwarded-Prefix: /app\r\nX-Forwarded-User: alice\r\n", true, "Shop.example:1"),
+            "\nx-forwarded-prefix:/app");
   EXPECT_NE(reported("Forwarded: host=a;for=x\r\n", true, "inside"),
             reported("Forwarded: host=b;for=x\r\n", true, "inside"));
   EXPECT_EQ(reported("Forwarded: host=a;for=x\r\n", true, "inside"),

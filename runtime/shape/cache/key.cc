@@ -1,7 +1,9 @@
 #include "runtime/shape/cache/key.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/field_name.h"
 #include "base/hostname.h"
 #include "base/path.h"
 #include "base/text/ascii.h"
@@ -66,6 +68,14 @@ void append_forwarded(std::string_view value, std::string& to) {
   }
 }
 
+/// Whether a field is one of those, beside the known ones, in which proxies tell of the URI that the client sent.
+bool tells_of_target(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> kNames = {"x-forwarded-path",   "x-forwarded-prefix",
+                                                             "x-forwarded-scheme", "x-forwarded-server",
+                                                             "x-forwarded-ssl",    "x-forwarded-uri"};
+  return std::ranges::any_of(kNames, [&](std::string_view one) { return same_field(one, name); });
+}
+
 /// Splits `authority` off what stands behind `//`.
 std::string_view take_authority(std::string_view& rest) {
   const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
@@ -124,6 +134,10 @@ std::string forwarded_origin(const net::http1::RequestHead& head, bool peer_trus
       case KnownField::kForwarded:
         text.append(1, kEnd);
         append_forwarded(fields[i].value, text);
+        break;
+      case KnownField::kOther:
+        if (!fields.has_other_forwarded() || !tells_of_target(fields[i].name)) break;
+        text.append(1, kEnd).append(folded_field_name(fields[i].name)).append(1, ':').append(fields[i].value);
         break;
       default:
         break;

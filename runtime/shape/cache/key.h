@@ -34,8 +34,8 @@ struct Way {
 };
 
 /// Returns what else the backend learns of the URI that the client sent, and may answer by (*safe*): X-Forwarded-Host
-/// where the forwarded `host` is not what the client wrote, and what a trusted proxy states of host, scheme and port.
-/// Not the client's address.
+/// where the forwarded `host` is not what the client wrote, and what a trusted proxy states of host, scheme, port and
+/// path. Not the client's address.
 std::string forwarded_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host);
 
 /// As text, so that equal texts are equal keys. All ways share the part `target`.
