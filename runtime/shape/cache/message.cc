@@ -1,5 +1,9 @@
 #include "runtime/shape/cache/message.h"
 
+#include <algorithm>
+#include <array>
+
+#include "base/field_name.h"
 #include "base/text/ascii.h"
 #include "runtime/shape/cache/http_date.h"
 
@@ -17,6 +21,13 @@ void take(Single& to, std::string_view value) {
 // Age is a single number; of a list the first is taken, and what is none is passed over (RFC 9111 §5.1).
 Seconds read_age(std::string_view value) { return parse_delta(next_part(value, ',')).value_or(0); }
 
+// Taken for the method by servers of REST, for the URI by IIS and those that imitate its rewriting.
+bool overrides(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> kNames = {"x-http-method", "x-http-method-override",
+                                                             "x-method-override", "x-original-url", "x-rewrite-url"};
+  return std::ranges::any_of(kNames, [&](std::string_view one) { return same_field(one, name); });
+}
+
 }  // namespace
 
 Request read_request(net::http1::Method method, const HeadFields& fields) {
@@ -31,7 +42,11 @@ Request read_request(net::http1::Method method, const HeadFields& fields) {
     const std::string_view value = fields[i].value;
     if (fields.known(i) == KnownField::kRange) {
       take(request.range, value);
-    } else if (fields.known(i) != KnownField::kOther || (name[0] | 0x20) != 'i') {
+    } else if (fields.known(i) != KnownField::kOther) {
+      continue;
+    } else if ((name[0] | 0x20) == 'x') {
+      request.overridden = request.overridden || overrides(name);
+    } else if ((name[0] | 0x20) != 'i') {
       continue;
     } else if (equals_ignoring_case(name, "if-none-match")) {
       request.has_if_none_match = true;

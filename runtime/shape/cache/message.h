@@ -31,6 +31,8 @@ struct Request {
   bool has_if_none_match = false;
   /// If-Match or If-Unmodified-Since: only the origin can evaluate it (RFC 9111 §4.3.2).
   bool guarded = false;
+  /// A field names another method or URI than the request line, and some backends go by it: no key has that one.
+  bool overridden = false;
   Single if_modified_since;
   Single if_range;
   Single range;

@@ -76,7 +76,7 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
     return Plan::kForward;
   }
   // A body may mean anything; conditions on the state of the origin are its own to judge (RFC 9111 §4.3.2).
-  if (request.guarded || context_.request.body.kind != BodyKind::kNone || context_.request.upgrade) {
+  if (request.guarded || request.overridden || context_.request.body.kind != BodyKind::kNone || context_.request.upgrade) {
     forwarded_ = Forwarded::kBypass;
     return Plan::kForward;
   }
