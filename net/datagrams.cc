@@ -158,6 +158,27 @@ Datagrams DatagramBuffers::at(std::size_t slot) const {
 
 // ---- Sending --------------------------------------------------------------------------------------------------------
 
+bool tells_of_refusal(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case ENONET:
+    case ENOPROTOOPT:
+    case EACCES:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::size_t DatagramQueue::count() const {
+  std::size_t count = 0;
+  for (const Entry& entry : entries_) count += entry.segments;
+  return count;
+}
+
 DatagramQueue::DatagramQueue() : messages_(kMost), peers_(kMost), controls_(kMost) {
   entries_.reserve(kMost);
   pieces_.reserve(4 * kMost);
@@ -218,8 +239,8 @@ void DatagramQueue::compose(std::size_t index, msghdr& message) {
 }
 
 /// Whether the next may be tried.
-bool DatagramQueue::count_failure(int error, std::size_t datagrams, Outcome& outcome) {
-  if (error == ECONNREFUSED) {
+bool DatagramQueue::count_failure(const Entry& entry, int error, std::size_t datagrams, Outcome& outcome) {
+  if (entry.connected() && tells_of_refusal(error)) {
     outcome.refused = true;
     return false;
   }
@@ -257,7 +278,7 @@ bool DatagramQueue::send_apart(int fd, const Entry& entry, Outcome& outcome) {
     if (send_one(fd, &message) >= 0) {
       ++outcome.sent;
       outcome.bytes += size;
-    } else if (!count_failure(errno, 1, outcome)) {
+    } else if (!count_failure(entry, errno, 1, outcome)) {
       return false;
     }
   }
@@ -279,8 +300,9 @@ DatagramQueue::Outcome DatagramQueue::flush(int fd) {
     // The error is that of the first that was left.
     const Entry& entry = entries_[next];
     const int error = errno;
-    const bool joined = entry.segments > 1 && error != ECONNREFUSED && error != EAGAIN;
-    if (!(joined ? send_apart(fd, entry, outcome) : count_failure(error, entry.segments, outcome))) {
+    const bool refused = entry.connected() && tells_of_refusal(error);
+    const bool joined = entry.segments > 1 && !refused && error != EAGAIN;
+    if (!(joined ? send_apart(fd, entry, outcome) : count_failure(entry, error, entry.segments, outcome))) {
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(next));
       return outcome;
     }

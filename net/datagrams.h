@@ -70,6 +70,10 @@ class DatagramBuffers {
   std::vector<Control> controls_;
 };
 
+/// Returns whether an error of a connected socket says that an earlier datagram was refused, by the peer or on the way
+/// there (ICMP: unreachable or prohibited; RFC 1122 §4.1.3.3).
+bool tells_of_refusal(int error);
+
 /// Datagrams that are sent together. What they are made of must stay until flush().
 class DatagramQueue {
  public:
@@ -83,7 +87,7 @@ class DatagramQueue {
     std::size_t bytes = 0;      ///< of these
     std::size_t dropped = 0;    ///< no room in the socket, or refused by the system
     std::size_t oversized = 0;  ///< larger than a datagram may be there
-    /// The socket is connected, and its peer has refused an earlier datagram (ICMP): what is left stays in the queue.
+    /// The socket is connected, and an earlier datagram was refused: what is left stays in the queue.
     bool refused = false;
   };
 
@@ -91,6 +95,8 @@ class DatagramQueue {
 
   bool empty() const { return entries_.empty(); }
   bool full() const { return entries_.size() >= kMost; }
+  /// Returns the number of datagrams.
+  std::size_t count() const;
   /// Adds datagrams, each behind `header`. Precondition: !full().
   void add(const Target& target, const Datagrams& datagrams, std::string_view header = {});
   /// Sends all of them and forgets them. Never waits.
@@ -116,6 +122,7 @@ class DatagramQueue {
     std::size_t segments = 0;
     std::size_t segment = 0;  ///< size of each but the last
     bool closed = false;      ///< the last is smaller: none may follow
+    bool connected() const { return target.peer.port == 0; }
   };
   struct Control {
     alignas(cmsghdr) std::array<char, 128> bytes;
@@ -124,7 +131,7 @@ class DatagramQueue {
   void add_one(const Target& target, std::string_view bytes, std::string_view header);
   void compose(std::size_t index, msghdr& message);
   bool send_apart(int fd, const Entry& entry, Outcome& outcome);
-  static bool count_failure(int error, std::size_t datagrams, Outcome& outcome);
+  static bool count_failure(const Entry& entry, int error, std::size_t datagrams, Outcome& outcome);
 
   std::vector<Entry> entries_;
   std::vector<iovec> pieces_;

@@ -154,6 +154,44 @@ TEST_F(Udp, AnEndpointThatRefusesLosesItsFlowsToTheOthers) {
   EXPECT_GT(server->backends().at(0).ejections, 0U) << "refusals count against the endpoint";
 }
 
+/// Tells the socket at `from` that a firewall has refused what it sent to `to` (RFC 1812 §5.2.7.1).
+void tell_prohibited(int raw, std::uint16_t from, std::uint16_t to) {
+  std::string packet("\3\15\0\0\0\0\0\0\x45\0\0\34\0\0\0\0\100\21\0\0\177\0\0\1\177\0\0\1", 28);
+  for (const unsigned number : {unsigned{from}, unsigned{to}, 8U, 0U}) {
+    packet += static_cast<char>(number >> 8);
+    packet += static_cast<char>(number & 0xff);
+  }
+  unsigned sum = 0;
+  for (std::size_t i = 0; i < packet.size(); i += 2) {
+    sum += static_cast<unsigned char>(packet[i]) << 8 | static_cast<unsigned char>(packet[i + 1]);
+  }
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = ~((sum & 0xffff) + (sum >> 16));
+  packet[2] = static_cast<char>(sum >> 8);
+  packet[3] = static_cast<char>(sum);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::sendto(raw, packet.data(), packet.size(), 0, reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            static_cast<ssize_t>(packet.size()));
+}
+
+TEST_F(Udp, AnEndpointBehindAFirewallThatProhibitsItLosesItsFlows) {
+  const Fd raw(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP));
+  if (!raw.valid()) GTEST_SKIP() << "raw sockets are for root";
+  start();
+  Echo a("a");
+  Echo b("b");
+  serve(gateway() + backend("be", {a.port(), b.port()}) + route("backendRefs: [{name: be}]"));
+  const Client client(port());
+  const std::string first = client.ask("port");
+  ASSERT_GT(first.size(), 2U);
+  const bool of_a = first.starts_with("a:");
+  tell_prohibited(raw.get(), static_cast<std::uint16_t>(std::atoi(first.c_str() + 2)), of_a ? a.port() : b.port());
+  EXPECT_EQ(client.ask("q"), of_a ? "b:q" : "a:q") << "nothing of the client's is lost";
+  EXPECT_EQ(server->stats().udp_sessions, 1U);
+}
+
 TEST_F(Udp, FlowsOfAnEndpointThatGoesMoveAndOthersStay) {
   start();
   Echo a("a");

@@ -268,6 +268,7 @@ bool UdpSession::send(net::DatagramQueue& queue) {
     refused();
     if (!up_to_date()) break;
   }
+  counters.drop(UdpDrop::kSend, queue.count());
   queue.clear();
   return !ended_;
 }
@@ -284,7 +285,7 @@ void UdpSession::receive_answers() {
   for (int batch = 0; batch < kAnswerBatches; ++batch) {
     const UdpBatches::Received received = batches.receive_answers(upstream_.fd());
     if (received.count == 0) {
-      if (received.error != ECONNREFUSED) return;
+      if (!net::tells_of_refusal(received.error)) return;
       refused();
       continue;
     }
