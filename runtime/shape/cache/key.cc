@@ -112,6 +112,9 @@ std::string target_text(const Target& target) {
 Key make_key(const Target& target, const Way& way) {
   Key key{target_text(target), {}};
   std::string& text = key.way;
+  constexpr std::size_t kNumbers = 64;
+  text.reserve(way.name_space.size() + way.route.size() + way.host.size() + way.path.size() + way.origin.size() +
+               kNumbers);
   text.append(way.name_space).append(1, '/').append(way.route).append(1, kEnd);
   text.append(std::to_string(way.rule)).append(1, kEnd).append(std::to_string(way.backend)).append(1, kEnd);
   text.append(std::to_string(way.position)).append(1, kEnd);

@@ -42,20 +42,15 @@ Transaction::~Transaction() {
 }
 
 void Transaction::keep() {
+  parsed_ = false;
   if (head_.data() == kept_.data()) return;
   kept_ = head_;
   head_ = kept_;
 }
 
-// Parsed anew each time it is needed: a parsed head is large, and its place is the thread's.
+// Parsed anew after each wait: a parsed head is large, and its place is the thread's.
 Request Transaction::request() {
-  net::http1::ParseHint hint;
-  net::http1::HeadLimits limits = context_.limits;
-  // Our own additions may have made it longer than what is taken from a client.
-  limits.max_bytes = limits.max_target = head_.size();
-  limits.max_fields = HeadFields::kMax;
-  const auto parsed = parse_request(head_, limits, hint, context_.request);
-  if (parsed.state != ParseState::kComplete) {
+  if (!parsed_ && !parse()) {
     context_.request = {};
     Request none;
     none.fields = &context_.request.fields;
@@ -66,8 +61,18 @@ Request Transaction::request() {
   return request;
 }
 
+bool Transaction::parse() {
+  net::http1::ParseHint hint;
+  net::http1::HeadLimits limits = context_.limits;
+  // Our own additions may have made it longer than what is taken from a client.
+  limits.max_bytes = limits.max_target = head_.size();
+  limits.max_fields = HeadFields::kMax;
+  return parse_request(head_, limits, hint, context_.request).state == ParseState::kComplete;
+}
+
 Transaction::Plan Transaction::look_up(std::string_view head) {
   head_ = head;
+  parsed_ = parse();
   const Request request = this->request();
   const Seconds now = clock_().seconds;
   times_.request = now;
@@ -76,7 +81,8 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
     return Plan::kForward;
   }
   // A body may mean anything; conditions on the state of the origin are its own to judge (RFC 9111 §4.3.2).
-  if (request.guarded || request.overridden || context_.request.body.kind != BodyKind::kNone || context_.request.upgrade) {
+  if (request.guarded || request.overridden || context_.request.body.kind != BodyKind::kNone ||
+      context_.request.upgrade) {
     forwarded_ = Forwarded::kBypass;
     return Plan::kForward;
   }
@@ -208,6 +214,8 @@ std::unique_ptr<Transaction> Transaction::refresh() {
   Fills::Joined joined =
       cache_->fills().join(fill_id(request, found_.get()), key_.target, times_.request, Fills::For::kEnd, nullptr);
   if (joined.role != Fills::Role::kLeader) return nullptr;
+  // Its head takes the place of this one's.
+  parsed_ = false;
   return std::unique_ptr<Transaction>(new Transaction(*this, std::move(joined.fill)));
 }
 

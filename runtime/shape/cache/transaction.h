@@ -120,6 +120,7 @@ class Transaction {
   Transaction(const Transaction& stale, std::shared_ptr<Fill> fill);
 
   Request request();
+  bool parse();
   CacheRequest cache_request(const Request& request) const { return {key_, request, limits_, times_}; }
   std::string fill_id(const Request& request, const Entry* sibling) const;
   void make_conditional();
@@ -145,6 +146,7 @@ class Transaction {
   std::string conditional_;
   std::string fields_;
   bool identified_;
+  bool parsed_ = false;       ///< the scratch holds this request: since `look_up`, until others may use it
   bool client_gone_ = false;  ///< true for a refresh in the background
 
   std::shared_ptr<const Entry> found_;
