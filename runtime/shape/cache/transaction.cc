@@ -214,8 +214,8 @@ std::unique_ptr<Transaction> Transaction::refresh() {
   Fills::Joined joined =
       cache_->fills().join(fill_id(request, found_.get()), key_.target, times_.request, Fills::For::kEnd, nullptr);
   if (joined.role != Fills::Role::kLeader) return nullptr;
-  // Its head takes the place of this one's.
-  parsed_ = false;
+  // Its fetch begins at once, in the scratch that this one's head lies in.
+  keep();
   return std::unique_ptr<Transaction>(new Transaction(*this, std::move(joined.fill)));
 }
 
