@@ -19,11 +19,23 @@ void ClientConnection::set_peer(const IpAddress& address) {
   std::memcpy(peer_text_.data(), text.data(), peer_text_size_);
 }
 
+namespace {
+
+net::ProxyVersion version_of(program::ProxyProtocol protocol) {
+  return protocol == program::ProxyProtocol::kV1 ? net::ProxyVersion::kV1 : net::ProxyVersion::kV2;
+}
+
+}  // namespace
+
 std::string header_for(const program::BackendRecord& backend, const ClientConnection& connection) {
   if (backend.proxy_protocol == program::ProxyProtocol::kNone) return {};
-  const bool line = backend.proxy_protocol == program::ProxyProtocol::kV1;
-  return net::write_proxy_header(line ? net::ProxyVersion::kV1 : net::ProxyVersion::kV2,
-                                 {connection.peer, connection.peer_port}, connection.local);
+  return net::write_proxy_header(version_of(backend.proxy_protocol), {connection.peer, connection.peer_port},
+                                 connection.local);
+}
+
+std::string own_header_for(const program::BackendRecord& backend) {
+  if (backend.proxy_protocol == program::ProxyProtocol::kNone) return {};
+  return net::write_own_proxy_header(version_of(backend.proxy_protocol));
 }
 
 }  // namespace edge::runtime

@@ -78,5 +78,7 @@ struct ClientEnd {
 
 /// Returns the PROXY header for a connection to `backend` on behalf of this client; empty: the backend uses none.
 std::string header_for(const program::BackendRecord& backend, const ClientConnection& connection);
+/// Returns the same for a connection of the proxy's own, behind which no client waits.
+std::string own_header_for(const program::BackendRecord& backend);
 
 }  // namespace edge::runtime

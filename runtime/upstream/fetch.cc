@@ -1,6 +1,7 @@
 #include "runtime/upstream/fetch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace edge::runtime {
 namespace {
@@ -20,6 +21,8 @@ constexpr net::Duration kRefreshTime = std::chrono::minutes(5);
 void make_refresh(const ForwardRequest& original, net::Time now, ForwardRequest& refresh) {
   refresh.take_rule_of(original);
   refresh.send_to(*original.pool, *original.backend);
+  std::string header = own_header_for(original.pool->settings());
+  if (!header.empty()) refresh.make_terms().proxy_header = std::move(header);
   // Nobody waits for it who could give it up.
   refresh.deadlines.bound(now, std::min(original.deadlines.until, now + kRefreshTime));
 }

@@ -1,5 +1,7 @@
 #include "runtime/upstream/mirror.h"
 
+#include <string>
+
 #include "base/text/ascii.h"
 #include "runtime/upstream/relay/relay.h"
 
@@ -42,9 +44,13 @@ net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_be
   const ClientEnd& source = on_behalf.client;
   TracedTries traced(copy.spans, copy.response.method, copy.backend);
   traced.begin();
-  Acquired acquired = co_await copy.pool->acquire(
-      source.waiter,
-      {.deadline = copy.deadlines.until, .fault_before = copy.deadlines.fault_before, .key = copy.balance_key});
+  const std::string header = own_header_for(copy.pool->settings());
+  const Wanted wanted{.deadline = copy.deadlines.until,
+                      .fault_before = copy.deadlines.fault_before,
+                      .key = copy.balance_key,
+                      .fresh = !header.empty(),
+                      .header = header};
+  Acquired acquired = co_await copy.pool->acquire(source.waiter, wanted);
   if (acquired.connection == nullptr) {
     const FailureKind kind = acquired.tried ? FailureKind::kConnectFailed : FailureKind::kNoHealthyEndpoint;
     const Failure failure{Origin::kProxy, kind, false};
@@ -68,7 +74,9 @@ net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_be
     if (wake == net::Wake::kTimeout) relay.timed_out();
   }
   traced.end({&upstream.endpoint().address, upstream.endpoint().cluster.get()}, relay.status(), relay.failure());
-  copy.pool->release(std::move(acquired.connection), relay.after_use());
+  const AfterUse after = relay.after_use();
+  const bool closes = after == AfterUse::kKeep && !header.empty();
+  copy.pool->release(std::move(acquired.connection), closes ? AfterUse::kClose : after);
   co_return relay.failure();
 }
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/hash.h"
-#include "net/proxy_protocol.h"
 #include "program/format/records.h"
+#include "runtime/phase/client_connection.h"
 
 namespace edge::runtime {
 namespace {
@@ -32,10 +32,7 @@ std::shared_ptr<const CheckSettings> check_settings(const program::BackendRecord
   settings->protocol = check->protocol;
   settings->http2 = record.protocol == program::BackendProtocol::kHttp2;
   settings->encrypted = record.tls.count != 0;
-  if (record.proxy_protocol != program::ProxyProtocol::kNone) {
-    const bool line = record.proxy_protocol == program::ProxyProtocol::kV1;
-    settings->announcement = net::write_own_proxy_header(line ? net::ProxyVersion::kV1 : net::ProxyVersion::kV2);
-  }
+  settings->announcement = own_header_for(record);
   settings->tls = std::move(tls);
   settings->interval = std::max(kShortestInterval, net::Duration(check->interval_ns));
   settings->timeout = net::Duration(check->timeout_ns);
