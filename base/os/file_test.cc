@@ -95,6 +95,24 @@ TEST_F(Files, NoticesFilesThatComeAndGoBelowADirectory) {
   EXPECT_TRUE(noticed({dir_.string()}, [&] { fs::remove(dir_ / "sub/new.yaml"); }));
 }
 
+TEST_F(Files, NoticesTheFilesThatLinksBelowADirectoryLeadTo) {
+  fs::create_directories(dir_ / "enabled/sub");
+  fs::create_directory(dir_ / "available");
+  put(dir_ / "available/a.yaml", "one");
+  fs::create_symlink("../available/a.yaml", dir_ / "enabled/a.yaml");
+  fs::create_symlink("../../available/b.yaml", dir_ / "enabled/sub/b.yaml");
+  fs::create_symlink("/nowhere/c.yaml", dir_ / "enabled/c.yaml");
+  fs::create_symlink("loop.yaml", dir_ / "enabled/loop.yaml");
+  fs::create_symlink("loop.yaml/below.yaml", dir_ / "enabled/below.yaml");
+  const std::string enabled = (dir_ / "enabled").string();
+  EXPECT_TRUE(noticed({enabled}, [&] { put(dir_ / "available/a.yaml", "two"); }));
+  EXPECT_TRUE(noticed({enabled}, [&] {
+    put(dir_ / "available/.a.new", "three");
+    fs::rename(dir_ / "available/.a.new", dir_ / "available/a.yaml");
+  }));
+  EXPECT_TRUE(noticed({enabled}, [&] { put(dir_ / "available/b.yaml", "it comes later"); }));
+}
+
 TEST_F(Files, OtherFilesOfTheDirectoryDoNotMatter) {
   const fs::path path = dir_ / "a.yaml";
   put(path, "one");

@@ -34,7 +34,8 @@ struct FileWatch::Impl {
   std::atomic<bool> stopped = false;
   /// By watch descriptor: the names that matter in the directory; empty: every name.
   std::map<int, std::set<std::string>> names;
-  std::size_t directories = 0;
+  /// The descriptors that the last call of watch() has come upon.
+  std::set<int> directories;
 
   ~Impl() {
     if (inotify >= 0) ::close(inotify);
@@ -43,17 +44,19 @@ struct FileWatch::Impl {
 
   /// `name` empty: the whole directory matters.
   Status add(const fs::path& directory, const std::string& name) {
-    if (++directories > kMaxDirectories) {
+    const int id = ::inotify_add_watch(inotify, directory.c_str(), kMask);
+    if (id < 0) {
+      const bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENAMETOOLONG;
+      const ErrorCode code = nowhere           ? ErrorCode::kNotFound
+                             : errno == EACCES ? ErrorCode::kPermissionDenied
+                                               : ErrorCode::kUnavailable;
+      return Error{code, "cannot watch " + directory.string() + ": " + std::strerror(errno)};
+    }
+    if (directories.size() == kMaxDirectories && !directories.contains(id)) {
       return Error{ErrorCode::kResourceExhausted,
                    "more than " + std::to_string(kMaxDirectories) + " directories to watch"};
     }
-    const int id = ::inotify_add_watch(inotify, directory.c_str(), kMask);
-    if (id < 0) {
-      const ErrorCode code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::kNotFound
-                             : errno == EACCES                   ? ErrorCode::kPermissionDenied
-                                                                 : ErrorCode::kUnavailable;
-      return Error{code, "cannot watch " + directory.string() + ": " + std::strerror(errno)};
-    }
+    directories.insert(id);
     const auto [found, fresh] = names.try_emplace(id);
     if (name.empty()) {
       found->second.clear();
@@ -83,8 +86,11 @@ struct FileWatch::Impl {
     if (Status status = add(directory, {}); !status) return status;
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-      if (!it->is_directory(error) || it->is_symlink(error)) continue;
-      const Status status = add_tree(it->path());
+      // What a link leads to is written elsewhere, or will be: `enabled/a.yaml` -> `../available/a.yaml`. A directory
+      // that is reached through one is not part of the tree.
+      const bool link = it->is_symlink(error);
+      if (it->is_directory(error) == link) continue;
+      const Status status = link ? add_file(it->path()) : add_tree(it->path());
       // Its own directory tells when it may be read.
       const bool passed_over = !status && (status.error().code == ErrorCode::kPermissionDenied ||
                                            status.error().code == ErrorCode::kNotFound);
@@ -147,7 +153,7 @@ Result<std::unique_ptr<FileWatch>> FileWatch::create() {
 }
 
 Status FileWatch::watch(const std::vector<std::string>& paths) {
-  impl_->directories = 0;
+  impl_->directories.clear();
   Status first;
   for (const std::string& path : paths) {
     Status status = impl_->add_path(path);

@@ -19,7 +19,8 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  /// Watches files (through their directories, links resolved) and directories with everything below, as they are now.
+  /// Watches files (through their directories, links resolved) and directories with everything below, as they are now;
+  /// of links below only those to files are followed.
   /// To be called before each reading, so that later changes are not missed. At most 10,000 directories. The Error
   /// names the first path that cannot be watched; the others are. Unreadable directories below a watched one are
   /// skipped.
