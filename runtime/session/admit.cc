@@ -97,6 +97,7 @@ void answer_without_route(Exchange& exchange, const Arrival& arrival, Worker& wo
   if (none.chain == nullptr) return;
   exchange.forward.treatment = &kNoTreatment;
   if (none.denied) {
+    decorate(*none.chain, policy_request_of(arrival, worker), exchange.forward.response.added);
     end_with(ending, policy_unavailable("A policy that protects this gateway cannot be enforced."));
     return;
   }
@@ -143,10 +144,12 @@ bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std
 
 bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
   const program::TreatmentRecord& treatment = *exchange.forward.treatment;
-  if ((treatment.flags & program::kDenied) != 0) {
+  const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, treatment);
+  if ((treatment.flags & program::kDenied) != 0) [[unlikely]] {
+    // The policies that can be enforced have a part in this answer, too: it may be a page.
+    decorate(chain, policy_request_of(arrival, worker), exchange.forward.response.added);
     return end_with(ending, policy_unavailable("A policy that protects this route cannot be enforced."));
   }
-  const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, treatment);
   return chain.empty() || pass_chain(chain, exchange, arrival, worker, ending);
 }
 

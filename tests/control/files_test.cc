@@ -232,6 +232,24 @@ TEST_F(Files, ARefusedPolicyOfAGatewayDeniesItsRoutes) {
   EXPECT_THAT(get("/open"), StartsWith("503"));
 }
 
+TEST_F(Files, WhatIsDeniedHasTheHeadersOfThePoliciesThatAreSound) {
+  const auto on_gateway = [](const std::string& name, const std::string& spec) {
+    return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: " + name +
+           "}\nspec: {targetRef: {kind: ProxyGateway, name: gw}, " + spec + "}\n";
+  };
+  dir_.put("config/headers.yaml",
+           on_gateway("careful", "type: SecurityHeaders, securityHeaders: {xFrameOptions: DENY}") + "---\n" +
+               on_gateway("pages", "type: CORS, cors: {allowOrigins: ['https://a.example']}"));
+  dir_.put("config/policies.yaml", on_gateway("check", "type: BasicAuht"));
+  start();
+  for (const char* path : {"/secret", "/nothing"}) {
+    EXPECT_THAT(get(path, {"-i", "-H", "Origin: https://a.example"}),
+                AllOf(StartsWith("503"), HasSubstr("X-Frame-Options: DENY\r\n"),
+                      HasSubstr("Access-Control-Allow-Origin: https://a.example\r\n")))
+        << path;
+  }
+}
+
 /// The Gateway API's kinds in place of ours, before what `base_config` has behind the gateway.
 std::string http_gateway(const std::string& base) {
   return "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\n"
