@@ -49,13 +49,13 @@ class AddedFields {
   /// Adds Access-Control-Allow-Origin for an origin matched by a pattern, the one line that cannot be composed before.
   void allow_origin(std::string_view origin);
 
-  /// Adds complete lines of this exchange in addition to all other fields: cookies.
+  /// Adds complete lines of this exchange in addition to all other fields: cookies, what a preflight is told.
   void append(std::string_view lines);
 
   /// Adds a complete line, or none, that is known only when an endpoint answers: read when its response is written.
   void append_then(const std::string* line);
 
-  /// Returns whether a field of the backend must be removed.
+  /// Returns whether a field of the backend, or of who answers in its place, must be removed.
   bool replaces(std::string_view name) const;
   /// Writes the fields. `edits` are the route's response filters, which take precedence for the names that they edit.
   /// Null for the proxy's own answers.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "program/format/records.h"
 #include "runtime/policy/cors.h"
@@ -324,6 +325,8 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
       answer = chain.concurrency[step.settings].pass(policy_request, nullptr, tables.concurrency, permit);
     }
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
+    // The policy's own: it replaces what others say of CORS.
+    if (answer && step.cors != nullptr) added.append(std::exchange(answer->fields, {}));
     if (answer) return answer;
   }
   return std::nullopt;

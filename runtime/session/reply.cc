@@ -51,14 +51,19 @@ void write_grpc_reply(const Reply& reply, const ReplyContext& context, net::http
   out.field("grpc-message", reply.text.empty() ? phrase : reply.text);
 }
 
-/// Without Content-Type, which gRPC's own has taken the place of: the body that it was of is not sent.
-void write_fields_of_grpc(std::string_view lines, net::http1::HeadWriter& out) {
-  constexpr std::string_view kType = "content-type:";
+/// Without what a policy adds in place of them, as it does of a backend's: of two, browsers believe neither. In gRPC's
+/// form without Content-Type, which its own has taken the place of: the body that it was of is not sent.
+void write_fields(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out) {
+  const bool grpc = context.form == ReplyForm::kGrpc;
+  const AddedFields* const added = context.added;
+  std::string_view lines = reply.fields;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find("\r\n"), lines.size() - 2) + 2;
     const std::string_view line = lines.substr(0, end);
+    const std::string_view name = line.substr(0, line.find(':'));
     lines.remove_prefix(end);
-    if (!equals_ignoring_case(line.substr(0, kType.size()), kType)) out.lines(line);
+    if (grpc && equals_ignoring_case(name, "content-type")) continue;
+    if (added == nullptr || !added->replaces(name)) out.lines(line);
   }
 }
 
@@ -123,11 +128,7 @@ std::string_view write_reply(const Reply& reply, const ReplyContext& context, ne
   }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));
   if (context.shows_reason) out.field("X-Edge-Reason", reply.reason);
-  if (grpc) {
-    write_fields_of_grpc(reply.fields, out);
-  } else {
-    out.lines(reply.fields);
-  }
+  write_fields(reply, context, out);
   if (context.added != nullptr) context.added->write(out, nullptr);
   if (!context.connection.empty()) out.field("Connection", context.connection);
   out.finish();

@@ -22,7 +22,7 @@ struct Reply {
   std::string location;
   /// The connection is closed after it: the end of the request is uncertain, or its body is not wanted.
   bool close = false;
-  /// Further field lines, each complete.
+  /// Further field lines, each complete; those that a policy of the request adds itself are left out.
   std::string fields{};
   /// Replaces the text; its Content-Type is in `fields`.
   std::string body{};
