@@ -155,7 +155,9 @@ Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const PolicyContext
     return true;
   });
   made->body_limit_ = std::min(made->body_limit_, kMostSent);
-  made->identity_ = std::to_string(policy.id) + " " + std::string(address);
+  // A shorter cacheTTL is one for what is known, too.
+  made->identity_ =
+      std::to_string(policy.id) + " " + std::to_string(made->cache_ttl_.count()) + " " + std::string(address);
   for (const std::string& name : made->response_headers_) made->identity_ += "\n" + name;
   return std::shared_ptr<const ForwardAuth>(std::move(made));
 }
