@@ -157,6 +157,29 @@ TEST(Workspace, ABackendThatComesOrGoesConcernsThoseWhoNameIt) {
   world.expect_as_from_nothing("one that nobody names");
 }
 
+TEST(Workspace, WhichOfSeveralALintNamesIsNotAMatterOfEdits) {
+  const auto session = [](const std::string& name, const std::string& to) {
+    return resource("ProxyRoute", name,
+                    "{parentRefs: [{name: edge}], hostnames: [h.com], rules: [{matches: [" + prefix("/" + name) +
+                        "], sessionPersistence: {type: Header, sessionName: X-Session}, backendRef: {name: " + to +
+                        "}}]}");
+  };
+  const std::string limit = "type: RateLimit, rateLimit: {requestsPerSecond: 5, key: identity}";
+  Documents documents = small_world();
+  documents["limit"] = policy("limit", "ProxyGateway, name: edge", limit);
+  documents["session a"] = session("a", "b0");
+  documents["session b"] = session("b", "b1");
+  World world(std::move(documents));
+  // Taken out and put back, a route stands behind the others.
+  for (const char* name : {"a", "b"}) {
+    world.edit(std::string("session ") + name, std::nullopt);
+    world.edit(std::string("session ") + name, session(name, name[0] == 'a' ? "b0" : "b1"));
+    EXPECT_THAT(world.said_now(), HasSubstr("EDGE0203 ProxyRoute default/b spec.rules[0].sessionPersistence"));
+    EXPECT_THAT(world.said_now(), HasSubstr("no policy finds out who the clients are of ProxyRoute default/a"));
+    world.expect_as_from_nothing(name);
+  }
+}
+
 TEST(Workspace, AnEditElsewhereLeavesEveryPolicyItsSecrets) {
   Documents documents = small_world();
   documents["users"] = "apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'a:b'}\n";

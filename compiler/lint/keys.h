@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "base/resource_id.h"
 #include "compiler/model/metadata.h"
@@ -11,6 +12,13 @@
 namespace edge::compiler::lint {
 
 inline std::string key_of(const model::Metadata& metadata) { return metadata.text(); }
+
+/// The order by age and name, of doubles by content. Which of several resources a finding names goes by it, not by the
+/// order in which they were read or edited.
+inline bool is_before(const model::Metadata& a, const model::Metadata& b) {
+  return std::tie(a.created, a.name_space, a.name, a.kind, a.digest) <
+         std::tie(b.created, b.name_space, b.name, b.kind, b.digest);
+}
 
 /// Returns a reference's target, by default in the namespace of `from`.
 inline std::string name_of(const model::Reference& reference, const model::Metadata& from) {

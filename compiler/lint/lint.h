@@ -21,7 +21,7 @@ void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics
 
 /// Warns of each rule with `sessionPersistence` whose cookie, or header, another rule of the same gateway and host uses
 /// for other backends: a client that uses both loses its endpoint at each change. Cookies of different paths are
-/// different cookies. One warning per rule. Linear in the size of the set.
+/// different cookies. One warning per rule. Linear in the size of the set, except for sorting.
 void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
 /// Warns of `spec.bgp` of ProxyVIPs: passwords in plain text, and peers whose settings have no effect.

@@ -60,7 +60,8 @@ class TogetherLinter {
         sent_credentials(route, rule);
       }
     }
-    for (const ProxyPolicy& policy : resources_.policies) {
+    for (const ProxyPolicy* const next : policies_in_order()) {
+      const ProxyPolicy& policy = *next;
       const auto* const forward = std::get_if<model::ForwardAuth>(&policy.settings);
       if (forward != nullptr && forward->backend) {
         used_.insert(key_of(forward->backend_kind, *forward->backend, policy.metadata));
@@ -76,6 +77,13 @@ class TogetherLinter {
   }
 
  private:
+  std::vector<const ProxyPolicy*> policies_in_order() const {
+    std::vector<const ProxyPolicy*> policies;
+    for (const ProxyPolicy& policy : resources_.policies) policies.push_back(&policy);
+    std::ranges::sort(policies, is_before, [](const ProxyPolicy* policy) -> const auto& { return policy->metadata; });
+    return policies;
+  }
+
   /// What routes name, as keys.
   void collect(const ProxyRoute& route) {
     for (const model::ParentRef& parent : route.parents) {
@@ -365,7 +373,7 @@ class TogetherLinter {
     return inherited && limit->key && is_key_of(what, *limit->key) ? &*limit->key : nullptr;
   }
 
-  /// The first route that the policy applies to of which nobody finds it out; null: there is none.
+  /// The oldest route that the policy applies to of which nobody finds it out; null: there is none.
   const ProxyRoute* open_route(FoundOut what, const ProxyPolicy& policy) {
     const std::string target = key_of_target(policy);
     if (policy.target_kind == PolicyTarget::kRoute) {
@@ -374,9 +382,12 @@ class TogetherLinter {
     }
     const auto served = routes_of_gateway_.find(target);
     if (served == routes_of_gateway_.end()) return nullptr;
-    const auto found =
-        std::ranges::find_if(served->second, [&](const ProxyRoute* route) { return !is_found_out(what, *route); });
-    return found == served->second.end() ? nullptr : *found;
+    const ProxyRoute* oldest = nullptr;
+    for (const ProxyRoute* const route : served->second) {
+      if (oldest != nullptr && !is_before(route->metadata, oldest->metadata)) continue;
+      if (!is_found_out(what, *route)) oldest = route;
+    }
+    return oldest;
   }
 
   /// A limit by `jwt:CLAIM` counts by what a JWT policy has verified, and one by `identity` by whom any policy has

@@ -84,7 +84,10 @@ class DetourLinter {
  public:
   DetourLinter(const model::ResourceSet& resources, Diagnostics& diagnostics)
       : resources_(resources), diagnostics_(diagnostics) {
-    for (const ProxyGateway& gateway : resources.gateways) gateways_.try_emplace(key_of(gateway.metadata), &gateway);
+    for (const ProxyGateway& gateway : resources.gateways) {
+      const ProxyGateway*& kept = gateways_[key_of(gateway.metadata)];
+      if (kept == nullptr || is_before(gateway.metadata, kept->metadata)) kept = &gateway;
+    }
     for (const ProxyPolicy& policy : resources.policies) {
       if (authenticates(policy.type.value)) authenticated_.insert(key_of_target(policy));
     }

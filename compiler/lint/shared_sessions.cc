@@ -1,4 +1,5 @@
 // Lints rules that bind client sessions by the same cookie or header, but send them to different backends.
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -37,15 +38,16 @@ std::string described(const SessionPersistence& session, const Rule& rule) {
   return "cookie " + in_quotes(session.name->value) + " of the path " + in_quotes(model::cookie_path(session, rule));
 }
 
+/// Whether the rule's sessions have a name that was chosen: the usual names are its own, and stand for themselves.
+bool has_chosen_name(const Rule& rule) { return rule.persistence && rule.persistence->name && !rule.backends.empty(); }
+
 class SessionLinter {
  public:
   explicit SessionLinter(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   void add(const ProxyRoute& route) {
     for (std::size_t i = 0; i < route.rules.size(); ++i) {
-      const Rule& rule = route.rules[i];
-      // Names that are the rule's own stand for themselves.
-      if (rule.persistence && rule.persistence->name && !rule.backends.empty()) add(route, i);
+      if (has_chosen_name(route.rules[i])) add(route, i);
     }
   }
 
@@ -100,8 +102,13 @@ class SessionLinter {
 }  // namespace
 
 void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diagnostics) {
+  std::vector<const ProxyRoute*> routes;
+  for (const ProxyRoute& route : resources.routes) {
+    if (std::ranges::any_of(route.rules, has_chosen_name)) routes.push_back(&route);
+  }
+  std::ranges::sort(routes, is_before, [](const ProxyRoute* route) -> const auto& { return route->metadata; });
   SessionLinter linter(diagnostics);
-  for (const ProxyRoute& route : resources.routes) linter.add(route);
+  for (const ProxyRoute* const route : routes) linter.add(*route);
 }
 
 }  // namespace edge::compiler::lint
