@@ -124,6 +124,7 @@ WorkspaceLink::Change WorkspaceLink::update(WorkspaceResources& resources, const
 std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, const Touched& touched) const {
   if (touched.unclear || resources.has_unclear_policy()) return std::nullopt;
   Names names = touched.routes;
+  if (std::ranges::any_of(names, is_ingress)) names.merge(resources.ingresses_beside_others());
   const bool others = touched.others || touched.grants;
   if (!touched.supply && !touched.secrets && !touched.policies && !others) return with_found_translated(names);
 

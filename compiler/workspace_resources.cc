@@ -315,6 +315,14 @@ WorkspaceResources::Names WorkspaceResources::translated_names() {
   return names;
 }
 
+WorkspaceResources::Names WorkspaceResources::ingresses_beside_others() {
+  Names names;
+  for (const model::Ingress& ingress : others().ingresses) {
+    if (translate::depends_on_others(ingress)) names.insert(ingress.metadata.text());
+  }
+  return names;
+}
+
 std::vector<std::string> WorkspaceResources::texts(const std::string& route) const {
   std::vector<std::string> texts{route};
   const auto found = claims_.find(route);

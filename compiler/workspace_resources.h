@@ -56,6 +56,8 @@ class WorkspaceResources {
   Names route_names() const;
   /// Returns those of routes of Gateway API, and of Ingresses.
   Names translated_names();
+  /// Returns Ingresses that become something else when another one comes, goes or has other hosts or paths.
+  Names ingresses_beside_others();
   bool has_api_routes() const { return !api_routes_.empty(); }
   /// Returns the route itself, and `ProxyPolicy ns/name` of what add_routes() adds for this name.
   std::vector<std::string> texts(const std::string& route) const;

@@ -140,6 +140,34 @@ TEST(Workspace, AnIngressIsLinkedWithWhatItRefersToAlone) {
   world.expect_as_from_nothing("a certificate");
 }
 
+TEST(Workspace, AnIngressFollowsThoseThatItStandsBeside) {
+  const auto ingress = [](const std::string& name, const std::string& host, const std::string& annotations = "") {
+    return "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: " + name + ", annotations: {" +
+           annotations + "}}\nspec: {ingressClassName: ours, rules: [{host: " + host +
+           ", http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: b0, port: {number: 80}}}}]}}]}\n";
+  };
+  const std::string prefix = "nginx.ingress.kubernetes.io/";
+  Documents documents = small_world();
+  documents["class"] =
+      "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: ours}\n"
+      "spec: {controller: edgeproxy.io/proxy}\n";
+  documents["canary"] = ingress("next", "shop.com", prefix + "canary: 'true', " + prefix + "canary-by-header: X-Next");
+  documents["www"] = ingress("www", "site.com", prefix + "from-to-www-redirect: 'true'");
+  documents["alias"] = ingress("alias", "here.com", prefix + "server-alias: there.com");
+  World world(std::move(documents));
+  // One that stands beside nobody serves its requests alone, and other names are those of nobody else.
+  for (const auto& [name, host] : {std::pair("main", "shop.com"), {"taken", "www.site.com"}, {"other", "there.com"}}) {
+    world.edit(name, ingress(name, host));
+    EXPECT_FALSE(world.workspace().stats().linked_whole);
+    world.expect_as_from_nothing(std::string(name) + " comes");
+    world.edit(name, ingress(name, "elsewhere.com"));
+    world.expect_as_from_nothing(std::string(name) + " goes to another host");
+    world.edit(name, ingress(name, host));
+    world.edit(name, std::nullopt);
+    world.expect_as_from_nothing(std::string(name) + " is gone");
+  }
+}
+
 TEST(Workspace, ABackendThatComesOrGoesConcernsThoseWhoNameIt) {
   World world(small_world());
   EXPECT_EQ(world.edit("backend b1", std::nullopt).hosts_lowered, 5u);

@@ -1,6 +1,7 @@
 #include "compiler/translate/ingress.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <tuple>
@@ -491,17 +492,24 @@ bool stands_beside(const IngressOfOurs& canary, const std::vector<IngressOfOurs>
   });
 }
 
+/// Whether a name of an annotation contains one of `parts`, whoever's prefix it has.
+bool has_annotation_of(const model::Ingress& ingress, std::initializer_list<std::string_view> parts) {
+  const auto named = [&](const model::NameValue& annotation) {
+    return std::ranges::any_of(
+        parts, [&](std::string_view part) { return annotation.name.value.find(part) != std::string::npos; });
+  };
+  return std::ranges::any_of(ingress.annotations, named) || std::ranges::any_of(ingress.foreign, named);
+}
+
 }  // namespace
 
 bool concerns_others(const model::Ingress& ingress) {
-  const auto among = [](const std::vector<model::NameValue>& annotations) {
-    constexpr std::string_view kParts[] = {"canary", "use-regex", "rewrite-target", "server-alias", "www-redirect"};
-    return std::ranges::any_of(annotations, [&](const model::NameValue& annotation) {
-      return std::ranges::any_of(
-          kParts, [&](std::string_view part) { return annotation.name.value.find(part) != std::string::npos; });
-    });
-  };
-  return !ingress.tls.empty() || among(ingress.annotations) || among(ingress.foreign);
+  return !ingress.tls.empty() || depends_on_others(ingress) ||
+         has_annotation_of(ingress, {"use-regex", "rewrite-target"});
+}
+
+bool depends_on_others(const model::Ingress& ingress) {
+  return has_annotation_of(ingress, {"canary", "server-alias", "www-redirect"});
 }
 
 void translate_ingresses(const model::ResourceSet& resources, std::string_view controller,

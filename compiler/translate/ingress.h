@@ -20,4 +20,8 @@ void translate_ingresses(const model::ResourceSet& resources, std::string_view c
 /// Returns whether an Ingress affects others: by a certificate of its class, or a share of their traffic.
 bool concerns_others(const model::Ingress& ingress);
 
+/// Returns whether what an Ingress becomes depends on which hosts and paths others name: a canary serves what stands
+/// beside nobody, and other names of a host are served unless another has them.
+bool depends_on_others(const model::Ingress& ingress);
+
 }  // namespace edge::compiler::translate
