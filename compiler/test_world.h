@@ -169,6 +169,7 @@ class World {
                                            << program::dump_routes(*program::read(whole->bytes));
     EXPECT_EQ(said_now(), said_by(fresh, documents_)) << after;
     EXPECT_EQ(text_of(workspace_.statuses()), text_of(fresh.statuses())) << after;
+    EXPECT_TRUE(workspace_.statuses() == fresh.statuses()) << "in what the text does not have\n" << after;
     EXPECT_EQ(program::write_endpoints(workspace_.endpoints()), program::write_endpoints(fresh.endpoints())) << after;
     EXPECT_EQ(program::write_secrets(workspace_.secrets()), program::write_secrets(fresh.secrets())) << after;
   }

@@ -356,9 +356,15 @@ WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) 
     });
     if (asked) found.insert(name);
   }
+  bool shares = false;
   for (const model::Ingress& ingress : others().ingresses) {
-    if (names_one(ingress, names)) found.insert(ingress.metadata.text());
+    if (!names_one(ingress, names)) continue;
+    found.insert(ingress.metadata.text());
+    shares |= translate::depends_on_others(ingress);
   }
+  if (!shares) return found;
+  // What a canary names stands in the routes of those whose requests it shares.
+  for (const model::Ingress& ingress : others().ingresses) found.insert(ingress.metadata.text());
   return found;
 }
 

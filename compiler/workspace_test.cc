@@ -141,17 +141,20 @@ TEST(Workspace, AnIngressIsLinkedWithWhatItRefersToAlone) {
 }
 
 TEST(Workspace, AnIngressFollowsThoseThatItStandsBeside) {
-  const auto ingress = [](const std::string& name, const std::string& host, const std::string& annotations = "") {
+  const auto ingress = [](const std::string& name, const std::string& host, const std::string& annotations = "",
+                          const std::string& to = "b0") {
     return "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: " + name + ", annotations: {" +
            annotations + "}}\nspec: {ingressClassName: ours, rules: [{host: " + host +
-           ", http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: b0, port: {number: 80}}}}]}}]}\n";
+           ", http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: " + to +
+           ", port: {number: 80}}}}]}}]}\n";
   };
   const std::string prefix = "nginx.ingress.kubernetes.io/";
   Documents documents = small_world();
   documents["class"] =
       "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: ours}\n"
       "spec: {controller: edgeproxy.io/proxy}\n";
-  documents["canary"] = ingress("next", "shop.com", prefix + "canary: 'true', " + prefix + "canary-by-header: X-Next");
+  documents["canary"] =
+      ingress("next", "shop.com", prefix + "canary: 'true', " + prefix + "canary-by-header: X-Next", "b1");
   documents["www"] = ingress("www", "site.com", prefix + "from-to-www-redirect: 'true'");
   documents["alias"] = ingress("alias", "here.com", prefix + "server-alias: there.com");
   World world(std::move(documents));
@@ -166,6 +169,12 @@ TEST(Workspace, AnIngressFollowsThoseThatItStandsBeside) {
     world.edit(name, std::nullopt);
     world.expect_as_from_nothing(std::string(name) + " is gone");
   }
+  // The Service of a canary stands in the route that it shares.
+  world.edit("main", ingress("main", "shop.com"));
+  world.edit("service b1", std::nullopt);
+  world.expect_as_from_nothing("its Service is gone");
+  world.edit("service b1", service("b1"));
+  world.expect_as_from_nothing("its Service is back");
 }
 
 TEST(Workspace, ABackendThatComesOrGoesConcernsThoseWhoNameIt) {
