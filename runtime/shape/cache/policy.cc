@@ -36,6 +36,9 @@ bool heuristically_cacheable(std::uint16_t status) {
   return understood(status) && status != 302 && status != 303 && status != 307;
 }
 
+/// Threads read the clock at most once a second each.
+constexpr Seconds kMostApart = 10;
+
 bool states_lifetime(const Response& response) {
   return response.directives.s_maxage || response.directives.max_age || response.expires;
 }
@@ -51,7 +54,10 @@ Seconds stated_lifetime(const Response& response, const TtlLimits& limits, Secon
 
 }  // namespace
 
-Seconds Freshness::age(Seconds now) const { return initial_age + std::max<Seconds>(0, now - response_time); }
+Seconds Freshness::age(Seconds now) const {
+  if (now < response_time - kMostApart) return kUnknownAge;
+  return initial_age + std::max<Seconds>(0, now - response_time);
+}
 
 Freshness freshness_of(const Response& response, const TtlLimits& limits, const Times& times) {
   const ResponseDirectives& directives = response.directives;

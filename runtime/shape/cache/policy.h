@@ -31,7 +31,11 @@ struct Freshness {
   bool always_validate = false;  ///< `no-cache` (§5.2.2.4)
   bool never_stale = false;      ///< must-revalidate, proxy-revalidate, s-maxage (§4.2.4)
 
-  /// Returns current_age (§4.2.3). A clock that is set back makes no response younger than on arrival.
+  /// More than any lifetime: as a number that is too large to be told (§1.2.2).
+  static constexpr Seconds kUnknownAge = Seconds{1} << 31;
+
+  /// Returns current_age (§4.2.3). Of a response that has come at a time still ahead, by more than the clocks of
+  /// threads differ, the age is not known: the clock was set back since, and the response may be older by all of that.
   Seconds age(Seconds now) const;
   /// Returns the rest of the lifetime; negative when stale.
   Seconds ttl(Seconds now) const { return lifetime - age(now); }
