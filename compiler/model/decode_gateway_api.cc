@@ -178,8 +178,7 @@ class ApiRuleReader {
     if (row == nullptr) return;  // The schema said so.
     switch (row->type) {
       case FilterType::kExtension:
-        out.extensions.push_back(object_ref(fields.object("extensionRef"), "", ""));
-        out.extensions.back().span = fields.span();
+        out.extensions.push_back(extension(fields, location));
         return;
       case FilterType::kCors:
         out.cors = cors(fields.object(row->field), location);
@@ -204,6 +203,17 @@ class ApiRuleReader {
       case FilterType::kRedirect:
         out.rule.filters.push_back(decode_filter(fields, location, SelfRedirect::kAllowed, report_));
     }
+  }
+
+  ObjectRef extension(const Fields& filter, const RuleLocation& location) {
+    const Fields own = filter.object("extensionRef");
+    if (!own) {
+      report_.fault(DiagnosticCode::kMissingField, filter.span(), location.text("extensionRef"),
+                    "the field `extensionRef` is required with type ExtensionRef");
+    }
+    ObjectRef out = object_ref(own, "", "");
+    out.span = filter.span();
+    return out;
   }
 
   ApiMirror mirror(const Fields& own, const Fields& filter, const RuleLocation& location) {

@@ -400,6 +400,22 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
   }
 }
 
+TEST(Decode, AFilterOfAnHttpRouteWithoutItsSettingsIsAFault) {
+  const auto faults_of = [](const std::string& rule) {
+    const Decoded d("apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: x}\nspec: {rules: [{" +
+                    rule + "}]}\n");
+    EXPECT_TRUE(d.resources.api_routes.empty()) << rule;
+    return d.faults();
+  };
+  const std::vector<std::pair<std::string, std::string>> types = {
+      {"ExtensionRef", "extensionRef"}, {"ExternalAuth", "externalAuth"}, {"RequestMirror", "requestMirror"}};
+  for (const auto& [type, field] : types) {
+    const std::string fault = field + ": the field `" + field + "` is required with type " + type + "\n";
+    EXPECT_EQ(faults_of("filters: [{type: " + type + "}]"), "EDGE0103 spec.rules[0].filters[0]." + fault);
+  }
+  EXPECT_NE(faults_of("backendRefs: [{name: b, port: 80, filters: [{type: RequestMirror}]}]"), "");
+}
+
 TEST(Decode, NoFilterEditsAReservedHeader) {
   for (const std::string_view name : program::kReservedFields) {
     for (const std::string_view side : {"Request", "Response"}) {

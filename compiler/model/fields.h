@@ -21,7 +21,8 @@ class Fields {
   explicit Fields(yaml::Node map) : map_(map) {}
 
   explicit operator bool() const { return static_cast<bool>(map_); }
-  Span span() const { return map_.span(); }
+  /// Nowhere without a node.
+  Span span() const { return map_ ? map_.span() : Span{}; }
   /// Null counts as absent.
   yaml::Node node(std::string_view key) const;
   /// The same with null, for what means something else by being left out than by being left empty.
