@@ -277,7 +277,7 @@ def anchor_of(heading):
 
 def dangling_links():
     """Links of pages that lead to no file, or to no heading of it."""
-    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md")]
     pages += sorted(DOCS.rglob("*.md"))
     anchors, links = {}, []
     for page in pages:
