@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares docs/edgectl.md and docs/edgectl-flags.md with what `edgectl --help` prints.
+"""Compares docs/edgectl.md, docs/edgectl-flags.md and docs/daemon-flags.md with what `--help` prints.
 
     edgectl_page.py BIN_DIR [--write]
 
-docs/edgectl-flags.md is made of the help texts: --write makes it anew. docs/edgectl.md is written by hand: it must name every command, no
+The pages of flags are made of the help texts: --write makes them anew. docs/edgectl.md is written by hand: it must name every command, no
 flag that none of the programs has, and in the usage of a command no flag that this command does not have.
 """
 import os
@@ -15,7 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/edgectl.md"
 FLAGS = ROOT / "docs/edgectl-flags.md"
-DAEMONS = ["edge-agent", "edge-controller", "edge-standalone"]
+DAEMON_FLAGS = ROOT / "docs/daemon-flags.md"
+DAEMONS = ["edge-standalone", "edge-controller", "edge-agent", "edge-operator"]
 HEAD = """# Flags of edgectl
 
 Every command of [edgectl](edgectl.md) with its flags, as `edgectl COMMAND --help` prints them. `ninja -C build/release update-edgectl-flags` writes
@@ -23,6 +24,15 @@ this page anew; `edgectl_page_test` compares it.
 
 A value in capital letters follows its flag: `-n shop`, `--namespace shop` or `--namespace=shop`. Flags may stand before or behind
 arguments. `-h` and `--help` print the help text of any command.
+"""
+DAEMON_HEAD = """# Flags of the daemons
+
+The flags of [edge-standalone](standalone.md), [edge-controller](controller.md), [edge-agent](agents.md) and [edge-operator](operator.md), as
+`--help` prints them. `ninja -C build/release update-edgectl-flags` writes this page anew; `edgectl_page_test` compares it.
+
+A value in capital letters follows its flag: `--log-level debug` or `--log-level=debug`. Where a variable of the
+environment stands for a flag that is not given, the help names it: `$NODE_NAME`. No daemon has a file of flags; the units of systemd pass on
+`EDGE_FLAGS` of one in `/etc/default` ([operations](operations.md)).
 """
 
 
@@ -88,6 +98,14 @@ def page_of_flags(helps):
     return text
 
 
+def page_of_daemons(helps):
+    text = DAEMON_HEAD
+    for daemon, lines in helps.items():
+        text += f"\n## {daemon}\n\n{lines[0]}\n\n| flag | meaning |\n|---|---|\n"
+        text += "".join(f"| `{cell(flag)}` | {cell(meaning)} |\n" for flag, meaning in flags_of(lines))
+    return text
+
+
 def faults_of_page(page, helps, flags_of_all):
     """What docs/edgectl.md says that the program does not have, or leaves out."""
     text = page.replace("`, `", "` `")
@@ -107,17 +125,20 @@ def main():
     program = binaries / "edgectl"
     top = help_of(program)
     helps = {command: help_of(program, *command.split()) for command in commands_of(top)}
-    made = page_of_flags(helps)
+    daemons = {daemon: help_of(binaries / daemon) for daemon in DAEMONS}
+    pages = {FLAGS: page_of_flags(helps), DAEMON_FLAGS: page_of_daemons(daemons)}
     if sys.argv[2:] == ["--write"]:
-        FLAGS.write_text(made)
+        for path, made in pages.items():
+            path.write_text(made)
         return 0
-    texts = [top, *helps.values(), *(help_of(binaries / daemon) for daemon in DAEMONS)]
+    texts = [top, *helps.values(), *daemons.values()]
     faults = faults_of_page(PAGE.read_text(), helps, names_in("\n".join("\n".join(lines) for lines in texts)))
     for fault in faults:
         print(f"docs/edgectl.md {fault}")
-    if not FLAGS.exists() or FLAGS.read_text() != made:
-        print("docs/edgectl-flags.md is not what the help texts say: run `ninja update-edgectl-flags`")
-        faults.append("flags")
+    for path, made in pages.items():
+        if not path.exists() or path.read_text() != made:
+            print(f"docs/{path.name} is not what the help texts say: run `ninja update-edgectl-flags`")
+            faults.append("flags")
     print(f"{len(helps)} commands, {len(faults)} faults")
     return 1 if faults or not helps else 0
 
