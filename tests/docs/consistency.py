@@ -75,6 +75,10 @@ class Page:
                 if not line.endswith("\\"):
                     yield begun, command.replace("\\\n", " ")
                     command = None
+        # A paragraph of commands alone, indented.
+        for number, line in self.prose:
+            if match := re.match(r"    ((?:%s) .*[^\\])$" % "|".join(PROGRAMS), line):
+                yield number, match.group(1)
 
 
 def run(program, *words, text=None):
