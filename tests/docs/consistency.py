@@ -9,6 +9,7 @@
 * Codes of diagnostics have a page in docs/diagnostics, which pages_test compares with the code.
 * Environment variables that a program reads are named, and those that are named are read by one.
 * Fields: `spec.a.b` is a field of a kind in docs/reference, which is made of the tables.
+* Folders and files of the project that are named are there.
 * Blocks of yaml that hold resources have no fault but references to what the reader has (`edgectl validate`).
 
 Ends with 1 and a line for each fault.
@@ -33,6 +34,8 @@ FOREIGN_FLAGS = set("""--cacert --cap-add --cap-drop --connect-to --force --full
 OTHER_NAMES = {"edge_upstream", "edge_session", "edge_session_1", "edge_wan"}
 # Its flags are those of bench/.
 BENCHMARKS = "benchmarks.md"
+# In the data directory of a daemon.
+FILES_OF_OTHERS = {"agent/seal.key"}
 # Of kinds of Kubernetes and Gateway API.
 FOREIGN_FIELDS = """spec.addresses spec.defaultBackend spec.infrastructure spec.infrastructure.parametersRef spec.ingressClassName spec.nodeName
     spec.parameters spec.parametersRef status.addresses status.loadBalancer status.supportedFeatures""".split()
@@ -237,6 +240,18 @@ def check_fields(page, known):
                 yield number, f"no kind has the field `{name}`"
 
 
+ROOMS = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name not in ("build", ".git", ".ci"))
+
+
+def check_paths(page):
+    """Folders and files of the project; pages leave out `tests/` and what a name ends with."""
+    for number, line in page.prose:
+        for name in re.findall(r"`((?:%s)/[\w./*-]*[\w*])[`/ ]" % "|".join(ROOMS), line):
+            if name not in FILES_OF_OTHERS and not any(
+                next(ROOT.glob(candidate), None) for start in ("", "tests/") for candidate in (start + name, start + name + "*")):
+                yield number, f"there is no `{name}`"
+
+
 def check_yaml(page, programs):
     for language, first, lines in page.blocks:
         text = "\n".join(lines) + "\n"
@@ -270,7 +285,7 @@ def main():
         if page.path.name == "edgectl-flags.md":
             continue
         for number, fault in [*check_commands(page, programs), *check_flags(page, programs), *check_metrics(page, metrics),
-                              *check_codes(page), *check_fields(page, fields), *check_yaml(page, programs)]:
+                              *check_codes(page), *check_fields(page, fields), *check_paths(page), *check_yaml(page, programs)]:
             faults.append(f"{page.name}:{number}: {fault}")
     faults += check_variables(pages)
     for fault in faults:
