@@ -4,7 +4,7 @@
 //
 // Pictures are small: 256 colours, and together at most 2 MB, else it fails.
 import assert from 'node:assert/strict';
-import {mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {smallPng} from './png.mjs';
 import {Shop} from './shop.mjs';
@@ -44,24 +44,32 @@ mkdirSync(out, {recursive: true});
 for (const old of readdirSync(out)) if (/^web-.*\.png$/.test(old)) rmSync(`${out}/${old}`);
 let total = 0;
 await page.setViewportSize({width: 1280, height: 760});
-for (const colorScheme of ['light', 'dark']) {
+const take = async (name, path, colorScheme) => {
   await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
-  for (const [name, path] of Object.entries(pages)) {
-    await page.goto(path);
-    await page.getByRole('heading', {level: 1}).waitFor();
-    await page.getByText('Live', {exact: true}).waitFor({state: 'attached'});
-    await page.waitForFunction(() => !document.querySelector('.loading') && !document.body.textContent.includes('Waiting for the agents'));
-    const named = {edit: 'Diagnostics', difference: 'Requests that are treated otherwise', history: 'What this change did'}[name];
-    if (named) await page.getByRole('region', {name: named, exact: true}).first().waitFor();
-    if (name === 'edit') await page.getByText('The compiler finds nothing to object to.').waitFor();
-    if (name === 'explain') await page.getByRole('region', {name: 'Matching rule'}).waitFor();
-    // Two polls of the agents.
-    if (['overview', 'traffic', 'topology'].includes(name)) await new Promise((resolve) => setTimeout(resolve, 4_500));
-    const file = `${out}/web-${name}-${colorScheme}.png`;
-    writeFileSync(file, smallPng(await page.screenshot()));
-    total += statSync(file).size;
-  }
+  await page.goto(path);
+  await page.getByRole('heading', {level: 1}).waitFor();
+  await page.getByText('Live', {exact: true}).waitFor({state: 'attached'});
+  await page.waitForFunction(() => !document.querySelector('.loading') && !document.body.textContent.includes('Waiting for the agents'));
+  const named = {edit: 'Diagnostics', difference: 'Requests that are treated otherwise', history: 'What this change did'}[name];
+  if (named) await page.getByRole('region', {name: named, exact: true}).first().waitFor();
+  if (name === 'edit') await page.getByText('The compiler finds nothing to object to.').waitFor();
+  if (name === 'explain') await page.getByRole('region', {name: 'Matching rule'}).waitFor();
+  // The graph and what stands below it.
+  if (name === 'sites') await page.getByRole('region', {name: 'Tunnels between sites', exact: true}).first().evaluate((region) => region.scrollIntoView());
+  // Two polls of the agents.
+  if (['overview', 'traffic', 'topology'].includes(name)) await new Promise((resolve) => setTimeout(resolve, 4_500));
+  const file = `${out}/web-${name}-${colorScheme}.png`;
+  writeFileSync(file, smallPng(await page.screenshot()));
+  total += statSync(file).size;
+};
+const {overview, ...others} = pages;
+for (const colorScheme of ['light', 'dark']) {
+  for (const [name, path] of Object.entries(others)) await take(name, path, colorScheme);
 }
+// Sites whose agents are not there would fill the list of what needs attention.
+const declared = `${folder}/config/shop.yaml`;
+writeFileSync(declared, readFileSync(declared, 'utf8').split('\n---\n').filter((one) => !['Site', 'WANLink', 'WANPolicy'].includes(JSON.parse(one).kind)).join('\n---\n'));
+for (const colorScheme of ['light', 'dark']) await take('overview', overview, colorScheme);
 await end();
 shop.stop();
 rmSync(folder, {recursive: true, force: true});
