@@ -14,6 +14,9 @@
 namespace edge::net::netlink {
 namespace {
 
+/// Of a list that others changed meanwhile.
+constexpr int kMostTries = 5;
+
 std::optional<Link> read_link(const char* message, std::size_t size) {
   if (size < sizeof(ifinfomsg)) return std::nullopt;
   const auto info = value_of<ifinfomsg>(message, size);
@@ -34,17 +37,20 @@ std::optional<Link> read_link(const char* message, std::size_t size) {
 }  // namespace
 
 Result<std::vector<Link>> links(Socket& kernel) {
-  Messages request;
-  request.begin(RTM_GETLINK, NLM_F_DUMP, kernel.next());
-  const ifinfomsg any{};
-  request.add(&any, sizeof any);
-  std::vector<Link> all;
-  const Status status = kernel.ask(request.finish(), [&](const nlmsghdr& header, const char* body, std::size_t size) {
-    if (header.nlmsg_type != RTM_NEWLINK) return;
-    if (auto link = read_link(body, size)) all.push_back(*std::move(link));
-  });
-  if (!status) return status.error();
-  return all;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    Messages request;
+    request.begin(RTM_GETLINK, NLM_F_DUMP, kernel.next());
+    const ifinfomsg any{};
+    request.add(&any, sizeof any);
+    std::vector<Link> all;
+    const Status status = kernel.ask(request.finish(), [&](const nlmsghdr& header, const char* body, std::size_t size) {
+      if (header.nlmsg_type != RTM_NEWLINK) return;
+      if (auto link = read_link(body, size)) all.push_back(*std::move(link));
+    });
+    if (!status) return status.error();
+    if (!kernel.interrupted()) return all;
+  }
+  return Error{ErrorCode::kUnavailable, "links change faster than they can be listed"};
 }
 
 Status change_address(Socket& kernel, const AddressChange& change) {

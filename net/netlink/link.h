@@ -24,7 +24,7 @@ struct Link {
   std::array<std::uint8_t, 6> mac{};
 };
 
-/// All links of the namespace.
+/// All links of the namespace. A list during which links came or went may lack others, and is asked for again.
 Result<std::vector<Link>> links(Socket& kernel);
 
 struct AddressChange {

@@ -50,6 +50,7 @@ Result<Socket> Socket::open(Options options) {
 Status Socket::ask(const std::vector<char>& request, const Take& take) {
   if (::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return error_of(errno, what_);
   std::vector<char> buffer(kDatagram);
+  interrupted_ = false;
   for (;;) {
     const ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
@@ -58,6 +59,7 @@ Status Socket::ask(const std::vector<char>& request, const Take& take) {
     each_message(buffer.data(), static_cast<std::size_t>(size),
                  [&](const nlmsghdr& header, const char* body, std::size_t length) {
                    if (header.nlmsg_seq != sequence_) return true;
+                   interrupted_ = interrupted_ || (header.nlmsg_flags & NLM_F_DUMP_INTR) != 0;
                    if (header.nlmsg_type == NLMSG_DONE) end = Status();
                    if (header.nlmsg_type == NLMSG_ERROR) {
                      const int error = value_of<nlmsgerr>(body, length).error;

@@ -39,12 +39,15 @@ class Socket {
   /// Sends a request that was begun with `next`, and reads until the answer's end: of a dump its last message, else the
   /// acknowledgement, which the request must ask for (NLM_F_ACK). Answers to earlier requests are passed over.
   Status ask(const std::vector<char>& request, const Take& take = {});
+  /// Whether what the last answer lists changed while it was listed (NLM_F_DUMP_INTR): entries may be missing.
+  bool interrupted() const { return interrupted_; }
   int fd() const { return fd_.get(); }
 
  private:
   Fd fd_;
   std::string what_;
   std::uint32_t sequence_ = 0;
+  bool interrupted_ = false;
 };
 
 }  // namespace edge::net::netlink

@@ -130,6 +130,26 @@ TEST(NetlinkMessages, AreReadWithinTheirBounds) {
   EXPECT_EQ(seen, 0U);
 }
 
+TEST_F(NetlinkSocket, AListThatChangedMeanwhileIsAskedForAgain) {
+  const auto list = [&](std::uint32_t number, std::uint16_t flags, std::initializer_list<int> indexes) {
+    Messages reply;
+    for (const int index : indexes) {
+      reply.begin(RTM_NEWLINK, static_cast<std::uint16_t>(NLM_F_MULTI | flags), number);
+      const ifinfomsg info{.ifi_index = index};
+      reply.add(&info, sizeof info);
+    }
+    reply.begin(NLMSG_DONE, NLM_F_MULTI, number);
+    answer(reply);
+  };
+  list(1, NLM_F_DUMP_INTR, {1});
+  list(2, 0, {1, 2});
+  const auto all = links(*socket_);
+  ASSERT_TRUE(all) << all.error().text;
+  EXPECT_EQ(all->size(), 2U);
+  for (std::uint32_t number = 3; number < 8; ++number) list(number, NLM_F_DUMP_INTR, {1});
+  EXPECT_FALSE(links(*socket_));
+}
+
 TEST(NetlinkLinks, AreThoseOfTheKernel) {
   auto kernel = Socket::open({});
   ASSERT_TRUE(kernel) << kernel.error().text;
