@@ -49,6 +49,10 @@ void Resolver::unknown(const model::Metadata& from, std::string_view kind, const
     const std::string near = index_.nearest(kind, space, reference.name.value);
     if (!near.empty()) diagnostic.fix = "did you mean `" + near + "`?";
   }
+  if (diagnostic.fix.empty() && kind == "Secret") {
+    diagnostic.fix = "create it: `edgectl create secret generic " + reference.name.value + " -n " + std::string(space) +
+                     " --from-file KEY=FILE`, or `create secret tls` for a certificate and its key";
+  }
   findings.diagnostics.add(std::move(diagnostic));
 }
 
