@@ -62,6 +62,17 @@ Status status_of(const grpc::Status& status) {
   return Error{known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, printable(status.error_message(), 1024)};
 }
 
+/// What gRPC says of a connection that it could not make begins with it.
+constexpr std::string_view kNoConnection = "failed to connect to all addresses";
+
+/// Of that the cause alone.
+std::string_view cause_in(std::string_view text) {
+  for (const std::string_view before : {"Failed to connect to remote host: ", "last error: "}) {
+    if (const std::size_t at = text.find(before); at != std::string_view::npos) return text.substr(at + before.size());
+  }
+  return text;
+}
+
 ObjectProgress::State state_of(agent::v1::ObjectProgress::State state) {
   using From = agent::v1::ObjectProgress;
   using State = ObjectProgress::State;
@@ -80,6 +91,7 @@ void quieten_grpc() {
 }
 
 struct InspectClient::Impl {
+  std::string controller;
   std::chrono::milliseconds timeout{};
   std::unique_ptr<agent::v1::Inspect::Stub> stub;
 
@@ -88,7 +100,10 @@ struct InspectClient::Impl {
   Status call(Call call) const {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + timeout);
-    return status_of(call(context));
+    const Status status = status_of(call(context));
+    if (status || !status.error().text.starts_with(kNoConnection)) return status;
+    return Error{status.error().code,
+                 "cannot reach the controller " + controller + ": " + std::string(cause_in(status.error().text))};
   }
 };
 
@@ -112,6 +127,7 @@ Result<std::unique_ptr<InspectClient>> InspectClient::open(const InspectOptions&
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   quieten_grpc();
   auto impl = std::make_unique<Impl>();
+  impl->controller = controller;
   impl->timeout = options.timeout;
   impl->stub = agent::v1::Inspect::NewStub(grpc::CreateCustomChannel(controller, grpc::SslCredentials(tls), arguments));
   return std::unique_ptr<InspectClient>(new InspectClient(std::move(impl)));

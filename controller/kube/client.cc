@@ -101,7 +101,7 @@ Failure Client::State::failure_of(const Answer& answer) const {
       return failure;
     default:
       failure.kind = Failure::Kind::kConnection;
-      failure.message = "cannot reach " + server + ": " +
+      failure.message = "cannot reach " + server + (answer.fault == CallFault::kTls ? " by TLS: " : ": ") +
                         (answer.detail.empty() ? std::string(fault_word(answer.fault)) : answer.detail);
       return failure;
   }

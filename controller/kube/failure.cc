@@ -141,7 +141,7 @@ std::string Failure::text() const {
   if (none()) return "ok";
   std::string line = reason;
   if (kind == Kind::kRefused && line.empty()) line = "status " + std::to_string(http);
-  if (!message.empty()) line += (line.empty() ? "" : ": ") + message;
+  if (!message.empty() && message != line) line += (line.empty() ? "" : ": ") + message;
   if (line.empty()) line = kind == Kind::kCancelled ? "cancelled" : "no answer";
   return line;
 }

@@ -1,6 +1,7 @@
 #include "edgectl/resources/cluster.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include <unistd.h>
 
@@ -17,6 +18,17 @@ namespace {
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return shown(text);
+}
+
+/// What users can do about it, as a line; empty: the message says all there is.
+const char* remedy_of(const kube::Failure& failure) {
+  if (failure.refused(401)) {
+    return "The token or certificate of the kubeconfig is not known there, or has expired; --kubeconfig and --context "
+           "choose another.\n";
+  }
+  if (failure.kind != kube::Failure::Kind::kConnection) return "";
+  return "Is it running? `server` and `certificate-authority-data` of the kubeconfig say where it is and whose "
+         "certificates it has; --kubeconfig and --context choose another.\n";
 }
 
 Result<std::chrono::milliseconds> timeout_of(const cli::Arguments& arguments) {
@@ -121,6 +133,7 @@ int exit_code_of(const kube::Failure& failure) {
 
 int tell(std::string_view command, const kube::Failure& failure, std::string_view about) {
   cli::print_error(command, (about.empty() ? "" : std::string(about) + ": ") + one_line(failure.text()));
+  std::fputs(remedy_of(failure), stderr);
   return exit_code_of(failure);
 }
 

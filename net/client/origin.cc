@@ -1,6 +1,8 @@
 #include "net/client/origin.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "net/tls/record_layer.h"
 
@@ -153,7 +155,7 @@ Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {
       got.connection = std::move(connection);
       co_return got;
     }
-    got.detail = got.fault == CallFault::kTls ? tls_fault_ : "no connection could be made";
+    got.detail = got.fault == CallFault::kTls ? tls_fault_ : connect_fault_;
     discard(std::move(connection));
     if (got.fault == CallFault::kCancelled || room_.loop.now() >= until) break;
     connection = std::make_unique<Connection>(*this);
@@ -174,13 +176,18 @@ void Origin::keep_allowed(std::vector<IpAddress>& addresses, const ClientOptions
 
 Task<CallFault> Origin::connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until) {
   Result<Fd> fd = connect_tcp({address, url_.port});
-  if (!fd.ok()) co_return CallFault::kConnect;
+  if (!fd.ok()) {
+    connect_fault_ = fd.error().text;
+    co_return CallFault::kConnect;
+  }
   if (room_.options.notice_loss.count() > 0) notice_loss(fd->get(), room_.options.notice_loss);
   connection.open(room_.loop, std::move(*fd), kRead | kWrite);
   const Wake wake = co_await waiter.wait(until, connection, kWrite);
   if (wake == Wake::kCancelled) co_return CallFault::kCancelled;
-  if (wake == Wake::kTimeout || connect_error(connection.fd()) != 0) co_return CallFault::kConnect;
-  co_return CallFault::kNone;
+  const int error = wake == Wake::kTimeout ? ETIMEDOUT : connect_error(connection.fd());
+  if (error == 0) co_return CallFault::kNone;
+  connect_fault_ = std::generic_category().message(error);
+  co_return CallFault::kConnect;
 }
 
 Task<CallFault> Origin::secure(Waiter& waiter, Connection& connection, Time until) {

@@ -111,6 +111,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
   std::shared_ptr<const tls::ClientContext> tls_;
   std::shared_ptr<tls::Resumption> resumption_;
   std::string tls_fault_;
+  std::string connect_fault_;
   /// Used last in, first out, so that surplus connections expire.
   std::vector<std::unique_ptr<Connection>> idle_;
   std::size_t open_ = 0;

@@ -159,7 +159,9 @@ void RecordLayer::fail(const char* what) {
   } else {
     spoke_http_ =
         ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
-    fault_ = ERR_peek_error() != 0 ? take_error() : what;
+    const bool no_tls =
+        ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER;
+    fault_ = no_tls ? "the peer does not speak TLS" : ERR_peek_error() != 0 ? take_error() : what;
   }
   ERR_clear_error();
 }

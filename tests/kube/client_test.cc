@@ -143,7 +143,7 @@ TEST(KubeClient, TellsWhyNothingAnswered) {
   const auto reply =
       bench.get<kube::ObjectReply>([&](net::Waiter& w) { return bench.client().get(w, kThings, "n", "a"); });
   EXPECT_EQ(reply.failure.kind, Failure::Kind::kConnection);
-  EXPECT_EQ(reply.failure.text(), "cannot reach " + gone + ": no connection could be made");
+  EXPECT_EQ(reply.failure.text(), "cannot reach " + gone + ": Connection refused");
   EXPECT_EQ(reply.failure.as_error().code, ErrorCode::kUnavailable);
 }
 

@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include "cli/terminal.h"
 #include "compiler/analyze/prove/shadows.h"
 #include "compiler/link/dump/conditions_text.h"
@@ -39,6 +41,7 @@ int validate(const cli::Arguments& arguments) {
   if (with_cluster) {
     int exit = cli::kExitOk;
     const auto cluster = open_cluster(kValidate, arguments, exit);
+    if (cluster == nullptr && all_of_cluster) std::fputs("Without -f what is in a cluster is validated.\n", stderr);
     if (cluster == nullptr) return exit;
     resources = resources_in(result.sources);
     if (const auto failure = add_cluster(*cluster, resources, result.sources); !failure.none()) {
