@@ -20,6 +20,11 @@ using Json = nlohmann::json;
 
 /// The first call makes a connection, however little time the user gives for all of them.
 constexpr std::chrono::milliseconds kShortestCall(2000);
+/// Statuses are behind agents by less.
+constexpr std::chrono::milliseconds kStatusDelay(1000);
+constexpr const char* kNotLookedAt = "no controller has looked at it yet";
+/// The reason of Programmed while agents are behind.
+constexpr std::string_view kWaitsForAgents = "Pending: ";
 
 std::int64_t number_in(const Json& object, const char* name, std::int64_t otherwise) {
   const Json& value = member_in(object, name);
@@ -47,7 +52,7 @@ Progress progress_in(const Json& conditions, std::int64_t generation, std::int64
     return {.state = Progress::State::kRejected, .reason = words_of(*accepted)};
   }
   const Json* decides = needs_programmed ? programmed : programmed != nullptr ? programmed : accepted;
-  if (decides == nullptr) return {.state = Progress::State::kWaiting, .reason = "no controller has looked at it yet"};
+  if (decides == nullptr) return {.state = Progress::State::kWaiting, .reason = kNotLookedAt};
   if (text_in(*decides, "status") == "True") return {.state = Progress::State::kDone, .reason = {}};
   return {.state = Progress::State::kWaiting, .reason = words_of(*decides)};
 }
@@ -81,6 +86,45 @@ std::optional<int> wait_for_agents(std::string_view command, controller::Inspect
     if (!pauses.over()) continue;
     for (const std::string& text : rollout.unfinished()) line.tell(text);
     return cli::kExitFindings;
+  }
+  return exit;
+}
+
+/// Why a listener of it is not served; empty: all are, as far as the status says.
+std::string refused_listener(const Json& object) {
+  const Json& listeners = member_in(member_in(object, "status"), "listeners");
+  for (const Json& listener : listeners.is_array() ? listeners : Json::array()) {
+    const Json& conditions = member_in(listener, "conditions");
+    for (const Json& condition : conditions.is_array() ? conditions : Json::array()) {
+      const std::string type = text_in(condition, "type");
+      if ((type != "Accepted" && type != "ResolvedRefs") || text_in(condition, "status") != "False") continue;
+      return "listener " + shown(text_in(listener, "name")) + ": " + words_of(condition);
+    }
+  }
+  return {};
+}
+
+/// What every agent runs may serve less than it says: a listener without its certificate, a port that is taken.
+/// Statuses have it a moment later. One that waits for agents is of another controller's.
+int tell_what_is_not_served(std::string_view command, Cluster& cluster, const std::vector<Written>& all) {
+  int exit = cli::kExitOk;
+  Pauses pauses(kStatusDelay);
+  for (const Written& object : all) {
+    if (object.gone || !has_conditions(object.type)) continue;
+    for (;; pauses.pause()) {
+      const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
+      const Json now = reply.ok() ? parsed_json(reply.object.text) : Json();
+      Progress progress = progress_of(now, object.generation);
+      if (progress.state == Progress::State::kDone) progress.reason = refused_listener(now);
+      if (progress.reason.empty()) break;
+      if (progress.reason == kNotLookedAt || progress.reason.starts_with(kWaitsForAgents)) {
+        if (pauses.over()) break;
+        continue;
+      }
+      cli::print_error(command, object.title() + " is not served as it says: " + progress.reason);
+      exit = cli::kExitFindings;
+      break;
+    }
   }
   return exit;
 }
@@ -158,7 +202,8 @@ int wait_programmed(std::string_view command, Cluster& cluster, const cli::Argum
                     std::vector<Written> all, std::chrono::milliseconds patience) {
   const auto most = std::min(patience, request_timeout(arguments));
   if (const auto controller = quiet_controller(arguments, std::max(most, kShortestCall))) {
-    if (const auto exit = wait_for_agents(command, *controller, all, patience)) return *exit;
+    const auto exit = wait_for_agents(command, *controller, all, patience);
+    if (exit) return *exit != cli::kExitOk ? *exit : tell_what_is_not_served(command, cluster, all);
   }
   // What is gone has no status.
   if (std::erase_if(all, [](const Written& object) { return object.gone && has_conditions(object.type); }) != 0) {
