@@ -3,20 +3,30 @@
 
 #include "base/diagnostics.h"
 #include "cli/flags.h"
+#include "cli/terminal.h"
 
 namespace edge::cli {
 namespace {
 
 constexpr std::size_t kTextWidth = 100;
+/// In fewer columns a table of flags has no room for two words.
+constexpr std::size_t kLeastWidth = 60;
+
+/// Of what is printed: that of the terminal where it is narrower.
+std::size_t text_width() {
+  const std::size_t columns = columns_of(stdout);
+  return columns == 0 ? kTextWidth : std::clamp(columns, kLeastWidth, kTextWidth);
+}
 
 /// `text` broken into lines at spaces, each after the first indented to `indent`.
 std::string wrapped(std::string_view text, std::size_t indent) {
+  static const std::size_t kWidth = text_width();
   std::string out;
   std::size_t column = indent;
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, space);
-    if (column > indent && column + 1 + word.size() > kTextWidth) {
+    if (column > indent && column + 1 + word.size() > kWidth) {
       out += "\n" + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {

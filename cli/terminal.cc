@@ -1,5 +1,7 @@
 #include "cli/terminal.h"
 
+#include <sys/ioctl.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -13,6 +15,11 @@ Colour colour_for(std::FILE* stream) {
   const char* term = std::getenv("TERM");
   if (term != nullptr && std::string_view(term) == "dumb") return Colour::kNo;
   return ::isatty(::fileno(stream)) == 1 ? Colour::kYes : Colour::kNo;
+}
+
+std::size_t columns_of(std::FILE* stream) {
+  winsize size{};
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool write_text(std::FILE* stream, std::string_view text) {
