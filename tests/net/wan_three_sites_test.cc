@@ -125,8 +125,10 @@ class WanThreeSites : public WanPrograms {
   std::thread requests(const std::string& from, const std::string& to) const {
     return std::thread([=, this] {
       const std::string url = "http://" + (from == "a" && to == "b" ? "127.0.0.1:8080" : lan(to) + ":8000") + "/";
-      run(inside(from) + "bash -c 'while [ ! -e " + over() + " ]; do curl -sf --max-time 60 -o /dev/null " + url +
-          " && echo >> " + directory_ + "/done || echo " + from + " to " + to + ": $? at $(date +%T.%N) >> " +
+      run(inside(from) + "bash -c 'while [ ! -e " + over() +
+          " ]; do began=$(date +%T.%N); said=$(curl -sSf --max-time 60 " +
+          "-w \"%{local_ip} connect %{time_connect} total %{time_total}\" -o /dev/null " + url + " 2>&1) && echo >> " +
+          directory_ + "/done || echo " + from + " to " + to + " from $began to $(date +%T.%N): $said >> " +
           directory_ + "/failed; done'");
     });
   }
