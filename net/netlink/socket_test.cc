@@ -135,7 +135,8 @@ TEST_F(NetlinkSocket, AListThatChangedMeanwhileIsAskedForAgain) {
     Messages reply;
     for (const int index : indexes) {
       reply.begin(RTM_NEWLINK, static_cast<std::uint16_t>(NLM_F_MULTI | flags), number);
-      const ifinfomsg info{.ifi_index = index};
+      ifinfomsg info{};
+      info.ifi_index = index;
       reply.add(&info, sizeof info);
     }
     reply.begin(NLMSG_DONE, NLM_F_MULTI, number);
