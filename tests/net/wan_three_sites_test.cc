@@ -245,15 +245,18 @@ TEST_F(WanHub, SpokesReachEachOtherThroughItAndFollowItsMoves) {
   relay().set("a/fibre", {});
   EXPECT_GE(moved("a", "c", "fibre", "back from brown-out at the hub"), kBackAfter);
   EXPECT_TRUE(crosses("b", "c", "a", "fibre")) << trouble();
-  EXPECT_EQ(failures(), "") << trouble();
+  // The request that was in flight stays on the lossy line (decision 362), which it crosses twice each way: three of
+  // five attempts fail, TCP waits twice as long after each, and five of them are all that a minute has. Later ones do
+  // not meet it.
+  EXPECT_LE(std::ranges::count(failures(), '\n'), 1) << failures() << trouble();
   relay().set("a/fibre", {.blackhole = true});
   moved("a", "c", "mobile", "blackhole at the hub");
   EXPECT_TRUE(more_requests(10)) << trouble();
   EXPECT_TRUE(crosses("b", "c", "a", "mobile")) << trouble();
   listen();
   from_b.join();
-  // A link that is dead may cut what was in flight on it: one request of this client.
-  EXPECT_LE(std::ranges::count(failures(), '\n'), 1) << failures() << trouble();
+  // A link that is dead may cut what was in flight on it: one more request of this client.
+  EXPECT_LE(std::ranges::count(failures(), '\n'), 2) << failures() << trouble();
 }
 
 /// `a` has a second node, `a2`, with uplinks and addresses of its own.
