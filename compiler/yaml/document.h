@@ -36,7 +36,8 @@ struct NodeData {
 
 class Document;
 
-/// A node of a document, or nothing. A view: cheap to copy, valid as long as the document and its source.
+/// A node of a document, or nothing, which reads as a null that is nowhere. A view: cheap to copy, valid as long as the
+/// document and its source.
 class Node {
  public:
   Node() = default;
@@ -100,13 +101,18 @@ class Document {
   std::deque<std::string> texts{};
 };
 
-inline const NodeData& Node::data() const { return document_->nodes[index_]; }
+inline const NodeData& Node::data() const {
+  static constexpr NodeData kNothing{};
+  return document_ != nullptr ? document_->nodes[index_] : kNothing;
+}
 inline Node::Iterator& Node::Iterator::operator++() {
   index_ += document_->nodes[index_].subtree;
   return *this;
 }
 inline Node::Iterator Node::end() const { return {document_, index_ + data().subtree}; }
-inline Span Node::span() const { return {document_->source, data().begin, data().end}; }
+inline Span Node::span() const {
+  return document_ != nullptr ? Span{document_->source, data().begin, data().end} : Span{};
+}
 inline Span Node::key_span() const {
   const NodeData& node = data();
   return node.key_begin == node.key_end ? span() : Span{document_->source, node.key_begin, node.key_end};

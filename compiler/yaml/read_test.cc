@@ -64,6 +64,17 @@ TEST(Yaml, EndsOfBlockScalars) {
   EXPECT_EQ(multi.at(multi.root().find("v").span()), "ab\n  cd");
 }
 
+TEST(Yaml, WhatIsNotThereIsANullThatIsNowhere) {
+  const Node nothing;
+  EXPECT_FALSE(nothing);
+  EXPECT_TRUE(nothing.is_null());
+  EXPECT_EQ(nothing.size(), 0U);
+  EXPECT_EQ(nothing.begin(), nothing.end());
+  EXPECT_FALSE(nothing.find("a"));
+  EXPECT_FALSE(nothing.span().somewhere());
+  EXPECT_FALSE(nothing.key_span().somewhere());
+}
+
 TEST(Yaml, ReadsJson) {
   const Reading r("{\n\t\"a\": {\"b\": [true, null, \"x\\/y\\n\"]},\n\t\"n\": -1.5\n}\n");
   EXPECT_EQ(r.faults(), "");
