@@ -145,6 +145,8 @@ Status check_links(const ProgramView& program) {
   const SectionView& policies = program.policies().view;
   for (const NoRouteRecord& record : policies.array(policies.header<PoliciesHeader>().no_routes))
     if (record.listener >= listener_count) return malformed("no_routes names a listener that is missing");
+  for (const ListenerClaimsRecord& record : policies.array(policies.header<PoliciesHeader>().listener_claims))
+    if (record.listener >= listener_count) return malformed("listener_claims names a listener that is missing");
 
   for (std::size_t at = 0; at < program.sections().size(); ++at) {
     const Section& section = program.sections()[at];

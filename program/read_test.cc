@@ -459,6 +459,41 @@ TEST(Read, RequestsWithoutARouteAreOfListenersThatAreThere) {
               HasSubstr("no_routes names a listener that is missing"));
 }
 
+TEST(Read, ClaimsAreVerifiedByAPolicyThatIsThere) {
+  using Policy = PolicyRecord&;
+  using Record = ListenerClaimsRecord&;
+  using Claims = std::vector<ClaimFieldRecord>&;
+  const auto fault_of = [](auto change) {
+    return fault_of_policies([&](SectionBuilder& builder, PoliciesHeader& header) {
+      PolicyRecord policy{7, {}, {}, PolicyType::kJwt, 0};
+      ListenerClaimsRecord record{7, 0, 0, {}};
+      std::vector<ClaimFieldRecord> claims{{builder.string("plan"), {}, 0}};
+      change(policy, record, claims);
+      JwtIssuerRecord issuer{};
+      issuer.keys = JwtKeys::kUri;
+      JwtRecord jwt{};
+      jwt.issuers = builder.array(std::vector{issuer});
+      header.jwts = builder.array(std::vector{jwt});
+      header.policies = builder.array(std::vector{policy});
+      record.fields = builder.array(claims);
+      header.listener_claims = builder.array(std::vector{record});
+    });
+  };
+  // The program that the section is put into has no listener.
+  EXPECT_THAT(fault_of([](Policy, Record, Claims) {}), HasSubstr("listener_claims names a listener that is missing"));
+  const auto of_record = HasSubstr("listener_claims of record 0");
+  EXPECT_THAT(fault_of([](Policy, Record record, Claims) { record.policy = 8; }), of_record);
+  EXPECT_THAT(fault_of([](Policy policy, Record, Claims) { policy.settings = kNone; }), of_record);
+  EXPECT_THAT(fault_of([](Policy policy, Record, Claims) { policy = {7, {}, {}, PolicyType::kUnknown, kNone}; }),
+              of_record);
+  EXPECT_THAT(fault_of([](Policy, Record, Claims claims) { claims.clear(); }), of_record);
+  const auto of_claim = HasSubstr("listener_claims.fields of record 0");
+  EXPECT_THAT(fault_of([](Policy, Record, Claims claims) { claims[0].claim.size = 0; }), of_claim);
+  EXPECT_THAT(fault_of([](Policy, Record, Claims claims) { claims[0].claim.size = 1U << 20; }), of_claim);
+  EXPECT_THAT(fault_of([](Policy, Record, Claims claims) { claims[0].item.offset = 1U << 30; }), of_claim);
+  EXPECT_THAT(fault_of([](Policy, Record, Claims claims) { claims[0].has_item = 2; }), of_claim);
+}
+
 TEST(Read, KnownSectionsAreComparedNotTrusted) {
   const Bytes bytes = program_with(Host(7));
   const auto known = read_copy(bytes);

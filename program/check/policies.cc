@@ -116,6 +116,21 @@ bool check_answers(Checker& check, const PoliciesHeader& header) {
          each(check, header.error_pages, "error_pages", pages) && each(check, header.no_routes, "no_routes", no_route);
 }
 
+/// What is verified before a rule is looked for is verified by a JWT policy that can be made.
+bool check_listener_claims(Checker& check, const PoliciesHeader& header) {
+  std::uint64_t next = 0;
+  const auto field = [&](const ClaimFieldRecord& record) {
+    return check.text(record.claim) && record.claim.size > 0 && check.text(record.item) && record.has_item <= 1;
+  };
+  return each(check, header.listener_claims, "listener_claims", [&](const ListenerClaimsRecord& record) {
+    const bool ascends = record.listener >= next;
+    next = std::uint64_t{record.listener} + 1;
+    const PolicyRecord* const policy = find_policy(check.view(), record.policy);
+    return ascends && record.fields.count > 0 && policy != nullptr && policy->type == PolicyType::kJwt &&
+           policy->settings != kNone && each(check, record.fields, "listener_claims.fields", field);
+  });
+}
+
 /// Limits of requests; at most kMostLimits of one policy.
 bool check_limits(Checker& check, const PoliciesHeader& header) {
   constexpr std::uint32_t kMostLimits = 8;
@@ -294,7 +309,8 @@ void check_policies(Checker& check) {
       !check.require(check.id() == 0, "id"))
     return;
   const auto& header = check.view().header<PoliciesHeader>();
-  (void)(check_records(check, header) && check_settings(check, header) && check_answers(check, header));
+  (void)(check_records(check, header) && check_settings(check, header) && check_answers(check, header) &&
+         check_listener_claims(check, header));
 }
 
 }  // namespace edge::program

@@ -168,6 +168,8 @@ std::string dump_routes(const ProgramView& program) {
     out.line(0, "listener " + listener.name + " of " + listener.gateway);
     if (!listener.trusted_proxies.empty()) out.line(1, "trusted proxies " + joined(listener.trusted_proxies));
     for (const TreeSettings& settings : listener.settings) write_settings(settings, 1, out);
+    if (!listener.claims.empty()) out.line(1, "claims verified by policy " + listener.token_policy.name);
+    for (const std::string& claim : listener.claims) out.line(2, claim);
     for (const TreeHost& host : listener.hosts) write_host(host, out);
     if (!listener.policies_without_route.empty()) out.line(1, "without a route");
     for (const auto& policy : listener.policies_without_route) out.line(2, "policy " + policy.name + " " + policy.type);

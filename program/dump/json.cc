@@ -140,6 +140,8 @@ std::string dump_routes_json(const ProgramView& program) {
                                              {"maxRequestBody", listener.max_request_body},
                                              {"trustedProxies", listener.trusted_proxies}});
     add_settings(listener.settings, json);
+    if (!listener.claims.empty())
+      json["claims"] = {{"policy", listener.token_policy.name}, {"matched", listener.claims}};
     json["hosts"] = std::move(hosts);
     if (!listener.policies_without_route.empty()) {
       json["withoutRoute"] = {{"policies", names_json(listener.policies_without_route)}};

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "base/ip.h"
+#include "program/claim_field.h"
 #include "program/dump/dump.h"
 #include "program/evaluate/abi.h"
 
@@ -98,10 +99,18 @@ class Printer {
       text_ += "path";
     } else {
       const SlotRecord& record = host_.array(header_.slots)[slot - kFirstHostSlot];
+      const std::string_view name = host_.string(record.name).substr(0, kMaxText);
+      if (record.kind == SlotKind::kHeader && is_claim_field(name)) return print_claim(name, suffix);
       text_ += record.kind == SlotKind::kHeader ? "header:" : "query:";
-      text_ += host_.string(record.name).substr(0, kMaxText);
+      text_ += name;
     }
     text_ += suffix;
+  }
+
+  void print_claim(std::string_view name, std::string_view suffix) {
+    const auto claim = read_claim_field(name);
+    text_ += field_text(name);
+    if (!claim || !claim->item) text_ += suffix;
   }
 
   void quote(std::string_view value) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/ip.h"
+#include "program/claim_field.h"
 #include "program/dump/dump.h"
 #include "program/dump/policy_type_text.h"
 #include "program/evaluate/path_table.h"
@@ -73,6 +74,17 @@ class TreeBuilder {
     listener.denied_without_route = none->denied != 0;
     for (const std::uint64_t id : policies_.array(none->policies)) {
       listener.policies_without_route.push_back(policy(id));
+    }
+  }
+
+  void add_claims(std::uint32_t index, TreeListener& listener) const {
+    const ListenerClaimsRecord* const claims = find_listener_claims(policies_, index);
+    if (claims == nullptr) return;
+    listener.token_policy = policy(claims->policy);
+    for (const ClaimFieldRecord& field : policies_.array(claims->fields)) {
+      const std::string_view claim = policies_.string(field.claim);
+      listener.claims.push_back(
+          field_text(field.has_item != 0 ? claim_item_field(claim, policies_.string(field.item)) : claim_field(claim)));
     }
   }
 
@@ -206,6 +218,7 @@ RouteTree route_tree(const ProgramView& program) {
       if (entry.next != kNone) host.next = shown(view.string(entries[entry.next].pattern));
     }
     builder.add_without_route(static_cast<std::uint32_t>(tree.listeners.size() - 1), listener);
+    builder.add_claims(static_cast<std::uint32_t>(tree.listeners.size() - 1), listener);
   }
   return tree;
 }

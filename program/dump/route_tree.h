@@ -74,6 +74,9 @@ struct TreeListener {
   /// Of requests that no rule takes.
   std::vector<TreePolicyName> policies_without_route;
   bool denied_without_route = false;
+  /// Verifies tokens before a rule is looked for; an empty name: no rule matches claims.
+  TreePolicyName token_policy;
+  std::vector<std::string> claims;  ///< that rules match, such as `claim:plan`
 };
 
 struct TreeBind {

@@ -6,7 +6,7 @@
 namespace edge::program {
 
 inline constexpr char kMagic[8] = {'E', 'D', 'G', 'E', 'P', 'R', 'O', 'G'};
-inline constexpr std::uint32_t kFormatVersion = 11;
+inline constexpr std::uint32_t kFormatVersion = 12;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 inline constexpr std::uint64_t kSectionAlignment = 64;
 /// A reader rejects larger files before any other check.

@@ -233,7 +233,8 @@ struct PoliciesHeader {
   ArrayRef<ConcurrencyLimitRecord> concurrency_limits;
   ArrayRef<ClientCertificateRecord> client_certificates;
   ArrayRef<RequestFilterRecord> request_filters;
+  ArrayRef<ListenerClaimsRecord> listener_claims;
 };
-static_assert(sizeof(PoliciesHeader) == 136);
+static_assert(sizeof(PoliciesHeader) == 144);
 
 }  // namespace edge::program

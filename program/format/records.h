@@ -103,6 +103,14 @@ inline const NoRouteRecord* find_no_route(const SectionView& policies, std::uint
   return found == records.end() || found->listener != listener ? nullptr : &*found;
 }
 
+/// Returns by which policy tokens are verified before a rule is looked for on a listener; null: none of its rules
+/// matches claims.
+inline const ListenerClaimsRecord* find_listener_claims(const SectionView& policies, std::uint32_t listener) {
+  const auto records = policies.array(policies.header<PoliciesHeader>().listener_claims);
+  const auto found = std::ranges::lower_bound(records, listener, {}, &ListenerClaimsRecord::listener);
+  return found == records.end() || found->listener != listener ? nullptr : &*found;
+}
+
 inline const BackendRecord* find_backend(const SectionView& backends, std::uint64_t id) {
   return find_by_id(backends.array(backends.header<BackendsHeader>().backends), id);
 }

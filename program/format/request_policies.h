@@ -1,4 +1,5 @@
-// Program format (format.h): records of policies about who sends a request by certificate, and what it consists of.
+// Program format (format.h): records of policies about who sends a request by certificate, what it consists of, and of
+// claims that rules match.
 // Part of the policies section (policies.h).
 #pragma once
 
@@ -34,6 +35,23 @@ inline constexpr std::uint32_t kMostCertificateNames = 256;
 inline constexpr std::uint32_t kMostFingerprints = 1024;
 /// Bytes of a name.
 inline constexpr std::uint32_t kLongestCertificateName = 2048;
+
+/// What rules ask of a verified token: the text of a claim, or an element that it has.
+struct ClaimFieldRecord {
+  StringRef claim;         ///< a name, or names separated by dots: a path into nested claims; not empty
+  StringRef item;          ///< the element
+  std::uint32_t has_item;  ///< 1: matched as claim_item_field(claim, item), 0: as claim_field(claim) (claim_field.h)
+};
+static_assert(sizeof(ClaimFieldRecord) == 20);
+
+/// Of a listener with rules that match claims: a token is verified by this policy before a rule is looked for.
+struct ListenerClaimsRecord {
+  std::uint64_t policy;    ///< id of a PolicyRecord of kJwt with settings
+  std::uint32_t listener;  ///< index of its ListenerRecord; entries ascend by it
+  std::uint32_t reserved;
+  ArrayRef<ClaimFieldRecord> fields;  ///< at least one
+};
+static_assert(sizeof(ListenerClaimsRecord) == 24);
 
 /// What requests may consist of. Limits of 0: none.
 struct RequestFilterRecord {
