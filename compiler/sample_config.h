@@ -153,6 +153,9 @@ inline void add_policies(Config& config, LinkedRoute& route) {
   route.policies = {access, maintenance, limit, concurrency, filter,  certificate,
                     basic,  key,         jwt,   oidc,        forward, fixed};
   config.gateways[0].policies = {cors, security, pages};
+  // Rules of the other listener match claims of tokens that its policy verifies.
+  config.listeners[1].policies = {jwt};
+  config.routes[2].claims = {{.claim = "plan"}, {.claim = "a.roles", .item = "admin"}};
 }
 
 /// Adds every setting of gateways, listeners, backends and rules.

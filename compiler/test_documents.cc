@@ -207,15 +207,16 @@ class Maker {
                    "{path: {type: RegularExpression, value: 'x^y'}}", "{path: {type: RegularExpression, value: '('}}",
                    "{method: POST}", "{headers: [{name: x-a, value: '" + number(3) + "'}]}",
                    "{headers: [{name: x-b, type: RegularExpression, value: '^" + number(3) + "$'}]}",
-                   "{path: {type: PathPrefx, value: /}}", "{path: {type: PathPrefix, value: none}}"});
+                   "{claims: [{name: plan, value: g" + number(3) + "}]}", "{path: {type: PathPrefx, value: /}}",
+                   "{path: {type: PathPrefix, value: none}}"});
   }
 
   std::string some_route(const std::string& name) {
     std::string matches = some_match();
     for (std::uint32_t i = below(3); i > 0; --i) matches += ", " + some_match();
     const std::string hosts = one_of({"a.com", "b.com", "'*.com'", "a.com, b.org", "c.com"});
-    const std::string rest =
-        one_of({"", "", "", ", expression: 'header:x-c == \"1\" OR method == \"PUT\"'", ", expression: 'nonsense'"});
+    const std::string rest = one_of({"", "", "", ", expression: 'header:x-c == \"1\" OR method == \"PUT\"'",
+                                     ", expression: 'nonsense'", ", expression: 'claim:roles contains \"admin\"'"});
     return resource("ProxyRoute", name,
                     "{parentRefs: [{name: " + one_of({"edge", "edge", "edge", "edgy", "edge, sectionName: alt"}) +
                         "}], hostnames: [" + hosts + "]" + rest + ", rules: [{" + one_of({"", "name: main, "}) +
@@ -251,6 +252,12 @@ class Maker {
          "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
          "type: ForwardAuth, forwardAuth: {backendRef: {name: b" + number(4) + "}}",
          "type: SecurityHeaders, securityHeaders: {}",
+         "type: JWT, jwt: {issuer: 'https://id', jwksUri: 'https://id/k', allowedAlgorithms: [ES256]}",
+         "type: JWT, jwt: {issuer: 'https://id', jwksUri: 'https://id/k', allowedAlgorithms: [ES256], "
+         "claimToHeaders: [{claim: plan, header: x-a, beforeRouting: " +
+             one_of({"true", "false"}) + "}]}",
+         "type: JWT, jwt: {issuer: 'https://id', secretRef: {name: users}, allowedAlgorithms: [HS256]}",
+         "type: JWT, jwt: {issuer: 'https://id'}",
          "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
          "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}",
          "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}",

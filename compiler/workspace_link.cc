@@ -48,6 +48,8 @@ void add_policies(const std::vector<std::uint32_t>& policies, const LinkedConfig
     world.add(config.policies[policy].identity);
     world.add(config.policies[policy].type);
     world.add(config.policies[policy].enforced);
+    // Whether tokens can be verified by it: routes with conditions on claims attach where they can.
+    world.add(std::holds_alternative<std::monostate>(config.policies[policy].settings));
     world.add(link::replaces_backend_errors(config.policies[policy]));
     // Routes have a rule for the path that it names (link/stages.h, add_login_rules).
     if (const auto* oidc = std::get_if<OidcSettings>(&config.policies[policy].settings)) world.add(oidc->redirect_url);

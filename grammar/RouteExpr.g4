@@ -23,6 +23,7 @@ negation
 
 comparison
     : (HEADER | QUERY | METHOD) (EQUAL | DIFFERS) STRING
+    | CLAIM (EQUAL | DIFFERS | CONTAINS) STRING
     | PATH (EXACT | PREFIX | CONTAINS) STRING
     | SOURCE_IP IN STRING
     | fact
@@ -59,6 +60,7 @@ DENIED : [Dd] [Ee] [Nn] [Ii] [Ee] [Dd] ;
 // The name is a token (RFC 9110 section 5.6.2) less `!`, so that `header:a!="b"` reads as it looks; or a string.
 HEADER : [Hh] [Ee] [Aa] [Dd] [Ee] [Rr] ':' (NAME_CHAR+ | STRING) ;
 QUERY : [Qq] [Uu] [Ee] [Rr] [Yy] ':' ((NAME_CHAR | [:/@;,[\]] )+ | STRING) ;
+CLAIM : [Cc] [Ll] [Aa] [Ii] [Mm] ':' ((NAME_CHAR | [:/@;,[\]] )+ | STRING) ;
 
 EQUAL : '==' ;
 DIFFERS : '!=' ;

@@ -77,6 +77,10 @@ constexpr Object kOidc{kOidcFields};
 constexpr Field kClaimHeaderFields[] = {
     string("claim", "Name of the claim; with dots, the way to one inside others.").needed(),
     string("header", "Header that the backend sees it in.").as(Format::kHeaderName).needed(),
+    boolean("beforeRouting",
+            "Whether routes match the claim, too, as this header, whatever clients send under its name; of a policy of "
+            "a gateway or listener.")
+        .defaults_to("false"),
 };
 constexpr Object kClaimHeader{kClaimHeaderFields};
 

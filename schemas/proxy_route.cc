@@ -6,6 +6,7 @@ namespace {
 constexpr std::string_view kPathTypes[] = {"Exact", "PathPrefix", "RegularExpression"};
 constexpr std::string_view kMatchTypes[] = {"Exact", "Present", "RegularExpression"};
 constexpr std::string_view kQueryTypes[] = {"Exact", "Present", "RegularExpression"};
+constexpr std::string_view kClaimTypes[] = {"Exact", "Present", "RegularExpression", "Contains"};
 constexpr std::string_view kPathChanges[] = {"ReplacePrefixMatch", "ReplaceFullPath"};
 constexpr std::string_view kRedirects[] = {"301", "302", "303", "307", "308"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
@@ -45,11 +46,20 @@ constexpr Field kQueryMatchFields[] = {
 };
 constexpr Object kQueryMatch{kQueryMatchFields};
 
+constexpr Field kClaimMatchFields[] = {
+    string("name", "Name of the claim; with dots, the way to one inside others.").needed(),
+    string("value", "Value, regular expression, or with Contains an element of the claim; none with Present."),
+    string("type", "How the value is compared.").one_of(kClaimTypes).defaults_to("Exact"),
+};
+constexpr Object kClaimMatch{kClaimMatchFields};
+
 constexpr Field kMatchFields[] = {
     object("path", kPath, "Condition on the path."),
     objects("headers", kHeaderMatch, "Conditions on headers.").at_most(256),
     string("method", "The request's method.").as(Format::kMethod),
     objects("queryParams", kQueryMatch, "Conditions on query parameters.").at_most(256),
+    objects("claims", kClaimMatch, "Conditions on claims of the token that the JWT policy of the listener verifies.")
+        .at_most(64),
 };
 constexpr Object kMatch{kMatchFields};
 

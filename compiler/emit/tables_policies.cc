@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 #include <type_traits>
 
 #include "base/hash.h"
@@ -61,6 +63,33 @@ class PolicyEmitter {
     }
   }
 
+  /// Which claims the rules of each listener match, and who verifies them.
+  void add_listener_claims(const LinkedConfig& config) {
+    using Fields = std::set<std::pair<std::string_view, std::optional<std::string_view>>>;
+    std::map<std::uint32_t, Fields> claims;
+    for (const LinkedRoute& route : config.routes) {
+      for (const ClaimCondition& condition : route.claims) {
+        for (const std::uint32_t listener : route.listeners) claims[listener].emplace(condition.claim, condition.item);
+      }
+    }
+    for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
+      for (const ClaimHeader& claimed : config.listeners[i].claimed_headers) {
+        claims[i].emplace(claimed.claim, std::nullopt);
+      }
+    }
+    for (const auto& [listener, fields] : claims) {
+      const std::optional<std::uint32_t> policy = link::token_policy(config, listener);
+      if (!policy) continue;  // linking has detached these
+      const Identity& identity = config.policies[*policy].identity;
+      std::vector<program::ClaimFieldRecord> records;
+      for (const auto& [claim, item] : fields) {
+        records.push_back({builder_.string(claim), builder_.string(item.value_or("")), item ? 1U : 0U});
+      }
+      listener_claims_.push_back(
+          {stable_id("ProxyPolicy", identity.name_space, identity.name), listener, 0, builder_.array(records)});
+    }
+  }
+
   program::PoliciesHeader store() {
     std::sort(policies_.begin(), policies_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     program::PoliciesHeader header{};
@@ -81,6 +110,7 @@ class PolicyEmitter {
     header.concurrency_limits = builder_.array(concurrency_limits_);
     header.client_certificates = builder_.array(client_certificates_);
     header.request_filters = builder_.array(request_filters_);
+    header.listener_claims = builder_.array(listener_claims_);
     return header;
   }
 
@@ -258,6 +288,7 @@ class PolicyEmitter {
   std::vector<program::ConcurrencyLimitRecord> concurrency_limits_;
   std::vector<program::ClientCertificateRecord> client_certificates_;
   std::vector<program::RequestFilterRecord> request_filters_;
+  std::vector<program::ListenerClaimsRecord> listener_claims_;
 };
 
 }  // namespace
@@ -276,6 +307,7 @@ std::vector<std::byte> emit_policies(const LinkedConfig& config) {
   PolicyEmitter emitter(builder);
   for (const LinkedPolicy* policy : policies) emitter.add(*policy);
   emitter.add_no_routes(config);
+  emitter.add_listener_claims(config);
   return std::move(builder).finish(emitter.store());
 }
 

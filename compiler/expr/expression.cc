@@ -51,6 +51,10 @@ std::string comparison(const Expression& leaf, std::string_view op) {
       return "header:" + name_text(leaf.name) + ' ' + std::string(op) + ' ' + quoted(leaf.value);
     case Kind::kQuery:
       return "query:" + name_text(leaf.name) + ' ' + std::string(op) + ' ' + quoted(leaf.value);
+    case Kind::kClaim:
+      return "claim:" + name_text(leaf.name) + ' ' + std::string(op) + ' ' + quoted(leaf.value);
+    case Kind::kClaimContains:
+      return "claim:" + name_text(leaf.name) + " contains " + quoted(leaf.value);
     case Kind::kMethod:
       return "method " + std::string(op) + ' ' + quoted(leaf.value);
     case Kind::kPathExact:
@@ -72,7 +76,8 @@ std::string comparison(const Expression& leaf, std::string_view op) {
 }
 
 bool has_operator(Expression::Kind kind) {
-  return kind == Expression::Kind::kHeader || kind == Expression::Kind::kQuery || kind == Expression::Kind::kMethod;
+  return kind == Expression::Kind::kHeader || kind == Expression::Kind::kQuery || kind == Expression::Kind::kClaim ||
+         kind == Expression::Kind::kMethod;
 }
 
 }  // namespace

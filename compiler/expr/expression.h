@@ -43,6 +43,8 @@ struct Expression {
     kNot,
     kHeader,
     kQuery,
+    kClaim,          ///< of a verified token; its text is `value`
+    kClaimContains,  ///< `value` is one of its elements
     kMethod,
     kPathExact,
     kPathPrefix,
@@ -52,7 +54,7 @@ struct Expression {
   };
 
   Kind kind = Kind::kAnd;
-  std::string name;   ///< kHeader: lower case; kQuery: the key
+  std::string name;   ///< kHeader: lower case; kQuery: the key; kClaim, kClaimContains: the claim
   std::string value;  ///< unescaped; paths normalised as requests are, prefixes without trailing slash (`/` is "")
   Cidr cidr;          ///< kSourceIn
   Fact fact = Fact::kHost;           ///< kFact

@@ -52,6 +52,7 @@ constexpr Spelling kSpellings[] = {
     {Grammar::METHOD, "method"},
     {Grammar::PATH, "path"},
     {Grammar::QUERY, "query:<key>"},
+    {Grammar::CLAIM, "claim:<name>"},
     {Grammar::SOURCE_IP, "source_ip"},
     {Grammar::EXACT, "exact"},
     {Grammar::PREFIX, "prefix"},
@@ -101,16 +102,21 @@ std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet
   if (lower == "|" || lower == "||") return "write `OR`";
   if (lower == "!") return "write `NOT` before a comparison, `!=` between its sides";
   if (lower == "'") return "strings stand in double quotes";
-  // Decision 513. Whoever sends a token writes what it claims, until somebody has verified it.
-  if (language == Language::kExpression && (lower == "jwt" || lower == "claim" || lower == "claims")) {
-    return "a rule is chosen before its JWT policy verifies the token, so that no claim can choose it: give the rule a "
-           "path, host or header of its own, and have the backend decide by `claimToHeaders`";
-  }
+  if (lower == "jwt" || lower == "claims") return "write `claim:<name>` for a claim of a verified token";
   static constexpr std::pair<std::size_t, std::string_view> kWords[] = {
-      {Grammar::AND, "and"},           {Grammar::OR, "or"},       {Grammar::NOT, "not"},
-      {Grammar::HEADER, "header"},     {Grammar::QUERY, "query"}, {Grammar::METHOD, "method"},
-      {Grammar::PATH, "path"},         {Grammar::EXACT, "exact"}, {Grammar::PREFIX, "prefix"},
-      {Grammar::CONTAINS, "contains"}, {Grammar::IN, "in"},       {Grammar::SOURCE_IP, "source_ip"},
+      {Grammar::AND, "and"},
+      {Grammar::OR, "or"},
+      {Grammar::NOT, "not"},
+      {Grammar::HEADER, "header"},
+      {Grammar::QUERY, "query"},
+      {Grammar::METHOD, "method"},
+      {Grammar::CLAIM, "claim"},
+      {Grammar::PATH, "path"},
+      {Grammar::EXACT, "exact"},
+      {Grammar::PREFIX, "prefix"},
+      {Grammar::CONTAINS, "contains"},
+      {Grammar::IN, "in"},
+      {Grammar::SOURCE_IP, "source_ip"},
   };
   std::vector<std::string_view> candidates;
   for (const auto& [token, word] : kWords) {
@@ -120,10 +126,12 @@ std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet
     const bool word = language == Language::kClaim && spelling.token != Grammar::WORD;
     if (word && expected.contains(spelling.token)) candidates.emplace_back(spelling.text);
   }
-  if (lower == "header" || lower == "query") return "write `" + lower + ":<name>`, without spaces around the colon";
+  if (lower == "header" || lower == "query" || lower == "claim")
+    return "write `" + lower + ":<name>`, without spaces around the colon";
   const std::string_view nearest = nearest_name(lower, candidates);
   if (nearest.empty()) return {};
-  if (nearest == "header" || nearest == "query") return "did you mean `" + std::string(nearest) + ":<name>`?";
+  if (nearest == "header" || nearest == "query" || nearest == "claim")
+    return "did you mean `" + std::string(nearest) + ":<name>`?";
   std::string shown(nearest);
   if (nearest == "and" || nearest == "or" || nearest == "not") {
     std::transform(shown.begin(), shown.end(), shown.begin(), [](char c) { return c & ~0x20; });
@@ -229,6 +237,8 @@ class Builder {
     } else if (context->QUERY() != nullptr) {
       leaf.kind = Expression::Kind::kQuery;
       leaf.name = name_of(context->QUERY());
+    } else if (context->CLAIM() != nullptr) {
+      claim_condition(context, leaf);
     } else if (context->METHOD() != nullptr) {
       leaf.kind = Expression::Kind::kMethod;
       if (!is_token(leaf.value)) {
@@ -249,6 +259,14 @@ class Builder {
     if (!is_token(leaf.name)) {
       operand_fault(token, "`" + leaf.name + "` is no header name: it must be a token (RFC 9110 §5.1)");
     }
+  }
+
+  void claim_condition(Grammar::ComparisonContext* context, Expression& leaf) {
+    const bool contains = context->CONTAINS() != nullptr;
+    leaf.kind = contains ? Expression::Kind::kClaimContains : Expression::Kind::kClaim;
+    leaf.name = name_of(context->CLAIM());
+    if (leaf.name.empty()) operand_fault(context->CLAIM(), "the claim has no name");
+    if (contains && leaf.value.empty()) operand_fault(context->STRING(), "no element of a claim is empty");
   }
 
   void path(Grammar::ComparisonContext* context, Expression& leaf) {

@@ -32,6 +32,10 @@ TEST(Expression, EveryTermOfD5) {
   EXPECT_EQ(read(R"(method != "GET")"), R"(method != "GET")");
   EXPECT_EQ(read(R"(query:Key == "v")"), R"(query:Key == "v")");
   EXPECT_EQ(read(R"(query:a != "v")"), R"(query:a != "v")");
+  EXPECT_EQ(read(R"(Claim:Plan == "Gold")"), R"(claim:Plan == "Gold")");
+  EXPECT_EQ(read(R"(claim:realm_access.roles != "a")"), R"(claim:realm_access.roles != "a")");
+  EXPECT_EQ(read(R"(claim:https://id.test/roles contains "a b")"), R"(claim:"https://id.test/roles" contains "a b")");
+  EXPECT_EQ(read(R"(NOT claim:"a b" contains "c")"), R"(NOT claim:"a b" contains "c")");
   EXPECT_EQ(read(R"(source_ip in "10.1.2.3/8")"), R"(source_ip in "10.0.0.0/8")");
   EXPECT_EQ(read(R"(source_ip in "fd00::/8")"), R"(source_ip in "fd00::/8")");
 }
@@ -65,13 +69,14 @@ TEST(Expression, PathsAreNormalisedAsRequestsAre) {
 }
 
 TEST(Expression, FaultsNameThePlaceAndTheRemedy) {
-  EXPECT_EQ(read(""),
-            "0-0: expected `NOT`, `header:<Name>`, `method`, `path`, `query:<key>`, `source_ip` or `(`, "
-            "found the end");
+  EXPECT_EQ(
+      read(""),
+      "0-0: expected `NOT`, `header:<Name>`, `method`, `path`, `query:<key>`, `claim:<name>`, `source_ip` or `(`, "
+      "found the end");
   EXPECT_EQ(read(R"(method = "GET")"), "7-8: expected `==` or `!=`, found `=` [compare with `==` or `!=`]");
   EXPECT_EQ(read(R"(methd == "GET")"),
             "0-5: expected `NOT`, `header:<Name>`, `method`, `path`, `query:<key>`, "
-            "`source_ip` or `(`, found `methd` [did you mean `method`?]");
+            "`claim:<name>`, `source_ip` or `(`, found `methd` [did you mean `method`?]");
   EXPECT_EQ(read(R"(path prefx "/a")"),
             "5-10: expected `exact`, `prefix` or `contains`, found `prefx` [did you mean `prefix`?]");
   EXPECT_EQ(read(R"(method == "A" ADN method == "B")"),
@@ -82,9 +87,11 @@ TEST(Expression, FaultsNameThePlaceAndTheRemedy) {
   EXPECT_THAT(read(R"(method == "A\n")"), HasSubstr("12-14: unknown escape"));
   EXPECT_THAT(read(R"(header : a == "1")"), HasSubstr("write `header:<name>`"));
   EXPECT_THAT(read(R"(method == "GE T")"), HasSubstr("10-16: `GE T` is no method"));
-  for (const char* text : {R"(jwt:role == "admin")", R"(path prefix "/a" AND claim:role == "admin")"}) {
-    EXPECT_THAT(read(text), HasSubstr("no claim can choose it")) << text;
-  }
+  EXPECT_THAT(read(R"(jwt:role == "admin")"), HasSubstr("write `claim:<name>` for a claim of a verified token"));
+  EXPECT_THAT(read(R"(claim : role == "admin")"), HasSubstr("write `claim:<name>`, without spaces"));
+  EXPECT_THAT(read(R"(claim:"" == "a")"), HasSubstr("0-8: the claim has no name"));
+  EXPECT_THAT(read(R"(claim:a contains "")"), HasSubstr("17-19: no element of a claim is empty"));
+  EXPECT_THAT(read(R"(header:a contains "x")"), HasSubstr("expected `==` or `!=`"));
   EXPECT_THAT(read(R"(source_ip in "10.0.0.0/33")"), HasSubstr("is no address block"));
   EXPECT_THAT(read(R"(path contains "")"), HasSubstr("at least one byte"));
 }

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "program/claim_field.h"
+
 namespace edge::compiler::ir {
 namespace {
 
@@ -27,7 +29,14 @@ std::string slot_text(const Host& host, std::uint32_t slot) {
   if (slot == program::kSlotMethod) return "method";
   if (slot == program::kSlotPath) return "path";
   const Slot& own = host.slots[slot - program::kFirstHostSlot];
-  return (own.kind == program::SlotKind::kHeader ? "header:" : "query:") + own.name;
+  return own.kind == program::SlotKind::kHeader ? program::field_text(own.name) : "query:" + own.name;
+}
+
+/// Of a claim's element, whose name says all of the condition.
+bool is_item(const Host& host, std::uint32_t slot) {
+  if (slot < program::kFirstHostSlot) return false;
+  const auto claim = program::read_claim_field(host.slots[slot - program::kFirstHostSlot].name);
+  return claim && claim->item;
 }
 
 std::string leaf_text(const Host& host, const Node& node, bool negated) {
@@ -37,7 +46,7 @@ std::string leaf_text(const Host& host, const Node& node, bool negated) {
       if (node.slot == program::kSlotPath) return std::string(not_) + "path exact " + in_quotes(node.text);
       return slot_text(host, node.slot) + (negated ? " != " : " == ") + in_quotes(node.text);
     case Op::kPresent:
-      return std::string(not_) + slot_text(host, node.slot) + " present";
+      return std::string(not_) + slot_text(host, node.slot) + (is_item(host, node.slot) ? "" : " present");
     case Op::kPathPrefix:
       return std::string(not_) + "path prefix " + in_quotes(node.text.empty() ? "/" : node.text);
     case Op::kContains:

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "compiler/ir/node_set.h"
 #include "compiler/ir/prepared.h"
+#include "program/claim_field.h"
 
 namespace edge::compiler::ir {
 namespace {
@@ -66,7 +67,7 @@ bool match_before(Api api, const RuleMatch& a, const RuleMatch& b) {
 /// assigns the final numbers.
 class Predicates {
  public:
-  explicit Predicates(Host& host) : host_(host) {}
+  Predicates(const LinkedListener& listener, Host& host) : listener_(listener), host_(host) {}
 
   std::uint32_t match(const RuleMatch& match, const std::vector<PreparedPattern>* patterns, std::uint32_t expression) {
     std::vector<std::uint32_t> all;
@@ -98,6 +99,11 @@ class Predicates {
         return equals(slot(program::SlotKind::kHeader, tree.name), tree.value);
       case Expression::Kind::kQuery:
         return equals(slot(program::SlotKind::kQuery, tree.name), tree.value);
+      case Expression::Kind::kClaim:
+        return equals(slot(program::SlotKind::kHeader, program::claim_field(tree.name)), tree.value);
+      case Expression::Kind::kClaimContains:
+        return text_node(Op::kPresent,
+                         slot(program::SlotKind::kHeader, program::claim_item_field(tree.name, tree.value)), {});
       case Expression::Kind::kMethod:
         return equals(program::kSlotMethod, tree.value);
       case Expression::Kind::kPathExact:
@@ -161,6 +167,11 @@ class Predicates {
   }
 
   std::uint32_t slot(program::SlotKind kind, const std::string& name) {
+    const bool may_be_claimed = kind == program::SlotKind::kHeader && !listener_.claimed_headers.empty();
+    return slot_of(kind, may_be_claimed ? matched_field(listener_, name) : name);
+  }
+
+  std::uint32_t slot_of(program::SlotKind kind, const std::string& name) {
     const std::string key = static_cast<char>(kind) + name;
     const auto [entry, fresh] = slots_.emplace(key, program::kFirstHostSlot + host_.slots.size());
     if (fresh) host_.slots.push_back({kind, name});
@@ -178,6 +189,7 @@ class Predicates {
     return nodes_.add(std::move(node));
   }
 
+  const LinkedListener& listener_;
   Host& host_;
   NodeSet nodes_;
   std::unordered_map<std::string, std::uint32_t> slots_;
@@ -279,7 +291,7 @@ Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, cons
     return route_before(config.routes[a].identity, config.routes[b].identity);
   });
 
-  Predicates predicates(host);
+  Predicates predicates(config.listeners[key.listener], host);
   std::unordered_map<std::uint32_t, std::uint32_t> expressions;  // route -> node
   for (Entry& entry : ordered_entries(config, usable)) {
     const PreparedParts* const parts = prepared.impl_->routes[entry.candidate.route].parts.get();

@@ -5,6 +5,7 @@
 
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/ir/prepared.h"
+#include "program/claim_field.h"
 
 namespace edge::compiler::ir {
 namespace {
@@ -64,9 +65,15 @@ class Preparer {
     if (match.path.type == PathMatch::Type::kRegex) {
       pattern(match.path.value, field() + ".path.value", true);
     }
+    const auto headers = static_cast<std::size_t>(std::ranges::count_if(
+        match.headers, [](const FieldMatch& header) { return !program::is_claim_field(header.name.value); }));
     for (std::size_t i = 0; i < match.headers.size(); ++i) {
       if (match.headers[i].type != MatchType::kRegex) continue;
-      pattern(match.headers[i].value, field() + ".headers[" + std::to_string(i) + "].value", false);
+      // Claims stand behind the headers.
+      const bool claim = program::is_claim_field(match.headers[i].name.value);
+      const std::size_t place = claim ? i - headers : i;
+      pattern(match.headers[i].value, field() + (claim ? ".claims[" : ".headers[") + std::to_string(place) + "].value",
+              false);
     }
     for (std::size_t i = 0; i < match.query.size(); ++i) {
       if (match.query[i].type != MatchType::kRegex) continue;

@@ -6,6 +6,7 @@
 #include "compiler/link/backends/values.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/link_clusters.h"
+#include "compiler/link/policies/claim_conditions.h"
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {
@@ -210,6 +211,8 @@ LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics)
   const Resolver routes(route_names, scope);
   link_policies(resources.policies, {gateways, routes, secrets, backends, backend_index, config, written}, diagnostics,
                 config);
+  set_claimed_headers(config);
+  detach_unverified_claims(written, config, diagnostics);
   add_login_rules(config);
   check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);
   refused_statuses(resources.refused, diagnostics, config);

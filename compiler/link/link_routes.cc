@@ -9,8 +9,10 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
+#include "compiler/link/policies/claim_conditions.h"
 #include "compiler/link/retry_on.h"
 #include "compiler/link/stages.h"
+#include "program/claim_field.h"
 #include "program/filter_table.h"
 
 namespace edge::compiler::link {
@@ -33,6 +35,8 @@ MatchType match_type(model::ValueType type) {
     case model::ValueType::kExact:
       return MatchType::kExact;
     case model::ValueType::kPresent:
+      return MatchType::kPresent;
+    case model::ValueType::kContains:  // presence of the field that stands for the element
       return MatchType::kPresent;
     case model::ValueType::kRegex:
       break;
@@ -63,6 +67,7 @@ class RouteLinker {
     }
     linked.hostnames = route_.hostnames;
     linked.expression = route_.expression;
+    linked.claims = claim_conditions(route_);
     return linked;
   }
 
@@ -116,6 +121,14 @@ class RouteLinker {
     };
     conditions(match.headers, linked.headers);
     for (FieldMatch& header : linked.headers) header.name.value = ascii_lower(header.name.value);
+    for (const model::ValueCondition& claim : match.claims) {
+      const bool item = claim.type == model::ValueType::kContains;
+      std::string name = item ? program::claim_item_field(claim.name.value, claim.value.value)
+                              : program::claim_field(claim.name.value);
+      linked.headers.push_back({.name = {std::move(name), claim.name.span},
+                                .value = item ? Located<std::string>{{}, claim.value.span} : claim.value,
+                                .type = match_type(claim.type)});
+    }
     conditions(match.query, linked.query);
     linked.method = match.method;
     return linked;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "program/claim_field.h"
+
 namespace edge::compiler {
 namespace {
 
@@ -83,6 +85,11 @@ void count_attached_routes(const LinkedConfig& config, std::vector<ResourceStatu
     const auto counted = std::ranges::find(listeners, name, &ListenerStatus::name);
     if (counted != listeners.end()) counted->attached_routes = counts[i];
   }
+}
+
+std::string matched_field(const LinkedListener& listener, const std::string& header) {
+  const auto claimed = std::ranges::find(listener.claimed_headers, header, &ClaimHeader::header);
+  return claimed == listener.claimed_headers.end() ? header : program::claim_field(claimed->claim);
 }
 
 std::uint32_t variant_for(const LinkedGateway& gateway, std::uint32_t backend) {

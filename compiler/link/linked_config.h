@@ -78,6 +78,8 @@ struct LinkedListener {
   std::optional<SchemeRedirectSettings> redirect_scheme{};
   /// For HTTPS and TLS listeners.
   std::optional<ListenerTls> tls{};
+  /// Headers that routes match as claims of tokens that the listener's policy verifies (`beforeRouting`), by header.
+  std::vector<ClaimHeader> claimed_headers{};
   Span span;
   /// A listener of an older gateway, for other groups of agents, has the same port and name: no program contains both.
   bool overlaps = false;
@@ -111,6 +113,10 @@ LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group)
 
 /// Fills in how many routes each listener of `statuses` has, which are sorted (conditions.h, sort_and_merge).
 void count_attached_routes(const LinkedConfig& config, std::vector<ResourceStatus>& statuses);
+
+/// The name of the field by which a condition on `header` is matched on a listener: a claim's (program/claim_field.h)
+/// where the header is claimed, else the header's.
+std::string matched_field(const LinkedListener& listener, const std::string& header);
 
 /// The backend that a gateway calls where a route names `backend`.
 std::uint32_t variant_for(const LinkedGateway& gateway, std::uint32_t backend);

@@ -33,10 +33,19 @@ struct FieldMatch {
 
 struct RuleMatch {
   PathMatch path;
-  std::vector<FieldMatch> headers;
+  std::vector<FieldMatch> headers;  ///< then claims, whose names are those of program/claim_field.h
   std::optional<Located<std::string>> method;
   std::vector<FieldMatch> query;
   Span span;
+};
+
+/// A condition on a claim of a verified token. Its fields stand among RuleMatch::headers, or in the expression, under
+/// the names that program/claim_field.h gives them.
+struct ClaimCondition {
+  std::string claim{};
+  std::optional<std::string> item{};  ///< an element that it must have; nullopt: its text is compared
+  std::string where{};                ///< the field of the resource
+  Span span{};
 };
 
 struct Filter {
@@ -100,6 +109,8 @@ struct LinkedRoute {
   std::vector<Located<HostPattern>> hostnames;
   std::optional<Located<std::string>> expression;
   std::vector<LinkedRule> rules;
+  /// Of all rules and of the expression. Where there are some, each of `listeners` has a token policy.
+  std::vector<ClaimCondition> claims{};
   /// Indices into LinkedConfig::listeners that it attaches to, ascending.
   std::vector<std::uint32_t> listeners;
   /// Its own policies (indices into LinkedConfig::policies), at most one per type, ascending by type. The policies of a

@@ -15,6 +15,7 @@ void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics) {
   lint_bgp(resources, diagnostics);
   lint_pools(resources, diagnostics);
   lint_together(resources, diagnostics);
+  lint_claimed_headers(resources, diagnostics);
   lint_path_detours(resources, diagnostics);
   lint_shared_sessions(resources, diagnostics);
 }

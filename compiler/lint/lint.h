@@ -24,6 +24,10 @@ void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics
 /// different cookies. One warning per rule. Linear in the size of the set, except for sorting.
 void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
+/// Warns of rules that match a header which a JWT policy makes of a claim behind the choice of the rule: until then it
+/// is what clients send. Linear in the size of the set.
+void lint_claimed_headers(const model::ResourceSet& resources, Diagnostics& diagnostics);
+
 /// Warns of `spec.bgp` of ProxyVIPs: passwords in plain text, and peers whose settings have no effect.
 void lint_bgp(const model::ResourceSet& resources, Diagnostics& diagnostics);
 

@@ -129,7 +129,8 @@ class DetourLinter {
       patterns_.insert(key);
     } else if (!match.path || match.path->type == PathType::kPrefix) {
       const std::string_view prefix = match.path ? without_end_slash(match.path->value.value) : std::string_view();
-      const bool always = match.headers.empty() && match.query.empty() && !match.method && !route.expression;
+      const bool always =
+          match.headers.empty() && match.query.empty() && match.claims.empty() && !match.method && !route.expression;
       takers_[key + std::string(prefix)].push_back({&route, &rule, always});
     }
   }

@@ -35,7 +35,9 @@ std::optional<Specificity> takes(const Match& match, std::string_view path) {
   return below ? std::optional(Specificity{false, prefix.size()}) : std::nullopt;
 }
 
-bool only_path(const Match& match) { return match.headers.empty() && match.query.empty() && !match.method; }
+bool only_path(const Match& match) {
+  return match.headers.empty() && match.query.empty() && match.claims.empty() && !match.method;
+}
 
 /// The path that the redirect names for a request to the match's own path.
 std::optional<std::string> target_of(const Match& match, const Filter& redirect) {

@@ -74,7 +74,9 @@ Jwt decode_jwt(const Fields& own) {
     jwt.issuers.push_back(decode_issuer(entry, "spec.jwt.issuers[" + std::to_string(jwt.issuers.size()) + "]"));
   });
   own.entries("claimToHeaders", [&](const Fields& entry) {
-    jwt.claim_headers.push_back({entry.needed_text("claim").value, entry.needed_text("header").value});
+    const auto before = entry.boolean("beforeRouting");
+    jwt.claim_headers.push_back(
+        {entry.needed_text("claim").value, entry.needed_text("header").value, before && before->value});
   });
   return jwt;
 }

@@ -15,6 +15,7 @@ namespace {
 
 ValueType value_type(const Maybe<std::string>& text) {
   if (!text || text->value == "Exact") return ValueType::kExact;
+  if (text->value == "Contains") return ValueType::kContains;
   return text->value == "Present" ? ValueType::kPresent : ValueType::kRegex;
 }
 
@@ -39,6 +40,9 @@ class RuleReader {
     });
     fields.entries("queryParams", [&](const Fields& entry) {
       match.query.push_back(value_condition(entry, location, "queryParams", match.query.size()));
+    });
+    fields.entries("claims", [&](const Fields& entry) {
+      match.claims.push_back(value_condition(entry, location, "claims", match.claims.size()));
     });
     return match;
   }
@@ -101,6 +105,8 @@ class RuleReader {
     } else if (condition.type == ValueType::kRegex && value->value.empty()) {
       report_.fault(DiagnosticCode::kInvalidValue, value->span, field("value"), "the regular expression is empty",
                     "write type Present to test presence");
+    } else if (condition.type == ValueType::kContains && value->value.empty()) {
+      report_.fault(DiagnosticCode::kInvalidValue, value->span, field("value"), "no element of a claim is empty");
     } else {
       condition.value = *value;
     }

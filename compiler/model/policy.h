@@ -82,6 +82,7 @@ struct Oidc {
 struct ClaimHeader {
   std::string claim;
   std::string header;
+  bool before_routing = false;
 };
 
 /// One of the four that have keys is set.

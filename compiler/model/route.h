@@ -30,9 +30,9 @@ struct PathCondition {
   Located<std::string> value;
 };
 
-enum class ValueType : std::uint8_t { kExact, kPresent, kRegex };
+enum class ValueType : std::uint8_t { kExact, kPresent, kRegex, kContains };
 
-/// A condition on a header or a query parameter.
+/// A condition on a header, a query parameter or a claim; kContains for claims only.
 struct ValueCondition {
   Located<std::string> name;
   Located<std::string> value;
@@ -44,6 +44,7 @@ struct Match {
   std::optional<PathCondition> path{};
   std::vector<ValueCondition> headers{};
   std::vector<ValueCondition> query{};
+  std::vector<ValueCondition> claims{};  ///< of a token that the listener's JWT policy verifies
   Maybe<std::string> method{};
 };
 

@@ -229,9 +229,8 @@ class Validator {
     const std::string_view near = nearest_name(child.key(), names);
     std::string fix;
     const bool claim = child.key() == "claims" || child.key() == "claim" || child.key() == "jwt";
-    if (claim && path->text().find(".matches[") != std::string::npos) {
-      // Decision 513.
-      fix = "a rule is chosen before its JWT policy verifies the token, so that no claim can choose it";
+    if (claim && near.empty() && path->text().find(".matches[") != std::string::npos) {
+      fix = "match a header that the gateway's JWT policy makes of the claim, by `claimToHeaders` with `beforeRouting`";
     } else if (!near.empty()) {
       fix = "did you mean `" + std::string(near) + "`?";
     } else if (const std::size_t colon = child.key().find(':'); colon != std::string_view::npos && colon > 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "program/claim_field.h"
 #include "program/mirror_share.h"
 
 namespace edge::diff {
@@ -28,6 +29,8 @@ const Words kRegexes = {"^/a",      "b$",     "^/[ab]+$",   "/x",        "a.*b",
 const Words kHeaderNames = {"x-a", "x-b", "x-env", "cookie"};
 const Words kHeaderValues = {"1", "2", "1, 2", "", "prod", "prod\"x\\", "a-value-that-is-longer-than-two-words"};
 const Words kHeaderRegexes = {"^1", "2$", "^(1|2)$", "1, 2", "o", "^p.*d$", "^$"};
+const Words kClaims = {"plan", "Plan", "a.roles"};
+const Words kClaimValues = {"gold", "Gold", "1", "x y"};
 const Words kMethods = {"GET", "POST", "PUT", "PURGE", "get"};
 const Words kQueryKeys = {"q", "r", "a key"};
 const Words kQueryValues = {"1", "2", "a b", "", "100%", "1+1"};
@@ -82,7 +85,10 @@ std::string random_expression(Chance& chance, int depth) {
     }
   }
   const char* const comparison = chance.one_in(3) ? " != " : " == ";
-  switch (chance.below(7)) {
+  switch (chance.below(8)) {
+    case 6:
+      return random_case(chance, "claim:") + chance.of(kClaims) + (chance.one_in(2) ? " contains " : comparison) +
+             quoted(chance.of(kClaimValues));
     case 0:
       return random_case(chance, "path exact ") + quoted(random_path(chance));
     case 1:
@@ -115,6 +121,19 @@ std::vector<FieldMatch> random_fields(Chance& chance, const Words& names, const 
   return fields;
 }
 
+/// Under the names that linking gives them.
+void add_claims(Chance& chance, std::vector<FieldMatch>& fields) {
+  for (FieldMatch& field : random_fields(chance, kClaims, kClaimValues, 2)) {
+    if (chance.one_in(3)) {
+      fields.push_back(
+          {located(program::claim_item_field(field.name.value, chance.of(kClaimValues))), {}, MatchType::kPresent});
+    } else {
+      field.name.value = program::claim_field(field.name.value);
+      fields.push_back(std::move(field));
+    }
+  }
+}
+
 RuleMatch random_match(Chance& chance) {
   RuleMatch match;
   switch (chance.below(7)) {
@@ -135,6 +154,7 @@ RuleMatch random_match(Chance& chance) {
   }
   // Mostly no further condition: else hardly anything would match.
   if (chance.one_in(2)) match.headers = random_fields(chance, kHeaderNames, kHeaderValues, 2);
+  if (chance.one_in(6)) add_claims(chance, match.headers);
   if (chance.one_in(4)) match.method = located(chance.of(kMethods));
   if (chance.one_in(5)) match.query = random_fields(chance, kQueryKeys, kQueryValues, 2);
   return match;
@@ -301,6 +321,7 @@ void add_listeners(Chance& chance, LinkedConfig& config) {
       listener.name = "l" + std::to_string(l);
       listener.port = chance.one_in(3) ? 8080 : 80;
       listener.max_request_body = chance.below(3);
+      if (chance.one_in(4)) listener.claimed_headers = {{chance.of(kClaims), chance.of(kHeaderNames), true}};
       const std::string port = std::to_string(listener.port) + "/";
       std::set<std::string> names;
       for (std::uint32_t i = chance.below(3); i > 0; --i) names.insert(chance.of(kHostPatterns));
@@ -328,6 +349,12 @@ void fit(Chance& chance, const LinkedRoute& route, const RuleMatch& match, refer
   }
   if (match.method) request.method = match.method->value;
   for (const FieldMatch& header : match.headers) {
+    if (const auto claim = program::read_claim_field(header.name.value)) {
+      request.claims.emplace_back(claim->claim, claim->item                        ? *claim->item
+                                                : header.type == MatchType::kExact ? header.value.value
+                                                                                   : chance.of(kClaimValues));
+      continue;
+    }
     const bool known = header.type == MatchType::kExact;
     request.headers.emplace_back(random_case(chance, header.name.value),
                                  known ? header.value.value : chance.of(kHeaderValues));
@@ -383,6 +410,7 @@ std::vector<reference::OwnedRequest> random_requests(Chance& chance, const Linke
     while (chance.one_in(3)) {
       request.headers.emplace_back(random_case(chance, chance.of(kHeaderNames)), chance.of(kHeaderValues));
     }
+    while (chance.one_in(4)) request.claims.emplace_back(chance.of(kClaims), chance.of(kClaimValues));
   }
   return requests;
 }

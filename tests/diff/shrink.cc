@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "program/claim_field.h"
 #include "tests/reference/treatment.h"
 
 namespace edge::diff {
@@ -89,6 +90,7 @@ class Shrinker {
 
   void shrink_request() {
     drop_each([](Case& c) -> auto& { return c.request.headers; }, 0);
+    drop_each([](Case& c) -> auto& { return c.request.claims; }, 0);
     if (!best_.request.query.empty()) attempt([](Case& c) { c.request.query.clear(); });
     if (best_.request.path != "/") attempt([](Case& c) { c.request.path = "/"; });
     if (best_.request.method != "GET") attempt([](Case& c) { c.request.method = "GET"; });
@@ -120,7 +122,10 @@ std::string field_list(const std::vector<FieldMatch>& fields) {
     const char* const type = field.type == MatchType::kExact     ? "Exact"
                              : field.type == MatchType::kPresent ? "Present"
                                                                  : "RegularExpression";
-    text += std::string(text.empty() ? "" : ", ") + "{name: " + scalar(field.name.value) + ", type: " + type;
+    text +=
+        std::string(text.empty() ? "" : ", ") + "{name: " +
+        scalar(program::is_claim_field(field.name.value) ? program::field_text(field.name.value) : field.name.value) +
+        ", type: " + type;
     if (field.type != MatchType::kPresent) text += ", value: " + scalar(field.value.value);
     text += "}";
   }

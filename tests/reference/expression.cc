@@ -147,6 +147,15 @@ class Parser {
     if (lowered.starts_with("header:")) {
       return comparison([name = lowered.substr(7)](const Facts& f) { return f.header(name); });
     }
+    if (lowered.starts_with("claim:")) {
+      const std::string claim = word.substr(6);
+      if (keyword("contains")) {
+        const auto item = string();
+        if (!item) return nullptr;
+        return make([claim, item = *item](const Facts& f) { return f.has_item(claim, item); });
+      }
+      return comparison([claim](const Facts& f) { return f.claim(claim); });
+    }
     if (lowered.starts_with("query:")) {
       return comparison([key = word.substr(6)](const Facts& f) { return f.query(key); });
     }

@@ -1,5 +1,7 @@
 #include "tests/reference/facts.h"
 
+#include <algorithm>
+
 #include "base/text/ascii.h"
 
 namespace edge::reference {
@@ -28,10 +30,14 @@ std::optional<std::string_view> look_up(const std::map<std::string, std::string,
 
 }  // namespace
 
-Facts::Facts(const OwnedRequest& request) : request_(request) {
+Facts::Facts(const OwnedRequest& request, Claimed claimed) : request_(request), claimed_(std::move(claimed)) {
   for (const auto& [name, value] : request.headers) {
     const auto [position, fresh] = headers_.try_emplace(ascii_lower(name), value);
     if (!fresh) position->second += ", " + value;
+  }
+  for (const auto& [name, value] : request.claims) {
+    const auto [position, fresh] = claims_.try_emplace(name, value);
+    if (!fresh) position->second += "," + value;
   }
   std::string_view rest = request.query;
   while (!rest.empty()) {
@@ -44,8 +50,17 @@ Facts::Facts(const OwnedRequest& request) : request_(request) {
   }
 }
 
-std::optional<std::string_view> Facts::header(const std::string& name) const { return look_up(headers_, name); }
+std::optional<std::string_view> Facts::header(const std::string& name) const {
+  const auto found = claimed_.find(name);
+  return found == claimed_.end() ? look_up(headers_, name) : claim(found->second);
+}
 std::optional<std::string_view> Facts::query(const std::string& key) const { return look_up(query_, key); }
+
+std::optional<std::string_view> Facts::claim(const std::string& name) const { return look_up(claims_, name); }
+
+bool Facts::has_item(const std::string& claim, const std::string& item) const {
+  return std::ranges::find(request_.claims, std::pair(claim, item)) != request_.claims.end();
+}
 
 bool Facts::path_below(std::string_view prefix) const {
   std::string_view path = request_.path;

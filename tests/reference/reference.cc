@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "program/claim_field.h"
+
 namespace edge::reference {
 
 using compiler::LinkedListener;
@@ -135,7 +137,11 @@ std::optional<HostPattern> Reference::host_level(const LinkedListener& listener,
 }
 
 bool Reference::holds(const MatchEntry& entry, const Facts& facts) const {
-  const auto field_holds = [](const FieldTest& test, const std::optional<std::string_view>& value) {
+  const auto field_holds = [&facts](const FieldTest& test, std::optional<std::string_view> value) {
+    if (const auto claim = program::read_claim_field(test.name)) {
+      if (claim->item) return facts.has_item(claim->claim, *claim->item);
+      value = facts.claim(claim->claim);
+    }
     if (!value) return false;
     switch (test.type) {
       case MatchType::kPresent:
@@ -275,7 +281,9 @@ std::optional<Answer> Reference::answer(const Bind& bind, const OwnedRequest& as
   if (!listener) return std::nullopt;
   OwnedRequest request = asked;
   if (!apply(config_.gateways[config_.listeners[*listener].gateway].paths, request.path)) return std::nullopt;
-  const Facts facts(request);
+  Facts::Claimed claimed;
+  for (const auto& header : config_.listeners[*listener].claimed_headers) claimed[header.header] = header.claim;
+  const Facts facts(request, std::move(claimed));
   const MatchEntry* best = nullptr;
   HostPattern best_host;
   for (const RouteEntry& entry : routes_) {

@@ -4,6 +4,7 @@
 
 #include "base/hostname.h"
 #include "base/path.h"
+#include "program/claim_field.h"
 
 namespace edge::reference {
 namespace {
@@ -55,6 +56,8 @@ ParsedRequest refused(std::string_view why) { return {std::nullopt, std::string(
 
 RequestViewOf::RequestViewOf(const OwnedRequest& request) {
   for (const auto& [name, value] : request.headers) fields_.push_back({name, value});
+  claims_ = program::claim_fields(request.claims);
+  for (const auto& [name, value] : claims_) fields_.push_back({name, value});
   view_ = {request.method, request.host, request.path, request.query, fields_, request.source};
 }
 
@@ -79,6 +82,10 @@ ParsedRequest parse_request_line(std::string_view line) {
       std::string_view text = value.substr(colon + 1);
       while (text.starts_with(' ')) text.remove_prefix(1);
       request.headers.emplace_back(value.substr(0, colon), text);
+    } else if (word == "--claim") {
+      const std::size_t equals = value.find('=');
+      if (equals == std::string_view::npos) return refused("a claim is 'name=value'");
+      request.claims.emplace_back(value.substr(0, equals), value.substr(equals + 1));
     } else if (const auto address = parse_ip(value); address && word == "from") {
       request.source = *address;
     } else if (address && word == "to") {
@@ -96,6 +103,9 @@ std::string request_line(const OwnedRequest& request) {
   line += request.path;
   if (!request.query.empty()) line += "?" + request.query;
   for (const auto& [name, value] : request.headers) line.append(" -H '").append(name).append(": ").append(value) += "'";
+  for (const auto& [name, value] : request.claims) {
+    line.append(" --claim '").append(name).append("=").append(value) += "'";
+  }
   line += " from " + to_string(request.source);
   if (request.destination) line += " to " + to_string(*request.destination);
   return line;

@@ -1,5 +1,5 @@
 // A request that owns its text, and the one line that golden cases and counterexamples write it as:
-//   GET http://host[:port]/path?query -H 'name: value' ... [from IP] [to IP]
+//   GET http://host[:port]/path?query -H 'name: value' ... --claim 'name=value' ... [from IP] [to IP]
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ struct OwnedRequest {
   std::string path = "/";
   std::string query;
   std::vector<std::pair<std::string, std::string>> headers;
+  /// Of the token that was verified; a name that occurs again is a list.
+  std::vector<std::pair<std::string, std::string>> claims{};
   IpAddress source;
   std::uint16_t port = 80;
   /// The address that the client connected to; unset: whichever is bound.
@@ -37,6 +39,7 @@ class RequestViewOf {
   const program::RequestView& view() const { return view_; }
 
  private:
+  std::vector<std::pair<std::string, std::string>> claims_;  ///< as fields (program/claim_field.h)
   std::vector<Field> fields_;
   program::RequestView view_;
 };

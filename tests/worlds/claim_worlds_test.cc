@@ -8,6 +8,7 @@
 #include "compiler/analyze/claims/claim.h"
 #include "compiler/compile.h"
 #include "compiler/link/policies/effective_policies.h"
+#include "program/claim_field.h"
 #include "tests/reference/reference.h"
 #include "tests/worlds/small_world.h"
 
@@ -107,6 +108,12 @@ struct Run {
       case Expression::Kind::kQuery:
         return request.query == tree.name + "=" + tree.value ||
                request.query.starts_with(tree.name + "=" + tree.value + "&");
+      case Expression::Kind::kClaim:
+        return field(program::claim_field(tree.name), tree.value);
+      case Expression::Kind::kClaimContains:
+        return std::ranges::any_of(request.headers, [&](const auto& header) {
+          return header.first == program::claim_item_field(tree.name, tree.value);
+        });
       case Expression::Kind::kMethod:
         return request.method == tree.value;
       case Expression::Kind::kPathExact:

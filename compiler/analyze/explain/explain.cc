@@ -100,6 +100,12 @@ class Explainer {
     out.listener = section.string(listener.name);
     out.gateway = std::string(section.string(gateway.name_space)) + "/" + std::string(section.string(gateway.name));
     out.clients = clients_text(program::optional_of(section, listener.tls));
+    const program::SectionView& policies = program_.policies().view;
+    if (const auto* const claims = program::find_listener_claims(policies, outcome.listener)) {
+      const program::PolicyRecord& policy = *program::find_policy(policies, claims->policy);
+      out.token_policy =
+          std::string(policies.string(policy.name_space)) + "/" + std::string(policies.string(policy.name));
+    }
     out.redirect = redirect_of(pass(program_, bind, request_, regex_));
     if (out.redirect && out.redirect->of_listener) return;
     for (const program::Section* host : recorder_.hosts) out.hosts.push_back(explained_host(*host, true));

@@ -75,6 +75,8 @@ struct Explanation {
   /// What answers the handshake; nullopt: it was not asked for, or TLS is not decrypted here. Where it is refused, the
   /// rules are not looked at: the request is never sent.
   std::optional<ExplainedHandshake> handshake{};
+  /// The policy that verifies tokens before a rule is looked for, `namespace/name`; empty: no rule matches claims.
+  std::string token_policy{};
   std::vector<ExplainedHost> hosts;
   bool matched = false;
   ExplainedRule winner;

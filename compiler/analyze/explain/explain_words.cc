@@ -260,6 +260,9 @@ std::string explanation_text(const Explanation& explanation, bool all) {
   if (explanation.listener.empty()) return out + "listener  none takes this host\nanswer    404\n";
   out += "listener  " + explanation.listener + " of ProxyGateway " + explanation.gateway + "\n";
   if (!explanation.clients.empty()) out += "clients   " + explanation.clients + "\n";
+  if (!explanation.token_policy.empty()) {
+    out += "claims    only of a token that the JWT policy " + explanation.token_policy + " has verified before\n";
+  }
   const auto& redirect = explanation.redirect;
   const std::string redirected = redirect ? std::to_string(redirect->status) + " to " + redirect->location : "";
   if (redirect && redirect->of_listener) {

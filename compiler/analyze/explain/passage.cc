@@ -6,6 +6,7 @@
 
 #include "compiler/analyze/explain/explain_words.h"
 #include "compiler/analyze/explain/treatment.h"
+#include "program/claim_field.h"
 #include "program/evaluate/path_rules.h"
 #include "program/filters.h"
 #include "program/format/records.h"
@@ -145,7 +146,8 @@ class Treatment {
     for (const Field& field : request_.headers) {
       const bool stays = field.name == "content-length" || field.name == "trailer";
       const bool of_hop = program::is_reserved_field(field.name) && !stays;
-      if (!of_hop && !edits.drops(field.name)) out.headers.emplace_back(field.name, field.value);
+      if (!of_hop && !program::is_claim_field(field.name) && !edits.drops(field.name))
+        out.headers.emplace_back(field.name, field.value);
     }
     Collected collected{out.headers};
     edits.write(collected);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/text/ascii.h"
 #include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
+#include "program/claim_field.h"
 #include "program/dump/policy_type_text.h"
 #include "program/dump/route_tree.h"
 #include "program/dump/settings_tree.h"
@@ -141,8 +143,11 @@ std::string jwt_words(const program::SectionView& view, const program::JwtRecord
                       const program::RequestView& request) {
   const std::string header(view.string(jwt.header));
   const std::string_view value = field_of(request, header);
-  if (value.empty()) return "answers 401: the request has no header " + header;
-  if (!value.starts_with(view.string(jwt.prefix))) {
+  // Who names claims of a token means one that comes with it.
+  const bool has_claims =
+      std::ranges::any_of(request.headers, [](const Field& field) { return program::is_claim_field(field.name); });
+  if (!has_claims && value.empty()) return "answers 401: the request has no header " + header;
+  if (!has_claims && !value.starts_with(view.string(jwt.prefix))) {
     return "answers 401: header " + header + " does not begin with `" + std::string(view.string(jwt.prefix)) + "`";
   }
   std::string issuers;
@@ -193,7 +198,8 @@ std::string fault_words(program::FilterFault fault, std::uint32_t status) {
 
 /// The head as an agent gets it: with the host, which is no header of a request as it is typed.
 program::FilteredHead filtered_head(const program::RequestView& request, std::vector<Field>& fields) {
-  fields.assign(request.headers.begin(), request.headers.end());
+  std::ranges::copy_if(request.headers, std::back_inserter(fields),
+                       [](const Field& field) { return !program::is_claim_field(field.name); });
   if (!request.host.empty() && std::ranges::find(fields, "host", &Field::name) == fields.end()) {
     fields.push_back({"host", request.host});
   }

@@ -262,7 +262,8 @@ class HostProof {
     if (match.method) witness.method = match.method->value;
     for (const FieldMatch& header : match.headers) {
       if (header.type == MatchType::kRegex) return std::nullopt;
-      witness.headers.emplace_back(header.name.value, header.type == MatchType::kPresent ? "w" : header.value.value);
+      witness.headers.emplace_back(matched_field(config_.listeners[host_.listener], header.name.value),
+                                   header.type == MatchType::kPresent ? "w" : header.value.value);
     }
     for (const FieldMatch& query : match.query) {
       if (query.type == MatchType::kRegex) return std::nullopt;

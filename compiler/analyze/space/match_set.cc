@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "program/claim_field.h"
+
 namespace edge::compiler::analyze {
 namespace {
 
@@ -38,6 +40,12 @@ Set expression_set(Space& space, const Expression& expression, const FactSet& fa
       return space.where({Subject::Kind::kHeader, expression.name}, Test::kEquals, expression.value);
     case Expression::Kind::kQuery:
       return space.where({Subject::Kind::kQuery, expression.name}, Test::kEquals, expression.value);
+    case Expression::Kind::kClaim:
+      return space.where({Subject::Kind::kHeader, program::claim_field(expression.name)}, Test::kEquals,
+                         expression.value);
+    case Expression::Kind::kClaimContains:
+      return space.where({Subject::Kind::kHeader, program::claim_item_field(expression.name, expression.value)},
+                         Test::kPresent);
     case Expression::Kind::kMethod:
       return space.where({Subject::Kind::kMethod}, Test::kEquals, expression.value);
     case Expression::Kind::kPathExact:

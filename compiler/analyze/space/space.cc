@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/analyze/space/values.h"
+#include "program/claim_field.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -223,7 +224,7 @@ class SpaceSearch {
     // What ends in ", " is the last of several fields, and empty.
     std::string_view text = value.text;
     std::size_t empty = 0;
-    for (; text.ends_with(", "); ++empty) text.remove_suffix(2);
+    for (; !program::is_claim_field(subject.name) && text.ends_with(", "); ++empty) text.remove_suffix(2);
     request.headers.emplace_back(subject.name, text);
     for (; empty > 0; --empty) request.headers.emplace_back(subject.name, std::string());
     return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/analyze/space/text_search.h"
+#include "program/claim_field.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -61,7 +62,8 @@ std::uint32_t Values::field_part(const Subject& subject) {
     part.subject = subject;
     // A request always has a host, and then this field names it.
     part.optional = !header || subject.name != "host";
-    if (header) part.possible = possible_fields();
+    // A claim's text may be what no field of a request is.
+    if (header && !program::is_claim_field(subject.name)) part.possible = possible_fields();
   }
   return known->second;
 }

@@ -1,6 +1,7 @@
 #include "compiler/analyze/space/witness.h"
 
 #include "base/path.h"
+#include "program/claim_field.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -46,7 +47,11 @@ std::string witness_text(const Witness& witness) {
   if (witness.port != 80) text += ":" + std::to_string(witness.port);
   text += witness.path;
   if (!witness.query.empty()) text += "?" + witness.query;
-  for (const auto& [name, value] : witness.headers) text += " -H " + shell_quoted(name + ": " + value);
+  for (const auto& [name, value] : witness.headers) {
+    const auto claim = program::read_claim_field(name);
+    text += claim ? " --claim " + shell_quoted(claim->claim + "=" + claim->item.value_or(value))
+                  : " -H " + shell_quoted(name + ": " + value);
+  }
   if (witness.source != IpAddress{}) text += " from " + to_string(witness.source);
   return text;
 }

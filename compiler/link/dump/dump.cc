@@ -8,6 +8,7 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/dump/dump_settings.h"
 #include "compiler/link/retry_on.h"
+#include "program/claim_field.h"
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
 
@@ -224,6 +225,12 @@ class Dumper {
     if (match.method) text += " method " + quote(match.method->value);
     const auto fields = [&](std::string_view kind, const std::vector<FieldMatch>& list) {
       for (const FieldMatch& field : list) {
+        if (const auto claim = program::read_claim_field(field.name.value)) {
+          text += " claim " + quote(claim->claim) + " ";
+          text += claim->item ? "contains " + quote(*claim->item) : std::string(type_text(field.type));
+          if (field.type != MatchType::kPresent) text += " " + quote(field.value.value);
+          continue;
+        }
         text += " " + std::string(kind) + " " + quote(field.name.value) + " " + std::string(type_text(field.type));
         if (field.type != MatchType::kPresent) text += " " + quote(field.value.value);
       }

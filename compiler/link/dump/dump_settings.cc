@@ -86,7 +86,8 @@ struct PolicyLines {
     lines.push_back("header " + quote(settings.header) + " prefix " + quote(settings.prefix) + " skew " +
                     duration_text(settings.clock_skew));
     for (const ClaimHeader& each : settings.claim_headers) {
-      lines.push_back("claim " + quote(each.claim) + " header " + quote(each.header));
+      lines.push_back("claim " + quote(each.claim) + " header " + quote(each.header) +
+                      (each.before_routing ? " before routing" : ""));
     }
     return lines;
   }

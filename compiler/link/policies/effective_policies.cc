@@ -135,6 +135,13 @@ std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t
              : effective_policies(config, listener, route);
 }
 
+std::optional<std::uint32_t> token_policy(const LinkedConfig& config, std::uint32_t listener) {
+  for (const std::uint32_t policy : policies_without_route(config, listener)) {
+    if (std::holds_alternative<JwtSettings>(config.policies[policy].settings)) return policy;
+  }
+  return std::nullopt;
+}
+
 std::vector<bool> policies_in_use(const LinkedConfig& config) {
   std::vector<bool> used(config.policies.size(), false);
   const auto use = [&used](const std::vector<std::uint32_t>& policies) {

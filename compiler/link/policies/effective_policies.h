@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/link/linked_config.h"
@@ -23,6 +24,11 @@ std::vector<std::uint32_t> policies_without_route(const LinkedConfig& config, st
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
                                        const LinkedRule& rule);
+
+/// Returns the JWT policy by which tokens of the listener's requests are verified before a rule is chosen: the one that
+/// is in force where no route takes a request (index into config.policies). nullopt: there is none, or its settings are
+/// unreadable.
+std::optional<std::uint32_t> token_policy(const LinkedConfig& config, std::uint32_t listener);
 
 /// Returns for each index into config.policies whether any request uses it. Policies of gateways or routes without
 /// listeners of this controller (mostly of another class) are not sent to its agents, and neither are their secrets.

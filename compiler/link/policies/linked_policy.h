@@ -110,7 +110,8 @@ struct BasicAuthSettings {
 /// A claim that is sent to the backend in a header.
 struct ClaimHeader {
   std::string claim{};
-  std::string header{};  ///< lower case
+  std::string header{};         ///< lower case
+  bool before_routing = false;  ///< what routes match as the header is the claim
 };
 
 /// An issuer of tokens, with its keys: those of a URL, of a text, or of a value of a Secret.

@@ -240,7 +240,7 @@ struct Settings {
   PolicySettings operator()(const model::Jwt& written) const {
     std::vector<ClaimHeader> claim_headers;
     for (const model::ClaimHeader& each : written.claim_headers) {
-      claim_headers.push_back({each.claim, ascii_lower(each.header)});
+      claim_headers.push_back({each.claim, ascii_lower(each.header), each.before_routing});
     }
     JwtSettings settings{.header = ascii_lower(value_or(written.header_name, std::string(kDefaults.token_header))),
                          .prefix = value_or(written.header_prefix, std::string(kDefaults.token_prefix)),
