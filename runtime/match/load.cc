@@ -259,7 +259,7 @@ Status LoadedProgram::Impl::attach_code() {
 LoadedProgram::LoadedProgram() : impl_(std::make_unique<Impl>()) {}
 LoadedProgram::~LoadedProgram() = default;
 
-Status LoadedProgram::load_listeners() {
+Status LoadedProgram::load_listeners(const SectionView& policies) {
   const SectionView& section = listeners_section_;
   const auto& header = section.header<program::ListenersHeader>();
   const auto records = section.array(header.listeners);
@@ -286,6 +286,11 @@ Status LoadedProgram::load_listeners() {
     }
     listener.hosts = std::span(impl_->listener_hosts).subspan(first);
     listener.host_paths = std::span(impl_->host_paths).subspan(first);
+    const auto index = static_cast<std::uint32_t>(listeners_.size());
+    if (const auto* claims = program::find_listener_claims(policies, index)) {
+      listener.token_policy = program::find_policy(policies, claims->policy)->settings;
+    }
+    listener.acts_before_rule = record.scheme_redirect.count != 0 || listener.token_policy != program::kNone;
     listeners_.push_back(listener);
   }
   return {};
@@ -329,7 +334,7 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
   for (const program::BindRecord& bind : loaded->binds_) {
     loaded->bind_names_.push_back(lookup_of(section, bind.listeners));
   }
-  if (Status listeners = loaded->load_listeners(); !listeners.ok()) return listeners.error();
+  if (Status listeners = loaded->load_listeners(view.policies().view); !listeners.ok()) return listeners.error();
   impl.hosts = {};
   impl.paths = {};
   loaded->view_ = std::move(view);

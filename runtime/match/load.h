@@ -85,6 +85,11 @@ struct LoadedListener {
   std::span<const HostPaths> host_paths;
   std::span<const program::HostEntry> entries;
   NameLookup host_names;
+  /// Rules match claims: the token is verified before a rule is looked for, by this policy (index into the JWT
+  /// records). kNone: none does.
+  std::uint32_t token_policy = program::kNone;
+  /// A scheme redirect or a token comes before a rule.
+  bool acts_before_rule = false;
 };
 
 /// The capacity that a thread's MatchScratch needs.
@@ -134,7 +139,7 @@ class LoadedProgram {
   struct Impl;
   LoadedProgram();
   /// Makes the listeners from their section and the hosts that were loaded.
-  Status load_listeners();
+  Status load_listeners(const program::SectionView& policies);
 
   program::ProgramView view_;
   std::span<const program::BindRecord> binds_;

@@ -47,10 +47,10 @@ void note(Exchange& exchange, const Arrival& arrival, const ClientConnection& co
 }
 
 // A preflight asks about a request of another method: the rule that would take that one answers, if it has CORS.
-std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival& arrival, Worker& worker) {
+std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival& arrival, std::span<const Field> fields,
+                                    Worker& worker) {
   const RequestHead& head = worker.scratch().request;
-  program::RequestView view{head.method_text, arrival.host,      arrival.path,
-                            head.query,       head.fields.all(), arrival.source};
+  program::RequestView view{head.method_text, arrival.host, arrival.path, head.query, fields, arrival.source};
   if (const std::string_view method = preflight_method(head); !method.empty()) {
     view.method = method;
     const std::optional<Decision> asked_for = decide(*program.program, arrival.bind, view, worker.match_scratch());
@@ -130,9 +130,10 @@ bool look_first(Exchange& exchange, const Arrival& arrival, const ClientConnecti
   return end_with(ending, std::move(reply));
 }
 
-bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
+bool choose_rule(Exchange& exchange, const Arrival& arrival, std::span<const Field> fields, Worker& worker,
+                 std::optional<Reply>& ending) {
   if (worker.scratch().request.method == net::http1::Method::kTrace) return end_with(ending, no_trace());
-  const std::optional<Decision> decision = decide_rule(*exchange.program, arrival, worker);
+  const std::optional<Decision> decision = decide_rule(*exchange.program, arrival, fields, worker);
   if (!decision) [[unlikely]] {
     answer_without_route(exchange, arrival, worker, ending);
     return false;

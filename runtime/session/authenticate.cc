@@ -162,6 +162,33 @@ net::Task<bool> Session::copy_body_into(Exchange& exchange, HeadOverWaits& heads
   co_return end_with(ending, {answer.status, answer.reason, answer.text, {}, true});
 }
 
+// By the policy that is in force on the listener, whatever the rule's own is: no rule is chosen yet. Without a valid
+// token there are no claims, and the policies of the rule that is chosen then refuse the request, or do not ask. The
+// policies that never wait come later: what they limit is what rules are for.
+net::Task<bool> Session::choose_rule_by_claims(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending) {
+  const AuthStep step{program::PolicyType::kJwt, arrival.listener->token_policy};
+  HeadOverWaits heads(worker_.scratch(), inlet_, arrival);
+  PolicyRequest policy_request = policy_request_of(arrival, worker_);
+  policy_request.request_id = exchange.id.text();
+  RequestSpans& spans = exchange.forward.spans;
+  const trace::Step traced = spans.begin_step();
+  auth::AuthContext context = worker_.auth_context(waiter_, client_);
+  context.calls = {spans.trace.get(), traced};
+  net::Task<auth::AuthResult> asking = exchange.program->authentication->ask(step, policy_request, context);
+  auth::AuthResult auth_result = co_await heads.over(asking);
+  trace_policy(spans, traced, traced_policy(step.type, auth_result));
+  if (auth_result.outcome == auth::AuthStatus::kFailed) {
+    worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(auth_result.outcome)].add();
+    co_return end_with(ending, reply_of(std::move(auth_result.answer)));
+  }
+  const std::span<const Field> head_fields = worker_.scratch().request.fields.all();
+  std::vector<Field> fields(head_fields.begin(), head_fields.end());
+  if (auth_result.passed() && auth_result.matched != nullptr) {
+    for (const auto& [name, value] : *auth_result.matched) fields.push_back({name, value});
+  }
+  co_return choose_rule(exchange, arrival, fields, worker_, ending);
+}
+
 // All of them have to let it pass. Nothing that came before is done again: the decision stands, and what a rate limit
 // has counted is counted.
 net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
+#include "base/field.h"
 #include "runtime/policy/policy_request.h"
 #include "runtime/session/arrival.h"
 #include "runtime/session/reply.h"
@@ -26,9 +28,11 @@ void identify(Exchange& exchange, const Arrival& arrival, const ClientConnection
 /// the program's `looks_first` is false.
 bool look_first(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
                 std::optional<Reply>& ending);
-/// Finds the rule that matches the request (rules D1, D2, D5). Replies 501 to TRACE, and 404 where there is no rule,
+/// Finds the rule that matches the request (rules D1, D2, D5) with these fields: those of the head, and claims of a
+/// token that was verified (program/claim_field.h). Replies 501 to TRACE, and 404 where there is no rule,
 /// after the policies of the listener; with `exchange.authentication` some of them are left to the caller.
-bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending);
+bool choose_rule(Exchange& exchange, const Arrival& arrival, std::span<const Field> fields, Worker& worker,
+                 std::optional<Reply>& ending);
 /// Runs the policies of the rule that never wait, in the order of rule D4; authentication, which may wait, is left to
 /// the caller in `exchange.authentication`.
 bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending);

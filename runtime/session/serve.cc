@@ -1,6 +1,7 @@
 // The main path: the phases of a request, in order.
 //
-//   locate -> identify -> challenges of CAs -> scheme redirect -> rule (none: 404) -> policies (503, 429, preflights)
+//   locate -> identify -> challenges of CAs -> scheme redirect -> token whose claims rules match (503)
+//   -> rule (none: 404) -> policies (503, 429, preflights)
 //   -> authentication (401, 403, 503) -> prepare (413, redirect, no backend: 500) -> request's body buffered, or begun
 //   -> mirror -> cache -> forward -> buffered response -> conclude: what is left to answer; access log, trace, counts
 //
@@ -25,7 +26,7 @@ namespace {
 
 using Plan = cache::Transaction::Plan;
 
-/// The phases before a rule is looked for: none waits.
+/// The phases before a rule is looked for: none waits. False without an ending: the token is to be verified first.
 bool pass_before_rule(Exchange& exchange, Arrival& arrival, const ClientConnection& connection, Worker& worker,
                       std::optional<Reply>& ending) {
   const ThreadProgram& program = *exchange.program;
@@ -37,8 +38,10 @@ bool pass_before_rule(Exchange& exchange, Arrival& arrival, const ClientConnecti
   if (program.looks_first) [[unlikely]] {
     if (!look_first(exchange, arrival, connection, worker, ending)) return false;
   }
-  if (arrival.listener == nullptr || arrival.listener->record->scheme_redirect.count == 0) return true;
-  return redirect_scheme(*program.program, connection, worker.scratch().request, arrival, ending);
+  if (arrival.listener == nullptr || !arrival.listener->acts_before_rule) return true;
+  const bool stays = arrival.listener->record->scheme_redirect.count == 0 ||
+                     redirect_scheme(*program.program, connection, worker.scratch().request, arrival, ending);
+  return stays && arrival.listener->token_policy == program::kNone;
 }
 
 }  // namespace
@@ -48,8 +51,14 @@ net::Task<Session::Next> Session::serve() {
   Arrival arrival;
   begin(exchange);
   std::optional<Reply> ending;
-  if (!pass_before_rule(exchange, arrival, connection_, worker_, ending)) co_return refuse(*ending, exchange, arrival);
-  if (!choose_rule(exchange, arrival, worker_, ending)) {
+  bool chosen = false;
+  if (pass_before_rule(exchange, arrival, connection_, worker_, ending)) [[likely]] {
+    chosen = choose_rule(exchange, arrival, worker_.scratch().request.fields.all(), worker_, ending);
+  } else {
+    if (ending) co_return refuse(*ending, exchange, arrival);
+    chosen = co_await choose_rule_by_claims(exchange, arrival, ending);
+  }
+  if (!chosen) {
     if (exchange.authentication != nullptr) {
       const bool admitted = co_await authenticate(exchange, arrival, ending);
       static_cast<void>(admitted);  // to the same 404

@@ -65,6 +65,9 @@ class Session final : public ClientSession, private net::server::Http1Conversati
   net::Task<ExchangeResult> serve_cached(Exchange& exchange, const ForwardFor& on_behalf);
 
   // authenticate.cc
+  /// Verifies the token on a listener whose rules match claims, and chooses the rule. Returns false as choose_rule
+  /// does, or with a 503 where it cannot be told whether the token is valid.
+  net::Task<bool> choose_rule_by_claims(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending);
   net::Task<bool> authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending);
   /// Copies the request's body for the policies that inspect it; the body is still forwarded.
   net::Task<bool> copy_body_for_policies(Exchange& exchange, HeadOverWaits& heads, std::string& body,

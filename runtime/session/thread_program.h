@@ -44,7 +44,7 @@ struct ThreadProgram {
   /// By listening slot: how its connections begin.
   std::vector<Entrance> entrances;
   /// By bind: whether a listener on it has settings that apply before a rule is looked for: trusted proxies, a scheme
-  /// redirect, client certificates.
+  /// redirect, client certificates, claims that rules match.
   std::vector<bool> listener_asks;
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;

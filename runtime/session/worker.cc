@@ -172,7 +172,7 @@ void Worker::take(const SharedProgram& shared, std::vector<std::uint32_t> bind_o
       const LoadedListener& listener = program->listener(index);
       const program::ClientCertificateNeed need = client_certificate_need(*program, listener);
       next->announces |= need != program::kNoClientCertificate;
-      asks |= listener.gateway->trusted_proxies.count != 0 || listener.record->scheme_redirect.count != 0 ||
+      asks |= listener.gateway->trusted_proxies.count != 0 || listener.acts_before_rule ||
               listener.tracing != nullptr || listener.gateway->path_flags != 0 ||
               need == program::kNeedsClientCertificate || need == program::kOptionalClientCertificate;
     };

@@ -1,5 +1,6 @@
 #include "runtime/policy/auth/jwt/jwt_policy.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/base64.h"
+#include "program/claim_field.h"
 #include "runtime/policy/auth/test_auth_context.h"
 #include "tests/support/issuer.h"
 #include "tests/support/key_server.h"
@@ -36,6 +38,8 @@ struct Settings {
   bool only_further = false;
   /// Whether a rate limit counts by `identity`.
   bool by_identity = false;
+  /// What rules of a listener ask of claims: a name, and an element of it or nothing.
+  std::vector<std::pair<std::string, std::string>> matched{};
 };
 
 class JwtPolicyTest : public ::testing::Test {
@@ -80,6 +84,15 @@ class JwtPolicyTest : public ::testing::Test {
       const std::vector<program::RateLimitRecord> limits = {{builder.array(rates), 0, 0}};
       header.rate_limits = builder.array(limits);
     }
+    std::vector<program::ClaimFieldRecord> matched;
+    for (const auto& [claim, item] : settings.matched) {
+      matched.push_back({builder.string(claim), builder.string(item), item.empty() ? 0U : 1U});
+    }
+    // Those of another policy are none of this one's.
+    const std::vector<program::ClaimFieldRecord> foreign = {{builder.string("foreign"), {}, 0}};
+    const std::vector<program::ListenerClaimsRecord> listeners = {{0, 0, 0, builder.array(matched)},
+                                                                  {1, 1, 0, builder.array(foreign)}};
+    if (!settings.matched.empty()) header.listener_claims = builder.array(listeners);
     const std::vector<std::byte> bytes = std::move(builder).finish(header);
     const program::SectionView section(bytes);
     program::SecretSet secrets;
@@ -178,6 +191,54 @@ TEST_F(JwtPolicyTest, ClaimsBecomeHeadersWhetherTheyAreThereOrNot) {
   EXPECT_EQ(auth_result.request.value("x-email"), "");
   for (const char* name : {"X-User", "X_User", "x-roles", "X-Email"})
     EXPECT_TRUE(auth_result.request.drops(name)) << name;
+}
+
+TEST_F(JwtPolicyTest, RulesMatchVerifiedClaimsAlone) {
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  Settings settings;
+  settings.matched = {{"plan", ""},         {"Plan", ""},         {"level", ""},      {"none", ""},    {"gone", ""},
+                      {"a.roles", "Admin"}, {"a.roles", "admin"}, {"scope", "write"}, {"foreign", "x"}};
+  const auto tokens = policy(settings);
+  const std::string token = one.token(claims(
+      R"(,"plan":"gold","level":7,"none":{"a":1},"gone":null,"a":{"roles":["dev","Admin"]},"scope":"read write")"));
+  const Fields expected = {{program::claim_item_field("a.roles", "Admin"), ""},
+                           {program::claim_field("level"), "7"},
+                           {program::claim_field("none"), ""},
+                           {program::claim_field("plan"), "gold"},
+                           {program::claim_item_field("scope", "write"), ""}};
+  // Verified, and from the cache.
+  for (int i = 0; i < 2; ++i) {
+    const AuthResult said = ask(*tokens, token);
+    ASSERT_TRUE(said.passed() && said.matched != nullptr);
+    Fields fields = *said.matched;
+    std::ranges::sort(fields);
+    Fields sorted = expected;
+    std::ranges::sort(sorted);
+    EXPECT_EQ(fields, sorted);
+  }
+  EXPECT_EQ(ask(*tokens, token + "x").matched, nullptr);
+  // The same token, by a policy by which no rule matches: what is cached is another's.
+  EXPECT_EQ(ask(*policy(), token).matched, nullptr);
+}
+
+TEST(ClaimContains, OneElement) {
+  const auto contains = [](const char* name, const char* json, const char* item) {
+    return claim_contains(name, *read_json(json), item);
+  };
+  EXPECT_TRUE(contains("roles", R"(["a","admin",3,true])", "admin"));
+  EXPECT_TRUE(contains("roles", R"(["a,b","admin"])", "admin"));
+  EXPECT_TRUE(contains("roles", R"([3])", "3"));
+  EXPECT_TRUE(contains("roles", R"("admin")", "admin"));
+  EXPECT_TRUE(contains("scope", R"("read write")", "write"));
+  EXPECT_TRUE(contains("scp", R"("write")", "write"));
+  for (const char* none : {R"(["not-admin"])", R"(["Admin"])", R"([["admin"]])", R"({"admin":true})", R"("x admin")",
+                           R"("admin ")", "null", "[]", R"("")", R"(["a,admin"])"}) {
+    EXPECT_FALSE(contains("roles", none, "admin")) << none;
+    EXPECT_FALSE(contains("roles", none, "")) << none;
+  }
+  EXPECT_FALSE(contains("scope", R"("readwrite")", "write"));
+  EXPECT_FALSE(contains("scope", R"("a  b")", ""));
+  EXPECT_FALSE(contains("a.scope", R"("read write")", "write"));
 }
 
 TEST(ClaimText, WhatCannotBeSaidIsLeftOut) {

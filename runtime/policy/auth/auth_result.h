@@ -24,7 +24,7 @@ inline constexpr std::size_t kOutcomes = 4;
 
 struct OidcIdentity;
 
-/// The claims of a verified token that rate limits count by. Missing claims are omitted.
+/// The claims of a verified token that rate limits count by, or that rules match. Missing claims are omitted.
 using VerifiedClaims = std::vector<std::pair<std::string, std::string>>;
 
 /// A default-constructed result denies.
@@ -38,6 +38,8 @@ struct AuthResult {
   std::string response_fields{};
   /// If a JWT passes; null where no rate limit counts by claims.
   std::shared_ptr<const VerifiedClaims> claims{};
+  /// If a JWT passes: fields by which rules match its claims (program/claim_field.h); null: none do.
+  std::shared_ptr<const VerifiedClaims> matched{};
   /// If it passes: whom the policy has found, by the name that it has for them (a user, a key's name, the subject of a
   /// token); empty: it names nobody. Rate limits by `identity` count by it.
   std::string subject{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "base/text/ascii.h"
 #include "net/client/url.h"
+#include "program/claim_field.h"
 #include "program/read.h"
 #include "program/sha256.h"
 #include "runtime/policy/auth/jwt/token_cache.h"
@@ -87,6 +89,24 @@ std::vector<std::string> counted_claims(const program::SectionView& section) {
   return {names.begin(), names.end()};
 }
 
+/// What rules match on all listeners where the policy verifies tokens first; each once, in order.
+template <typename Matched>
+std::vector<Matched> matched_claims(const program::SectionView& section, std::uint64_t policy) {
+  std::map<std::string, Matched> by_field;
+  for (const auto& record : section.array(section.header<program::PoliciesHeader>().listener_claims)) {
+    if (record.policy != policy) continue;
+    for (const program::ClaimFieldRecord& field : section.array(record.fields)) {
+      Matched one{.claim = std::string(section.string(field.claim)), .item = std::nullopt, .field = {}};
+      if (field.has_item != 0) one.item = section.string(field.item);
+      one.field = one.item ? program::claim_item_field(one.claim, *one.item) : program::claim_field(one.claim);
+      by_field.try_emplace(one.field, one);
+    }
+  }
+  std::vector<Matched> all;
+  for (auto& [field, one] : by_field) all.push_back(std::move(one));
+  return all;
+}
+
 }  // namespace
 
 std::string claim_text(const Json& claim) {
@@ -99,6 +119,20 @@ std::string claim_text(const Json& claim) {
     text += (text.empty() ? "" : ",") + part;
   }
   return text;
+}
+
+bool claim_contains(std::string_view name, const Json& claim, std::string_view item) {
+  const auto is_item = [&](const Json& one) { return !item.empty() && scalar_text(one) == item; };
+  if (claim.is_array()) return std::ranges::any_of(claim.items(), is_item);
+  if (is_item(claim)) return true;
+  if (name != "scope" && name != "scp") return false;
+  const std::string words = scalar_text(claim);
+  for (std::string_view rest = words; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    if (!item.empty() && word == item) return true;
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  return false;
 }
 
 // The keys of a Secret or of the policy itself are trusted as those of a URL are: published ones, which take no HMAC.
@@ -168,7 +202,7 @@ Result<JwtPolicy::Issuer> JwtPolicy::make_issuer(const PolicyContext& making, co
 }
 
 Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const PolicyContext& making,
-                                                         const program::PolicyRecord& /*policy*/,
+                                                         const program::PolicyRecord& record_of,
                                                          const program::JwtRecord& record) {
   const program::SectionView& section = making.section;
   std::shared_ptr<JwtPolicy> policy(new JwtPolicy);
@@ -186,6 +220,11 @@ Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const PolicyContext& ma
   for (const std::string& claim : policy->counted_claims_) {
     append(rest, "counted");
     append(rest, claim);
+  }
+  policy->matched_claims_ = matched_claims<MatchedClaim>(section, record_of.id);
+  for (const MatchedClaim& matched : policy->matched_claims_) {
+    append(rest, "matched");
+    append(rest, matched.field);
   }
   const auto skew = static_cast<std::int64_t>(record.clock_skew_ns / 1'000'000'000);
   for (const program::JwtIssuerRecord& each : section.array(record.issuers)) {
@@ -263,6 +302,7 @@ std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const I
     AuthResult auth_result = AuthResult::pass();
     auth_result.request = (*known)->request;
     auth_result.claims = (*known)->claims;
+    auth_result.matched = (*known)->matched;
     auth_result.subject = subject_of(issuer.rules.issuer, auth_result.claims.get());
     return auth_result;
   }
@@ -286,10 +326,11 @@ AuthResult JwtPolicy::pass(const Digest& digest, std::string_view issuer, const 
     auth_result.request.set(each.header, text);
   }
   auth_result.claims = counted(token, kept);
+  auth_result.matched = matched(token, kept);
   auth_result.subject = subject_of(issuer, auth_result.claims.get());
   if (kept <= TokenCache::kMostKept) {
-    stores.tokens.tokens.put(digest,
-                             std::make_shared<const PassedToken>(auth_result.request, token.until, auth_result.claims));
+    stores.tokens.tokens.put(digest, std::make_shared<const PassedToken>(auth_result.request, token.until,
+                                                                         auth_result.claims, auth_result.matched));
   }
   return auth_result;
 }
@@ -304,6 +345,20 @@ std::shared_ptr<const VerifiedClaims> JwtPolicy::counted(const Token& token, std
     if (text.empty()) continue;
     kept += name.size() + text.size();
     claims->emplace_back(name, std::move(text));
+  }
+  return claims;
+}
+
+// A claim that is there without a text, an object for one, is present with an empty one; `null` is not there.
+std::shared_ptr<const VerifiedClaims> JwtPolicy::matched(const Token& token, std::size_t& kept) const {
+  if (matched_claims_.empty()) return nullptr;
+  auto claims = std::make_shared<VerifiedClaims>();
+  for (const MatchedClaim& wanted : matched_claims_) {
+    const Json* const claim = token.claims.find_path(wanted.claim);
+    if (claim == nullptr || claim->kind() == Json::Kind::kNull) continue;
+    if (wanted.item && !claim_contains(wanted.claim, *claim, *wanted.item)) continue;
+    claims->emplace_back(wanted.field, wanted.item ? std::string{} : claim_text(*claim));
+    kept += wanted.field.size() + claims->back().second.size();
   }
   return claims;
 }

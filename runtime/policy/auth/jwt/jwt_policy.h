@@ -34,6 +34,12 @@ class JwtPolicy {
     std::string claim;
     std::string header;
   };
+  /// What a rule asks of a claim.
+  struct MatchedClaim {
+    std::string claim;
+    std::optional<std::string> item;  ///< an element; nullopt: the text
+    std::string field;                ///< what it is matched as
+  };
   JwtPolicy() = default;
 
   /// An issuer, with its keys: those of a URL, which change, or those of the configuration.
@@ -59,6 +65,7 @@ class JwtPolicy {
                                         AuthContext context) const;
   net::Task<AuthResult> ask_with_new_keys(std::string token, const Issuer& issuer, AuthContext context) const;
   std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
+  std::shared_ptr<const VerifiedClaims> matched(const Token& token, std::size_t& kept) const;
   AuthResult pass(const Digest& digest, std::string_view issuer, const Token& token, Stores& stores) const;
 
   std::vector<Issuer> issuers_;
@@ -67,10 +74,16 @@ class JwtPolicy {
   std::vector<ClaimHeader> claim_headers_;
   /// The claims that rate limits of the program count by.
   std::vector<std::string> counted_claims_;
+  /// Those that rules match on the listeners where this policy verifies tokens first.
+  std::vector<MatchedClaim> matched_claims_;
 };
 
 /// Returns a claim as a field value: strings, numbers and booleans as they are, a list of them separated by commas.
 /// Empty for a claim that would be ambiguous.
 std::string claim_text(const Json& claim);
+
+/// Returns whether a claim has an element of this text: one of a list, the whole of a text, a number or a boolean, and
+/// of `scope` (RFC 8693 §4.2) and `scp` also one of the words that blanks separate.
+bool claim_contains(std::string_view name, const Json& claim, std::string_view item);
 
 }  // namespace edge::runtime::auth
