@@ -77,11 +77,12 @@ Diagnostic diagnostic_of(const LinkedConfig& config, const LinkedRoute& route, c
   return diagnostic;
 }
 
-bool names(const model::ParentRef& parent, const LinkedConfig& config, std::uint32_t index) {
+bool names(const model::ParentRef& parent, const model::Metadata& from, const LinkedConfig& config,
+           std::uint32_t index) {
   const LinkedListener& listener = config.listeners[index];
   const Identity& gateway = config.gateways[listener.gateway].identity;
-  return parent.kind == gateway.kind && parent.gateway.name.value == gateway.name &&
-         parent.gateway.name_space == gateway.name_space &&
+  const std::string& name_space = parent.gateway.name_space.empty() ? from.name_space : parent.gateway.name_space;
+  return parent.kind == gateway.kind && parent.gateway.name.value == gateway.name && name_space == gateway.name_space &&
          (!parent.section_name || parent.section_name->value == listener.name) &&
          (!parent.port || parent.port->value == listener.port);
 }
@@ -95,7 +96,9 @@ ResourceStatus status_of(const LinkedConfig& config, const model::ProxyRoute& wr
                         .observed_generation = written.metadata.generation};
   bool whole = true;
   for (std::size_t i = 0; i < written.parents.size(); ++i) {
-    const auto is_named = [&](std::uint32_t listener) { return names(written.parents[i], config, listener); };
+    const auto is_named = [&](std::uint32_t listener) {
+      return names(written.parents[i], written.metadata, config, listener);
+    };
     if (std::ranges::none_of(detached, is_named)) continue;
     if (std::ranges::any_of(route.listeners, is_named)) {
       whole = false;
