@@ -11,6 +11,7 @@
 #include "compiler/analyze/space/witness.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/route_test/run.h"
+#include "program/claim_field.h"
 #include "program/format/records.h"
 
 namespace edge::compiler::route_test {
@@ -239,6 +240,10 @@ class Generator {
     Case one;
     one.name = std::move(name);
     one.request.request = request;
+    // As it will be read back: the text of a claim, and its elements, belong together.
+    analyze::NameValues& headers = one.request.request.headers;
+    const analyze::NameValues claims = program::take_claims(headers);
+    for (auto& field : program::claim_fields(claims)) headers.push_back(std::move(field));
     one.request.port_written = true;
     one.written_host = std::move(written_host);
     const CaseResult result = run_case(program_, one, regex_);

@@ -8,6 +8,7 @@
 #include "compiler/route_test/route_test.h"
 #include "compiler/route_test/schema.h"
 #include "compiler/yaml/read.h"
+#include "program/claim_field.h"
 
 namespace edge::compiler::route_test {
 namespace {
@@ -65,6 +66,11 @@ class CaseReader {
       const Status status = out.add_header(name.value, header.needed_text("value").value);
       if (!status) fault(report, header.span(), "request.headers", status.error().text);
     });
+    analyze::NameValues claims;
+    fields.entries("claims", [&](const Fields& claim) {
+      claims.emplace_back(claim.needed_text("name").value, claim.needed_text("value").value);
+    });
+    for (auto& field : program::claim_fields(claims)) out.request.headers.push_back(std::move(field));
     const auto source = fields.ip("source");
     out.request.source = source ? source->value : *parse_ip("127.0.0.1");
     if (const auto port = fields.integer("port")) {

@@ -199,7 +199,8 @@ TEST_F(RouteTests, CoverRules) {
 TEST_F(RouteTests, AreWrittenAsTheyAreRead) {
   const std::string text =
       "{name: 'a \"name\"', request: {method: PUT, url: 'http://a.example:8080/v1?x=1', source: '10.0.0.1', headers: "
-      "[{name: x-env, value: x}]}, expect: {status: 0, route: default/r, rule: 0, match: 0, backends: [default/a, "
+      "[{name: x-env, value: x}], claims: [{name: plan, value: gold}, {name: Roles, value: a}, {name: Roles, value: "
+      "'b c'}]}, expect: {status: 0, route: default/r, rule: 0, match: 0, backends: [default/a, "
       "default/b], path: /, host: b.internal, headers: [{name: x-env, value: y}], removedResponseHeaders: [server]}}";
   const std::vector<Case> cases = read("  - " + text + "\n");
   ASSERT_EQ(cases.size(), 1U) << faults();
@@ -209,6 +210,7 @@ TEST_F(RouteTests, AreWrittenAsTheyAreRead) {
   const std::vector<Case> reread = read_cases(again, diagnostics_);
   ASSERT_EQ(reread.size(), 1U) << written << faults();
   EXPECT_EQ(write_cases(reread, "again"), written);
+  EXPECT_NE(written.find("{name: \"Roles\", value: \"b c\"}"), std::string::npos) << written;
 }
 
 /// Every golden configuration: what is generated is read back, passes, and reaches each rule that can be reached.

@@ -16,10 +16,20 @@ constexpr Field kHeaderFields[] = {
 };
 constexpr Object kHeader{kHeaderFields};
 
+constexpr Field kClaimFields[] = {
+    schemas::string("name", "Name of the claim").needed(),
+    schemas::string("value", "Its text, or an element").needed(),
+};
+constexpr Object kClaim{kClaimFields};
+
 constexpr Field kRequestFields[] = {
     schemas::string("method", "Method").as(Format::kMethod).defaults_to("GET"),
     schemas::string("url", "`http://host:port/path?query`").needed(),
     schemas::objects("headers", kHeader, "Header fields").at_most(kMaxHeaders),
+    schemas::objects("claims", kClaim,
+                     "Claims of its token, as if that had been verified; of several of one name, the "
+                     "elements of a list")
+        .at_most(kMaxHeaders),
     schemas::string("source", "Address of the client").as(Format::kIp).defaults_to("127.0.0.1"),
     schemas::integer("port", "Port that it comes in on (default: the URL's)").within(1, 65535),
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/route_test/route_test.h"
+#include "program/claim_field.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::route_test {
@@ -84,7 +85,10 @@ void append_case(const Case& one, std::string& out) {
   out += "  - name: " + in_quotes(one.name) + "\n    request:\n";
   if (request.method != "GET") out += "      method: " + in_quotes(request.method) + "\n";
   out += "      url: " + in_quotes(url_of(one)) + "\n";
-  append_fields("      ", "headers", request.headers, out);
+  analyze::NameValues headers = request.headers;
+  const analyze::NameValues claims = program::take_claims(headers);
+  append_fields("      ", "headers", headers, out);
+  append_fields("      ", "claims", claims, out);
   if (request.source != *parse_ip("127.0.0.1")) out += "      source: " + in_quotes(to_string(request.source)) + "\n";
   out += "    expect:\n";
   append_expectation(one.expect, out);
