@@ -125,6 +125,7 @@ nlohmann::ordered_json explanation_json(const analyze::Explanation& explanation)
                           {"agree", explanation.agree}};
   if (!explanation.clients.empty()) document["clients"] = explanation.clients;
   if (explanation.handshake) document["handshake"] = handshake_json(*explanation.handshake);
+  if (!explanation.token_policy.empty()) document["tokenPolicy"] = explanation.token_policy;
   return document;
 }
 

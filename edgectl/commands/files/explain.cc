@@ -77,7 +77,8 @@ std::string hint_of(const std::string& word) {
 }
 
 int explain(const cli::Arguments& arguments) {
-  const auto typed = parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
+  const auto typed =
+      parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.all("claim"), arguments.one("source"));
   if (!typed) return usage(kExplain, typed.error().text + hint_of(arguments.one("REQUEST")));
   std::uint16_t port = typed->request.port;
   if (arguments.has("port")) {
@@ -144,6 +145,11 @@ cli::Command explain_command() {
                    .letter = 'H',
                    .value = "FIELD",
                    .help = "Header field, `name: value`",
+                   .repeatable = true},
+                  {.name = "claim",
+                   .value = "CLAIM",
+                   .help = "Claim of the request's token, `name=value`, as if the token had been verified; of several "
+                           "of one name, the elements of a list",
                    .repeatable = true},
                   {.name = "source", .value = "IP", .help = "Client address", .fallback = "127.0.0.1"},
                   {.name = "port", .value = "PORT", .help = "Port of the listener (default: the URL's)"},

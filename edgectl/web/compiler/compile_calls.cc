@@ -23,6 +23,7 @@ Result<std::string> explain(CompileState& state, const json& parameters) {
                        .source = text_in(parameters, "source"),
                        .port = static_cast<std::uint16_t>(integer_in(parameters, "port"))};
   for (const json& header : list_in(parameters, "headers")) asked.headers.push_back(text_value(header));
+  for (const json& claim : list_in(parameters, "claims")) asked.claims.push_back(text_value(claim));
   return state.explainer.explain(asked);
 }
 

@@ -34,7 +34,7 @@ Status Explainer::compile(const SourceMap& sources) {
 }
 
 Result<std::string> Explainer::explain(const ExplainRequest& request) const {
-  const auto typed = parse_request(request.request, request.headers, request.source);
+  const auto typed = parse_request(request.request, request.headers, request.claims, request.source);
   if (!typed) return typed.error();
   const bool written = typed->port_written || request.port != 0;
   const std::uint16_t port = request.port != 0 ? request.port : typed->request.port;

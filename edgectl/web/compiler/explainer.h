@@ -17,6 +17,7 @@ namespace edge::edgectl::web {
 struct ExplainRequest {
   std::string request;                 ///< `[METHOD] scheme://host[:port]/path?query`
   std::vector<std::string> headers{};  ///< `name: value`
+  std::vector<std::string> claims{};   ///< `name=value`, of a token that is taken to have been verified
   std::string source = "127.0.0.1";
   std::uint16_t port = 0;  ///< of the listener; 0: the URL's
 };

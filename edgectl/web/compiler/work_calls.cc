@@ -93,6 +93,7 @@ Result<std::string> explain_by_side(CompileState& state, const json& parameters)
   if (!side) return side.error();
   return state.workbench.explain(*side, {.request = text_in(parameters, "request"),
                                          .headers = texts_in(parameters, "headers"),
+                                         .claims = texts_in(parameters, "claims"),
                                          .source = text_in(parameters, "source"),
                                          .port = static_cast<std::uint16_t>(integer_in(parameters, "port"))});
 }

@@ -286,7 +286,7 @@ Result<std::string> Workbench::explain(const WorkSide& side, const ExplainReques
   if (!made) return made.error();
   if (!(*made)->view) return kNoProgram;
   const program::ProgramView& program = *(*made)->view;
-  const auto typed = parse_request(request.request, request.headers, request.source);
+  const auto typed = parse_request(request.request, request.headers, request.claims, request.source);
   if (!typed) return typed.error();
   const bool written = typed->port_written || request.port != 0;
   const auto bind = analyze::bind_of_port(program, request.port != 0 ? request.port : typed->request.port, written);

@@ -93,6 +93,7 @@ export function editPath(plural: string, namespace: string, name: string, what: 
 export interface Asked {
   request: string;
   headers?: string[];
+  claims?: string[];
   source?: string;
   port?: string;
   program?: string;
@@ -101,6 +102,7 @@ export interface Asked {
 export function explainPath(asked: Asked): string {
   const query = new URLSearchParams({request: asked.request});
   for (const header of asked.headers ?? []) query.append('header', header);
+  for (const claim of asked.claims ?? []) query.append('claim', claim);
   for (const name of ['source', 'port', 'program'] as const) {
     const value = asked[name] ?? '';
     if (value !== '') query.set(name, value);

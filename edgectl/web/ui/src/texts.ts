@@ -112,6 +112,8 @@ export const texts = {
     requestHint: 'GET https://shop.example/cart, or a curl command',
     headers: 'Header fields',
     headersHint: 'One per line: name: value',
+    claims: 'Claims of its token',
+    claimsHint: 'One per line: name=value, as if verified',
     source: 'Client address',
     port: 'Port of the listener',
     portHint: 'Default: that of the URL',

@@ -13,6 +13,7 @@ const t = texts.explain;
 interface Form {
   request: string;
   headers: string;
+  claims: string;
   source: string;
   port: string;
   program: string;  ///< of the history; empty: the configuration as it is now
@@ -123,13 +124,17 @@ function Result({reply}: {reply: Reply}) {
 }
 
 function formOf(query: URLSearchParams): Form {
-  return {request: query.get('request') ?? '', headers: query.getAll('header').join('\n'), source: query.get('source') ?? '', port: query.get('port') ?? '',
+  return {request: query.get('request') ?? '', headers: query.getAll('header').join('\n'), claims: query.getAll('claim').join('\n'), source: query.get('source') ?? '', port: query.get('port') ?? '',
           program: query.get('program') ?? ''};
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
 }
 
 function pathOf(form: Form): string {
   return explainPath({
-    request: form.request.trim(), headers: form.headers.split('\n').map((line) => line.trim()).filter((line) => line !== ''),
+    request: form.request.trim(), headers: linesOf(form.headers), claims: linesOf(form.claims),
     source: form.source.trim(), port: form.port.trim(), program: form.program,
   });
 }
@@ -154,7 +159,7 @@ export function ExplainPage() {
     }
     const controller = new AbortController();
     setBusy(true);
-    const body = {request: next.request, headers: next.headers.split('\n').filter((line) => line !== ''), source: next.source,
+    const body = {request: next.request, headers: linesOf(next.headers), claims: linesOf(next.claims), source: next.source,
                   port: next.port === '' ? 0 : Number(next.port)};
     const path = next.program === '' ? '/api/explain' : `/api/history/${encodeURIComponent(next.program)}/explain`;
     call<Reply>(path, body, controller.signal).then(
@@ -199,10 +204,11 @@ export function ExplainPage() {
           <button type="submit" class="primary">{t.submit}</button>
         </div>
         {ignored && <p class="muted" role="status">{t.fromCurl}{ignored.length > 0 && `. ${t.ignored(ignored.join(', '))}`}</p>}
-        <details open={form.headers !== '' || form.source !== '' || form.port !== ''}>
+        <details open={form.headers !== '' || form.claims !== '' || form.source !== '' || form.port !== ''}>
           <summary>{t.more}</summary>
           <div class="more">
             <label>{t.headers}<textarea rows={3} spellcheck={false} value={form.headers} placeholder={t.headersHint} onInput={set('headers')} /></label>
+            <label>{t.claims}<textarea rows={2} spellcheck={false} value={form.claims} placeholder={t.claimsHint} onInput={set('claims')} /></label>
             <label>{t.source}<input value={form.source} placeholder="127.0.0.1" onInput={set('source')} /></label>
             <label>{t.port}<input inputMode="numeric" pattern="[0-9]*" value={form.port} placeholder={t.portHint} onInput={set('port')} /></label>
           </div>
