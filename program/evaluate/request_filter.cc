@@ -1,6 +1,7 @@
 #include "program/evaluate/request_filter.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/field_name.h"
 #include "base/text/ascii.h"
@@ -15,22 +16,12 @@ int digit_of(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool finds(const std::vector<Pattern>& patterns, std::string_view subject) {
-  return std::ranges::any_of(patterns, [&](const Pattern& pattern) { return pattern.found_in(subject); });
-}
-
 /// As it is written, and as a backend may decode it.
-bool finds_in_url(const std::vector<Pattern>& patterns, std::string_view text, bool query) {
+bool finds_in_url(const PatternSet& patterns, std::string_view text, bool query) {
   if (patterns.empty()) return false;
-  if (finds(patterns, text)) return true;
+  if (patterns.finds_any(text)) return true;
   return text.find_first_of(query ? "%+" : "%") != std::string_view::npos &&
-         finds(patterns, percent_decoded(text, query));
-}
-
-std::vector<std::string_view> texts_of(const SectionView& section, ArrayRef<StringRef> refs) {
-  std::vector<std::string_view> texts;
-  for (const StringRef& ref : section.array(refs)) texts.push_back(section.string(ref));
-  return texts;
+         patterns.finds_any(percent_decoded(text, query));
 }
 
 std::uint64_t parameters_in(std::string_view query) {
@@ -45,21 +36,15 @@ HeadFilter::HeadFilter(const SectionView& policies, const RequestFilterRecord& s
     : settings_(settings),
       methods_(texts_of(policies, settings.methods)),
       content_types_(texts_of(policies, settings.content_types)),
-      paths_(patterns_of(policies, settings.paths)),
-      queries_(patterns_of(policies, settings.queries)) {
+      paths_(texts_of(policies, settings.paths)),
+      queries_(texts_of(policies, settings.queries)) {
+  std::map<std::string_view, std::vector<std::string_view>> by_name;
   for (const FieldRecord& field : policies.array(settings.headers)) {
-    headers_.push_back({policies.string(field.name), Pattern(policies.string(field.value), kFilterPatternBytes)});
-    usable_ = usable_ && headers_.back().pattern.ok();
+    by_name[policies.string(field.name)].push_back(policies.string(field.value));
   }
-}
-
-HeadFilter::Patterns HeadFilter::patterns_of(const SectionView& policies, ArrayRef<StringRef> texts) {
-  Patterns patterns;
-  for (const std::string_view text : texts_of(policies, texts)) {
-    patterns.emplace_back(text, kFilterPatternBytes);
-    usable_ = usable_ && patterns.back().ok();
-  }
-  return patterns;
+  for (const auto& [name, texts] : by_name) headers_.push_back({name, PatternSet(texts)});
+  usable_ = paths_.ok() && queries_.ok() &&
+            std::ranges::all_of(headers_, [](const Named& named) { return named.patterns.ok(); });
 }
 
 bool HeadFilter::limits_fields() const {
@@ -90,7 +75,7 @@ std::optional<FilterFault> HeadFilter::fault_of_fields(std::span<const Field> fi
   }
   for (const Named& named : headers_) {
     const bool found = std::ranges::any_of(fields, [&](const Field& field) {
-      return (named.name.empty() || same_field(field.name, named.name)) && named.pattern.found_in(field.value);
+      return (named.name.empty() || same_field(field.name, named.name)) && named.patterns.finds_any(field.value);
     });
     if (found) return FilterFault::kFieldPattern;
   }
@@ -108,6 +93,12 @@ bool HeadFilter::takes_type(std::span<const Field> fields) const {
   if (slash == std::string::npos || slash + 1 == type.size()) return false;
   type.replace(slash + 1, std::string::npos, "*");
   return std::ranges::binary_search(content_types_, std::string_view(type));
+}
+
+std::vector<std::string_view> texts_of(const SectionView& section, ArrayRef<StringRef> refs) {
+  std::vector<std::string_view> texts;
+  for (const StringRef& ref : section.array(refs)) texts.push_back(section.string(ref));
+  return texts;
 }
 
 std::string percent_decoded(std::string_view text, bool query) {

@@ -55,21 +55,22 @@ class HeadFilter {
  private:
   struct Named {
     std::string_view name;  ///< empty: every field
-    Pattern pattern;
+    PatternSet patterns;
   };
-  using Patterns = std::vector<Pattern>;
-  Patterns patterns_of(const SectionView& policies, ArrayRef<StringRef> texts);
   std::optional<FilterFault> fault_of_fields(std::span<const Field> fields) const;
   bool takes_type(std::span<const Field> fields) const;
 
   RequestFilterRecord settings_;
-  bool usable_ = true;  ///< before the patterns, which say so
   std::vector<std::string_view> methods_;
   std::vector<std::string_view> content_types_;
-  Patterns paths_;
-  Patterns queries_;
-  std::vector<Named> headers_;
+  PatternSet paths_;
+  PatternSet queries_;
+  std::vector<Named> headers_;  ///< by name, each once
+  bool usable_ = true;
 };
+
+/// The texts of a list of the section.
+std::vector<std::string_view> texts_of(const SectionView& section, ArrayRef<StringRef> refs);
 
 /// With percent-encoded bytes decoded, once, and with `+` as a space where `query`. What is no encoding stays.
 std::string percent_decoded(std::string_view text, bool query);

@@ -1,6 +1,5 @@
 #include "runtime/policy/request_filter.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "program/format/records.h"
@@ -11,7 +10,6 @@ namespace {
 using net::http1::BodyKind;
 using net::http1::RequestHead;
 using program::FilterFault;
-using program::Pattern;
 
 bool has_body(const RequestHead& head) {
   return head.body.kind != BodyKind::kNone && !(head.body.kind == BodyKind::kLength && head.body.length == 0);
@@ -23,15 +21,15 @@ PolicyAnswer refuse(int status, std::string_view reason, std::string_view text) 
 
 RequestFilter::RequestFilter(const program::SectionView& policies, const program::RequestFilterRecord& settings,
                              std::shared_ptr<RateLimitTally> tally)
-    : settings_(settings), tally_(std::move(tally)), head_(policies, settings) {
+    : settings_(settings),
+      tally_(std::move(tally)),
+      head_(policies, settings),
+      bodies_(program::texts_of(policies, settings.bodies)),
+      usable_(head_.usable() && bodies_.ok()) {
   for (const std::string_view method : head_.methods()) {
     allow_.append(allow_.empty() ? "Allow: " : ", ").append(method);
   }
   if (!allow_.empty()) allow_ += "\r\n";
-  for (const program::StringRef& text : policies.array(settings.bodies)) {
-    bodies_.emplace_back(policies.string(text), program::kFilterPatternBytes);
-  }
-  usable_ = head_.usable() && std::ranges::all_of(bodies_, &Pattern::ok);
 }
 
 std::optional<PolicyAnswer> RequestFilter::pass(const PolicyRequest& policy_request, std::string_view method) const {
@@ -40,8 +38,7 @@ std::optional<PolicyAnswer> RequestFilter::pass(const PolicyRequest& policy_requ
 
 std::optional<PolicyAnswer> RequestFilter::pass_body(const PolicyRequest& policy_request,
                                                      std::string_view beginning) const {
-  const std::string_view subject = beginning.substr(0, inspected());
-  const bool found = std::ranges::any_of(bodies_, [&](const Pattern& pattern) { return pattern.found_in(subject); });
+  const bool found = bodies_.finds_any(beginning.substr(0, inspected()));
   return conclude(policy_request, found ? std::optional(pattern_found()) : std::nullopt, true);
 }
 

@@ -46,9 +46,9 @@ class RequestFilter {
   program::RequestFilterRecord settings_;
   std::shared_ptr<RateLimitTally> tally_;
   program::HeadFilter head_;
-  std::vector<program::Pattern> bodies_;
-  bool usable_ = true;  ///< every pattern can be searched for
-  std::string allow_;   ///< the field of an answer 405
+  program::PatternSet bodies_;
+  bool usable_;        ///< every pattern can be searched for
+  std::string allow_;  ///< the field of an answer 405
 };
 
 }  // namespace edge::runtime
