@@ -14,6 +14,7 @@
 #include "compiler/link/secrets.h"
 #include "compiler/model/gateway_api.h"
 #include "program/values/address_list.h"
+#include "schemas/left_empty.h"
 #include "schemas/schema.h"
 
 namespace edge::controller {
@@ -29,7 +30,7 @@ constexpr std::string_view kForeignSecrets[] = {"helm.sh/release.v1", "kubernete
                                                 "bootstrap.kubernetes.io/token", "kubernetes.io/dockerconfigjson",
                                                 "kubernetes.io/dockercfg"};
 /// They say nothing to a compiler, and some change every second or hold the whole object once more.
-constexpr std::string_view kPassingAnnotations[] = {"kubectl.kubernetes.io/last-applied-configuration",
+constexpr std::string_view kPassingAnnotations[] = {schemas::kLastApplied,
                                                     "endpoints.kubernetes.io/last-change-trigger-time",
                                                     "control-plane.alpha.kubernetes.io/leader"};
 /// Of metadata: what the compiler reads.
@@ -218,6 +219,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
     read.status = json_line(status);
   }
   if (read.key.kind == "EdgeRemoteCluster") read_remote_status(member_in(object, "status"), read);
+  schemas::restore_left_empty(*kind, object);
   Json kept = metadata_for_compiler(metadata);
   object["metadata"] = std::move(kept);
   object.erase("status");

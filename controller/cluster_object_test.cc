@@ -46,6 +46,43 @@ TEST(ClusterObject, KeepsOfAConfigMapNoValueThatIsTooLargeForABody) {
   EXPECT_FALSE(left.contains("binaryData") || left.contains("unreadValues"));
 }
 
+TEST(ClusterObject, HasWhatKubectlLeftOutBecauseItIsEmpty) {
+  const auto spec_of = [](const Json& spec, const Json& applied) {
+    const Json policy = {{"apiVersion", "edgeproxy.io/v1alpha1"},
+                         {"kind", "ProxyPolicy"},
+                         {"metadata",
+                          {{"name", "p"},
+                           {"namespace", "shop"},
+                           {"uid", "1"},
+                           {"annotations",
+                            {{"kubectl.kubernetes.io/last-applied-configuration",
+                              applied.is_string() ? applied.get<std::string>() : Json{{"spec", applied}}.dump()}}}}},
+                         {"spec", spec}};
+    const auto read = read_cluster_object(policy.dump(), kOurClass);
+    EXPECT_TRUE(read.ok() && *read);
+    return Json::parse((*read)->document)["spec"];
+  };
+  const Json none = nullptr;
+  const Json deny = {{"ipAccess", {{"deny", {"192.0.2.0/24"}}}}};
+  const Json both = {{"ipAccess", {{"allow", none}, {"deny", {"192.0.2.0/24"}}}}};
+  EXPECT_EQ(spec_of(deny, both), both);
+  // Somebody has given it a value since.
+  const Json given = {{"ipAccess", {{"allow", {"198.51.100.0/24"}}}}};
+  EXPECT_EQ(spec_of(given, both), given);
+  // Fields that do not narrow; settings that are not there any more; texts of strangers.
+  const Json limit = {{"rateLimit", {{"requestsPerSecond", 5}}}};
+  EXPECT_EQ(spec_of(limit, {{"rateLimit", {{"burst", none}}}, {"ipAccess", {{"allow", none}}}, {"other", none}}),
+            limit);
+  for (const char* text : {"null", "[null]", R"({"spec":null})", R"({"spec":[null]})", "{null"}) {
+    EXPECT_EQ(spec_of(deny, text), deny) << text;
+  }
+  // In lists by place, where they are as long.
+  const Json one = {{"jwt", {{"issuers", {{{"issuer", "a"}}}}}}};
+  const Json empty = {{"issuer", "a"}, {"audience", none}};
+  EXPECT_EQ(spec_of(one, {{"jwt", {{"issuers", {empty}}}}}), (Json{{"jwt", {{"issuers", {empty}}}}}));
+  EXPECT_EQ(spec_of(one, {{"jwt", {{"issuers", {empty, empty}}}}}), one);
+}
+
 // Which node holds an address may change at any time, and is nothing to compile for.
 TEST(ClusterObject, KeepsOfAStatusWhichGatewayHasWhichAddressOfAPool) {
   Json vip = {

@@ -76,7 +76,10 @@ constexpr std::string_view kHubReads[] = {"config", "traces", "none"};
 
 constexpr Field kHubFederationFields[] = {
     strings("kinds", "Kinds that are exchanged with the hub.").one_of(kFederatedKinds).at_most(16).needed(),
-    strings("namespaces", "Namespaces that are exchanged; all without it.").as(Format::kNamespace).at_most(1024),
+    strings("namespaces", "Namespaces that are exchanged; all without it.")
+        .as(Format::kNamespace)
+        .at_most(1024)
+        .narrowing(),
 };
 constexpr Object kHubFederation{kHubFederationFields};
 

@@ -32,8 +32,11 @@ constexpr Object kHeartbeat{kHeartbeatFields};
 
 constexpr Field kGrantFields[] = {
     boolean("enabled", "False: nothing at all.").defaults_to("true"),
-    strings("kinds", "Kinds; those of the federation without it.").one_of(kFederatedKinds).at_most(16),
-    strings("namespaces", "Namespaces; those of the federation without it.").as(Format::kNamespace).at_most(1024),
+    strings("kinds", "Kinds; those of the federation without it.").one_of(kFederatedKinds).at_most(16).narrowing(),
+    strings("namespaces", "Namespaces; those of the federation without it.")
+        .as(Format::kNamespace)
+        .at_most(1024)
+        .narrowing(),
 };
 constexpr Object kGrant{kGrantFields};
 
@@ -50,13 +53,18 @@ constexpr Field kFederationFields[] = {
     strings("kinds", "Kinds that are exchanged; none without it. A Secret travels only where it is named.")
         .one_of(kFederatedKinds)
         .at_most(16),
-    strings("namespaces", "Namespaces that are exchanged; all without it.").as(Format::kNamespace).at_most(1024),
-    object("reads", kGrant, "What the cluster is shown; all that is exchanged without it."),
+    strings("namespaces", "Namespaces that are exchanged; all without it.")
+        .as(Format::kNamespace)
+        .at_most(1024)
+        .narrowing(),
+    object("reads", kGrant, "What the cluster is shown; all that is exchanged without it.").narrowing(),
     object("shares", kGrant,
            "Where the cluster may write objects that it made; everywhere without it. Of no effect in an object that "
-           "leads to a hub."),
+           "leads to a hub.")
+        .narrowing(),
     object("writes", kGrant,
-           "Where the cluster may write objects that others made; nowhere without it, and of a hub everywhere."),
+           "Where the cluster may write objects that others made; nowhere without it, and of a hub everywhere.")
+        .narrowing(),
     object("quota", kQuota, "Most that is taken of the cluster."),
     string("conflictPolicy",
            "Which version holds when clusters changed a resource without knowing of each other. The "

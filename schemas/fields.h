@@ -85,6 +85,10 @@ struct Field {
   /// For lists: the most entries.
   std::uint32_t most = 100'000;
   bool required = false;
+  /// Left out, the field lets more pass than with any value. Nothing (null), an empty list and an empty object are
+  /// therefore errors and not as good as left out; a cluster keeps null for the decoder to see (`nullable`), which it
+  /// drops from other fields. Has no default.
+  bool narrows = false;
   /// As it would be written, lists in flow style; empty: none. The effective value is in compiler/link/defaults.cc, and
   /// a test compares them.
   std::string_view default_value{};
@@ -120,6 +124,11 @@ struct Field {
   constexpr Field needed() const {
     Field copy = *this;
     copy.required = true;
+    return copy;
+  }
+  constexpr Field narrowing() const {
+    Field copy = *this;
+    copy.narrows = true;
     return copy;
   }
   constexpr Field defaults_to(std::string_view value) const {

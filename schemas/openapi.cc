@@ -153,6 +153,7 @@ Json field_schema(const Field& field, Dialect dialect) {
   Json schema;
   schema["description"] = std::string(field.text);
   schema.update(value_schema(field, field.type, dialect));
+  if (field.narrows && dialect == Dialect::kCluster) schema["nullable"] = true;
   // Of two forms of one setting a default would contradict the one that is written.
   if (!field.default_value.empty() && field.other_form.empty()) schema["default"] = default_value(field);
   return schema;

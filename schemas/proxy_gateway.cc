@@ -81,7 +81,7 @@ constexpr Field kTlsFields[] = {
         "acme", kListenerAcme,
         "In place of Secrets and files: the certificate of each host name is ordered from a CA (ACME, RFC 8555), and "
         "renewed. The names are those of the listener; where it has none, those of its routes."),
-    object("clientValidation", kValidation, "Mutual TLS: clients show a certificate."),
+    object("clientValidation", kValidation, "Mutual TLS: clients show a certificate.").narrowing(),
     string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
 };
@@ -228,7 +228,8 @@ constexpr Field kSpecFields[] = {
         .defaults_to(EDGE_API_GROUP "/proxy"),
     strings("agentGroups", "Groups of agents that serve the gateway; all agents without it.")
         .as(Format::kLabel)
-        .at_most(16),
+        .at_most(16)
+        .narrowing(),
     object("clusters", kClusters,
            "Makes the gateway one that takes requests of other clusters, and of nobody else, for services that "
            "ServiceExports name. Its listeners are of protocol HTTPS without `tls`."),

@@ -55,8 +55,8 @@ constexpr Field kForwardFields[] = {
 constexpr Object kForward{kForwardFields};
 
 constexpr Field kAuthorizationFields[] = {
-    strings("requiredRoles", "Roles."),
-    strings("requiredGroups", "Groups."),
+    strings("requiredRoles", "Roles.").narrowing(),
+    strings("requiredGroups", "Groups.").narrowing(),
     string("mode", "Whether any or all of them are needed.").one_of(kModes).defaults_to("any"),
 };
 constexpr Object kAuthorization{kAuthorizationFields};
@@ -70,7 +70,7 @@ constexpr Field kOidcFields[] = {
     strings("scopes", "Scopes.").defaults_to("[openid, profile, email]"),
     object("sessionSecretRef", kSecretRef, "Secret with the key session-secret, 32 bytes.").needed(),
     strings("forwardHeaders", "Headers that the backend sees.").as(Format::kHeaderName),
-    object("authorization", kAuthorization, "Roles and groups that are needed."),
+    object("authorization", kAuthorization, "Roles and groups that are needed.").narrowing(),
 };
 constexpr Object kOidc{kOidcFields};
 
@@ -86,7 +86,7 @@ constexpr Object kClaimHeader{kClaimHeaderFields};
 
 // Of an issuer: of the one that the policy itself names, and of each of several.
 constexpr Field kJwtIssuer = string("issuer", "Issuer: the claim iss of its tokens.");
-constexpr Field kJwtAudience = strings("audience", "Audiences of which one is needed.");
+constexpr Field kJwtAudience = strings("audience", "Audiences of which one is needed.").narrowing();
 constexpr Field kJwksUri = string("jwksUri", "Where the issuer publishes its keys.").as(Format::kUrl);
 constexpr Field kJwks = string("jwks", "The keys themselves: the text of a JWK set. In place of jwksUri.");
 constexpr Field kJwksSecret = object("jwksSecretRef", kSecretRef, "Secret with the key jwks. In place of jwksUri.");
@@ -145,25 +145,32 @@ constexpr Object kApiKey{kApiKeyFields};
 constexpr Field kCertificateNamesFields[] = {
     strings("dnsNames", "DNS names (subject alternative names): a name, or `*.` before one for all below it.")
         .as(Format::kHostname)
-        .at_most(256),
+        .at_most(256)
+        .narrowing(),
     strings("uris", "URIs (subject alternative names), such as SPIFFE IDs, byte for byte.")
         .as(Format::kUri)
-        .at_most(256),
-    strings("uriPrefixes", "Beginnings of such URIs, up to a `/` or `:`.").as(Format::kUriPrefix).at_most(256),
-    strings("emails", "Email addresses (subject alternative names).").as(Format::kEmail).at_most(256),
+        .at_most(256)
+        .narrowing(),
+    strings("uriPrefixes", "Beginnings of such URIs, up to a `/` or `:`.")
+        .as(Format::kUriPrefix)
+        .at_most(256)
+        .narrowing(),
+    strings("emails", "Email addresses (subject alternative names).").as(Format::kEmail).at_most(256).narrowing(),
     strings("ipAddresses", "IP addresses (subject alternative names), or networks that they are of.")
         .as(Format::kCidr)
-        .at_most(256),
+        .at_most(256)
+        .narrowing(),
     strings("commonNames", "Common names of subjects; may pass by one only what has no subject alternative name.")
         .as(Format::kHeaderValue)
-        .at_most(256),
-    strings("fingerprints", "SHA-256 of certificates (DER).").as(Format::kSha256).at_most(1024),
+        .at_most(256)
+        .narrowing(),
+    strings("fingerprints", "SHA-256 of certificates (DER).").as(Format::kSha256).at_most(1024).narrowing(),
 };
 constexpr Object kCertificateNames{kCertificateNamesFields};
 constexpr Field kClientCertificateFields[] = {
-    object("allow", kCertificateNames,
-           "Certificates that may pass: of any of these names. All that verify without it."),
-    object("deny", kCertificateNames, "Certificates that may not, also among those that may otherwise."),
+    object("allow", kCertificateNames, "Certificates that may pass: of any of these names. All that verify without it.")
+        .narrowing(),
+    object("deny", kCertificateNames, "Certificates that may not, also among those that may otherwise.").narrowing(),
     string("identityHeader", "Header in which the backend is told the certificate's name; not sent without it.")
         .as(Format::kHeaderName),
     boolean("forwardCertificate", "Whether the backend is sent X-Forwarded-Client-Cert.").defaults_to("false"),
@@ -181,19 +188,25 @@ constexpr Field kRequestFilterFields[] = {
         .one_of(kFilterActions)
         .defaults_to("Deny"),
     integer("statusCode", "Status of requests that contain a pattern.").within(400, 499).defaults_to("403"),
-    integer("maxHeaders", "Most header fields; else 431.").within(1, 1000),
-    string("maxHeaderSize", "Most bytes of one header's name and value; else 431.").as(Format::kSize),
-    string("maxHeadersSize", "Most bytes of all headers' names and values; else 431.").as(Format::kSize),
-    string("maxBodySize", "Most bytes of a body, within the route's own limit; else 413.").as(Format::kSize),
-    integer("maxQueryParameters", "Most parameters of the query; else 400.").within(0, 10'000),
-    strings("methods", "Methods that may be used; else 405.").as(Format::kMethod).at_most(32),
-    strings("contentTypes", "Media types of bodies that may be sent; else 415.").as(Format::kMediaRange).at_most(64),
-    strings("denyPaths", "What no path may contain.").as(Format::kPattern).at_most(64),
-    strings("denyQueries", "What no query may contain.").as(Format::kPattern).at_most(64),
-    objects("denyHeaders", kHeaderPattern, "What no header may contain.").at_most(64),
+    integer("maxHeaders", "Most header fields; else 431.").within(1, 1000).narrowing(),
+    string("maxHeaderSize", "Most bytes of one header's name and value; else 431.").as(Format::kSize).narrowing(),
+    string("maxHeadersSize", "Most bytes of all headers' names and values; else 431.").as(Format::kSize).narrowing(),
+    string("maxBodySize", "Most bytes of a body, within the route's own limit; else 413.")
+        .as(Format::kSize)
+        .narrowing(),
+    integer("maxQueryParameters", "Most parameters of the query; else 400.").within(0, 10'000).narrowing(),
+    strings("methods", "Methods that may be used; else 405.").as(Format::kMethod).at_most(32).narrowing(),
+    strings("contentTypes", "Media types of bodies that may be sent; else 415.")
+        .as(Format::kMediaRange)
+        .at_most(64)
+        .narrowing(),
+    strings("denyPaths", "What no path may contain.").as(Format::kPattern).at_most(64).narrowing(),
+    strings("denyQueries", "What no query may contain.").as(Format::kPattern).at_most(64).narrowing(),
+    objects("denyHeaders", kHeaderPattern, "What no header may contain.").at_most(64).narrowing(),
     strings("denyBodies", "What no body may contain, as it is sent, within its first `inspectedBodySize` bytes.")
         .as(Format::kPattern)
-        .at_most(64),
+        .at_most(64)
+        .narrowing(),
     string("inspectedBodySize", "Bytes of a body that are searched before any is forwarded; at most 128Ki.")
         .as(Format::kSize)
         .defaults_to("16Ki"),
@@ -283,18 +296,27 @@ constexpr Object kAddressList{.fields = kAddressListFields, .rules = kAddressLis
 constexpr Field kAccessFields[] = {
     strings("allow", "Addresses of clients that may pass. All may where no field names any that may.")
         .as(Format::kCidr)
-        .at_most(4096),
-    strings("deny", "Addresses that may not, also among those that may otherwise.").as(Format::kCidr).at_most(4096),
-    objects("allowLists", kAddressList, "Lists of addresses that may pass.").at_most(16),
-    objects("denyLists", kAddressList, "Lists of addresses that may not.").at_most(16),
+        .at_most(4096)
+        .narrowing(),
+    strings("deny", "Addresses that may not, also among those that may otherwise.")
+        .as(Format::kCidr)
+        .at_most(4096)
+        .narrowing(),
+    objects("allowLists", kAddressList, "Lists of addresses that may pass.").at_most(16).narrowing(),
+    objects("denyLists", kAddressList, "Lists of addresses that may not.").at_most(16).narrowing(),
     strings("allowCountries", "Countries (ISO 3166-1, two letters) whose addresses may pass, by --geoip-country.")
         .as(Format::kCountry)
-        .at_most(300),
-    strings("denyCountries", "Countries whose addresses may not.").as(Format::kCountry).at_most(300),
+        .at_most(300)
+        .narrowing(),
+    strings("denyCountries", "Countries whose addresses may not.").as(Format::kCountry).at_most(300).narrowing(),
     integers("allowASNs", "Autonomous systems whose addresses may pass, by --geoip-asn.")
         .within(1, 4'294'967'295)
-        .at_most(1024),
-    integers("denyASNs", "Autonomous systems whose addresses may not.").within(1, 4'294'967'295).at_most(1024),
+        .at_most(1024)
+        .narrowing(),
+    integers("denyASNs", "Autonomous systems whose addresses may not.")
+        .within(1, 4'294'967'295)
+        .at_most(1024)
+        .narrowing(),
 };
 constexpr Object kAccess{kAccessFields};
 

@@ -411,10 +411,9 @@ void check_api_key(const Fields& own, Span span, Report& report) {
 constexpr std::string_view kAccessFields[] = {"allow",          "deny",          "allowLists", "denyLists",
                                               "allowCountries", "denyCountries", "allowASNs",  "denyASNs"};
 
-/// Without any list it would let everybody pass, which nobody writes a policy for. Nor is an empty list of those that
-/// are allowed one that allows everybody.
+/// Without any list it would let everybody pass, which nobody writes a policy for.
 void check_access(const Fields& own, Span span, Report& report) {
-  if (std::ranges::none_of(kAccessFields, [&](std::string_view field) { return static_cast<bool>(own.node(field)); })) {
+  if (std::ranges::none_of(kAccessFields, [&](std::string_view key) { return static_cast<bool>(own.written(key)); })) {
     report.fault(DiagnosticCode::kMissingField, span, "spec.ipAccess",
                  "one of `allow` and `deny`, or of their lists, countries and ASNs, is required");
   }
@@ -426,6 +425,14 @@ void check_access(const Fields& own, Span span, Report& report) {
                    "spec.ipAccess." + std::string(key), "one of `configMapRef` and `file` is required");
     });
   }
+}
+
+/// With no role and no group it would let pass everybody who is logged in, as if it were left out.
+void check_authorization(const Fields& own, Report& report) {
+  const Fields authorization = own.object("authorization");
+  if (!authorization || authorization.written("requiredRoles") || authorization.written("requiredGroups")) return;
+  report.fault(DiagnosticCode::kMissingField, own.node("authorization").key_span(), "spec.oidc.authorization",
+               "no role and no group is named", "name some, or leave out `authorization`");
 }
 
 /// Seconds in which a bucket has to be full again: what the runtime's clock can hold with room to spare.
@@ -524,6 +531,7 @@ std::vector<ProxyPolicy> decode_policy(const Fields& root, Metadata metadata, Re
         if (row.value == PolicyType::kConcurrencyLimit) check_concurrency(own, report);
         if (row.value == PolicyType::kRateLimit) check_rate_limit(own, type.span, report);
         if (row.value == PolicyType::kJwt) check_jwt(own, type.span, report);
+        if (row.value == PolicyType::kOidc) check_authorization(own, report);
         if (row.value == PolicyType::kApiKey) check_api_key(own, type.span, report);
         if (row.value == PolicyType::kRequestFilter) check_request_filter(own, type.span, report);
         if (row.value == PolicyType::kClientCertificate) check_client_certificate(own, report);

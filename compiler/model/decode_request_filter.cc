@@ -12,8 +12,6 @@ constexpr std::uint64_t kMostInspected = std::uint64_t{128} << 10;
 constexpr std::string_view kRules[] = {"maxHeaders",         "maxHeaderSize", "maxHeadersSize", "maxBodySize",
                                        "maxQueryParameters", "methods",       "contentTypes",   "denyPaths",
                                        "denyQueries",        "denyHeaders",   "denyBodies"};
-constexpr std::string_view kLists[] = {"methods",     "contentTypes", "denyPaths",
-                                       "denyQueries", "denyHeaders",  "denyBodies"};
 
 void check_size(const Fields& own, std::string_view key, std::uint64_t most, Report& report) {
   const auto size = own.size(key);
@@ -59,14 +57,6 @@ void check_request_filter(const Fields& own, Span span, Report& report) {
     if (method.value.size() <= program::kLongestFilterText) continue;
     report.fault(DiagnosticCode::kInvalidValue, method.span, "spec.requestFilter.methods",
                  "a method is longer than 1 KiB");
-  }
-  // A key that nothing follows (null) is an empty list, and not as good as left out.
-  for (const std::string_view key : kLists) {
-    const yaml::Node list = own.written(key);
-    if (!list || (!list.is_null() && list.size() != 0)) continue;
-    const bool allows = key == "methods" || key == "contentTypes";
-    report.fault(DiagnosticCode::kMissingField, list.key_span(), "spec.requestFilter." + std::string(key),
-                 "`" + std::string(key) + "` names none", allows ? "leave it out to allow all" : "leave it out");
   }
 }
 

@@ -25,7 +25,7 @@ class Fields {
   Span span() const { return map_ ? map_.span() : Span{}; }
   /// Null counts as absent.
   yaml::Node node(std::string_view key) const;
-  /// The same with null, for what means something else by being left out than by being left empty.
+  /// The same with null, which is a fault of its own in fields that narrow (schemas/fields.h).
   yaml::Node written(std::string_view key) const { return map_ ? map_.find(key) : yaml::Node(); }
   Fields object(std::string_view key) const { return Fields(node(key)); }
 

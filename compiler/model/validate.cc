@@ -81,6 +81,8 @@ std::optional<std::int64_t> integer_of(Node node) {
   return value;
 }
 
+bool is_empty(Node node) { return node.is_null() || (!node.is_scalar() && node.size() == 0); }
+
 class Validator {
  public:
   explicit Validator(Report& report) : report_(report) {}
@@ -95,10 +97,14 @@ class Validator {
         if (!schema.open) unknown_field(child, schema, path);
         continue;
       }
+      const FieldPath here{.above = path, .name = field->name};
+      if (field->narrows && is_empty(child)) {
+        empty(child, *field, &here);
+        continue;
+      }
       // Null is "not given", as in Kubernetes.
       if (child.is_null()) continue;
       seen[static_cast<std::size_t>(field - schema.fields.begin())] = true;
-      const FieldPath here{.above = path, .name = field->name};
       value(child, *field, field->type, &here);
     }
     for (std::size_t i = 0; i < schema.fields.size(); ++i) {
@@ -249,6 +255,12 @@ class Validator {
                  .span = child.key_span(),
                  .message = "unknown field " + in_quotes(child.key()),
                  .fix = std::move(fix)});
+  }
+
+  void empty(Node child, const Field& field, const FieldPath* path) {
+    report_.fault(DiagnosticCode::kMissingField, child.key_span(), path->text(),
+                  "`" + std::string(field.name) + "` is empty, which is not as good as left out",
+                  "name what is meant; left out, it lets more pass");
   }
 
   void missing(Node node, const Field& field, const FieldPath* path) {

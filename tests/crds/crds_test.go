@@ -25,6 +25,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
@@ -182,6 +183,89 @@ func TestServerAndDecoderAgree(t *testing.T) {
 		}
 	}
 	t.Logf("%d right and %d wrong resources", valid, invalid)
+}
+
+// A key without a value (null) reaches the compiler where it would let more pass as left out; the decoder refuses it
+// (tests/schemas). The server drops it from other fields.
+func TestNullIsKeptInFieldsThatNarrow(t *testing.T) {
+	kinds := manifests(t)
+	kept := map[string]bool{}
+	for _, one := range samples(t) {
+		if !one.Valid || !strings.HasSuffix(one.What, "with every field") {
+			continue
+		}
+		k := kinds[one.Resource["kind"].(string)]
+		for _, path := range nullable(k.structural, nil) {
+			resource := runtime.DeepCopyJSON(one.Resource)
+			if !setNull(resource, path) {
+				continue
+			}
+			defaulting.PruneNonNullableNullsWithoutDefaults(resource, k.structural)
+			faults := k.faultsOf(resource)
+			if name := strings.Join(path, "."); len(faults) > 0 || !isNull(resource, path) {
+				t.Errorf("%s: %s: null is not kept: %v", one.What, name, faults)
+			} else {
+				kept[one.Resource["kind"].(string)+" "+name] = true
+			}
+		}
+	}
+	for _, name := range []string{"ProxyPolicy spec.clientCertificate.allow", "ProxyPolicy spec.ipAccess.allow",
+		"ProxyPolicy spec.jwt.audience", "ProxyGateway spec.listeners.tls.clientValidation",
+		"EdgeRemoteCluster spec.federation.reads.namespaces"} {
+		if !kept[name] {
+			t.Errorf("%s: null is not kept", name)
+		}
+	}
+	t.Logf("null is kept in %d fields", len(kept))
+
+	limit := map[string]interface{}{"spec": map[string]interface{}{"rateLimit": map[string]interface{}{"burst": nil}}}
+	defaulting.PruneNonNullableNullsWithoutDefaults(limit, kinds["ProxyPolicy"].structural)
+	if isNull(limit, []string{"spec", "rateLimit", "burst"}) {
+		t.Error("null is kept in a field that does not narrow")
+	}
+}
+
+// nullable gives the paths of the fields that keep null; lists are passed through.
+func nullable(s *structuralschema.Structural, above []string) [][]string {
+	var paths [][]string
+	for s.Items != nil {
+		s = s.Items
+	}
+	for name, field := range s.Properties {
+		path := append(append([]string{}, above...), name)
+		if field.Nullable {
+			paths = append(paths, path)
+		}
+		paths = append(paths, nullable(&field, path)...)
+	}
+	return paths
+}
+
+// parent finds the object that has the last field of the path; of lists the first entry.
+func parent(value interface{}, path []string) (map[string]interface{}, bool) {
+	if list, ok := value.([]interface{}); ok && len(list) > 0 {
+		return parent(list[0], path)
+	}
+	object, ok := value.(map[string]interface{})
+	if !ok || len(path) == 1 {
+		return object, ok
+	}
+	return parent(object[path[0]], path[1:])
+}
+
+func setNull(resource map[string]interface{}, path []string) bool {
+	object, ok := parent(resource, path)
+	if _, given := object[path[len(path)-1]]; !ok || !given {
+		return false
+	}
+	object[path[len(path)-1]] = nil
+	return true
+}
+
+func isNull(resource map[string]interface{}, path []string) bool {
+	object, ok := parent(resource, path)
+	value, given := object[path[len(path)-1]]
+	return ok && given && value == nil
 }
 
 // The rules between fields that the tables of schemas/ have in CEL: of each a resource that keeps it and one that does

@@ -436,6 +436,22 @@ std::vector<Sample> changed(const Kind& kind, int variant) {
   return out;
 }
 
+std::vector<Sample> left_empty(const Kind& kind, int variant) {
+  std::vector<Sample> out;
+  const Json whole = full_resource(kind, variant);
+  walk(whole, *kind.body, Pointer(), "", [&](const FieldPosition& position) {
+    if (!position.field->narrows) return;
+    const auto add = [&](const char* what, Json value) {
+      Json resource = whole;
+      resource[position.pointer] = std::move(value);
+      out.push_back({false, std::string(kind.kind) + " " + position.path + ": " + what, std::move(resource)});
+    };
+    add("null", nullptr);
+    if (position.field->type == Type::kList) add("an empty list", Json::array());
+  });
+  return out;
+}
+
 std::vector<Sample> all_samples() {
   std::vector<Sample> out;
   for (const Kind& kind : schemas::kinds()) {

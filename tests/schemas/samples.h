@@ -33,6 +33,10 @@ Json least_resource(const schemas::Kind& kind, int variant);
 /// `full_resource` with one scalar changed to another right value, for each scalar in it that has another.
 std::vector<Sample> changed(const schemas::Kind& kind, int variant);
 
+/// `full_resource` with one of the fields that narrow left empty: null, and for a list also without an entry. All
+/// wrong.
+std::vector<Sample> left_empty(const schemas::Kind& kind, int variant);
+
 /// Right and wrong resources of every own kind.
 std::vector<Sample> all_samples();
 

@@ -23,13 +23,22 @@ std::vector<std::string> texts_in(const nlohmann::json& object, std::string_view
   return texts;
 }
 
-/// What it does not name is as in `whole`. Without kinds nothing is named.
-Scope scope_in(const nlohmann::json& grant, const Scope& whole) {
+/// Whether a key is written that names nothing (`namespaces:`, `namespaces: []`), which is not as good as left out.
+bool is_left_empty(const nlohmann::json& object, std::string_view name) {
+  return object.is_object() && object.contains(name) && texts_in(object, name).empty();
+}
+
+/// What the grant does not name is as in `whole`. Without kinds nothing is named.
+Scope scope_in(const nlohmann::json& federation, std::string_view name, const Scope& whole) {
+  const nlohmann::json& grant = member_in(federation, name);
   Scope scope = whole;
   if (auto kinds = texts_in(grant, "kinds"); !kinds.empty()) scope.kinds = std::move(kinds);
   if (auto namespaces = texts_in(grant, "namespaces"); !namespaces.empty()) scope.namespaces = std::move(namespaces);
   const nlohmann::json& enabled = member_in(grant, "enabled");
-  scope.nothing = scope.kinds.empty() || (enabled.is_boolean() && !enabled.get<bool>());
+  const bool written = federation.is_object() && federation.contains(name);
+  scope.nothing = whole.nothing || scope.kinds.empty() || (written && !grant.is_object()) ||
+                  is_left_empty(grant, "kinds") || is_left_empty(grant, "namespaces") ||
+                  (enabled.is_boolean() && !enabled.get<bool>());
   return scope;
 }
 
@@ -67,17 +76,17 @@ PeerSpec read_peer_spec(std::string_view document, bool is_hub) {
   out.created = text_in(member_in(object, "metadata"), "creationTimestamp");
   out.enabled = is_true(member_in(federation, "enabled"));
   out.suspended = is_true(member_in(spec, "suspended"));
-  const Scope whole{.kinds = texts_in(federation, "kinds"), .namespaces = texts_in(federation, "namespaces")};
-  out.reads = scope_in(member_in(federation, "reads"), whole);
+  const Scope whole{.kinds = texts_in(federation, "kinds"),
+                    .namespaces = texts_in(federation, "namespaces"),
+                    .nothing = is_left_empty(federation, "namespaces")};
+  out.reads = scope_in(federation, "reads", whole);
   if (out.hub.empty()) {
-    out.shares = scope_in(member_in(federation, "shares"), whole);
+    out.shares = scope_in(federation, "shares", whole);
     // It may change what others made where that is granted, and nowhere else.
-    if (const nlohmann::json& writes = member_in(federation, "writes"); writes.is_object()) {
-      out.writes = scope_in(writes, whole);
-    }
+    if (member_in(federation, "writes").is_object()) out.writes = scope_in(federation, "writes", whole);
   } else {
     // What comes from the hub was checked there. Where it may write is `writes`, and all that is exchanged without it.
-    out.writes = scope_in(member_in(federation, "writes"), whole);
+    out.writes = scope_in(federation, "writes", whole);
   }
   const auto policy = std::ranges::find(kPolicies, text_in(federation, "conflictPolicy"));
   if (policy != std::end(kPolicies)) {

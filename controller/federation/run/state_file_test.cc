@@ -258,5 +258,23 @@ TEST(PeerSpecTest, SharesNothingThatIsNotNamed) {
   EXPECT_FALSE(hub_spec("hub:9090", {}, {}).enabled);
 }
 
+// Left out, each of them widens what is exchanged: a key that nothing follows is not left out.
+TEST(PeerSpecTest, WhatIsLeftEmptyExchangesNothing) {
+  const auto spec_of = [](const std::string& more) {
+    return read_peer_spec(R"({"spec":{"federation":{"enabled":true,"kinds":["ProxyRoute"])" + more + "}}}", false);
+  };
+  EXPECT_FALSE(spec_of("").reads.nothing);
+  EXPECT_FALSE(spec_of(R"(,"reads":{})").reads.nothing);
+  for (const char* more : {R"(,"namespaces":null)", R"(,"namespaces":[])"}) {
+    EXPECT_TRUE(spec_of(more).reads.nothing) << more;
+    EXPECT_TRUE(spec_of(more).shares.nothing) << more;
+  }
+  for (const char* grant :
+       {"null", R"({"kinds":null})", R"({"kinds":[]})", R"({"namespaces":null})", R"({"namespaces":[]})"}) {
+    EXPECT_TRUE(spec_of(std::string(R"(,"reads":)") + grant).reads.nothing) << grant;
+    EXPECT_TRUE(spec_of(std::string(R"(,"shares":)") + grant).shares.nothing) << grant;
+  }
+}
+
 }  // namespace
 }  // namespace edge::federation
