@@ -87,8 +87,9 @@ std::optional<ExplainedRedirect> redirect_of(Passage passage) {
 
 class Explainer {
  public:
-  Explainer(const program::ProgramView& program, const program::RequestView& request)
-      : program_(program), request_(request), regex_(expr::regex_matcher()) {}
+  Explainer(const program::ProgramView& program, const program::RequestView& request,
+            std::optional<std::string_view> body)
+      : program_(program), request_(request), body_(body), regex_(expr::regex_matcher()) {}
 
   void evaluate(std::uint32_t bind, Explanation& out) {
     const program::Evaluation outcome = program::evaluate(program_, bind, request_, regex_, &recorder_);
@@ -111,7 +112,7 @@ class Explainer {
     for (const program::Section* host : recorder_.hosts) out.hosts.push_back(explained_host(*host, true));
     append_untried(section, listener, out);
     if (outcome.host != nullptr) return take_winner(outcome, listener.max_request_body, out);
-    out.policies = policy_verdicts_without_route(program_, outcome.listener, request_);
+    out.policies = policy_verdicts_without_route(program_, outcome.listener, request_, body_);
     const program::NoRouteRecord* const none = program::find_no_route(program_.policies().view, outcome.listener);
     out.denied = none != nullptr && none->denied != 0;
   }
@@ -223,13 +224,14 @@ class Explainer {
       const program::TreatmentRecord& there = program::treatment_record_of(host, action, split, i);
       if (&there != &treatment) out.backends.back().filters = filter_texts(host, there);
     }
-    out.policies = policy_verdicts(program_, host, treatment, request_);
+    out.policies = policy_verdicts(program_, host, treatment, request_, body_);
     out.limits = limit_texts(program_, host, treatment, usual_body);
     out.filters = filter_texts(host, treatment);
   }
 
   const program::ProgramView& program_;
   const program::RequestView& request_;
+  std::optional<std::string_view> body_;
   program::RegexMatcher regex_;
   Recorder recorder_;
 };
@@ -237,7 +239,7 @@ class Explainer {
 }  // namespace
 
 Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& asked,
-                    const Handshake* handshake) {
+                    const Handshake* handshake, std::optional<std::string_view> body) {
   Explanation out;
   const program::AdmittedRequest admitted(program, bind, asked);
   const program::RequestView& request = admitted.view();
@@ -247,7 +249,7 @@ Explanation explain(const program::ProgramView& program, std::uint32_t bind, con
   if (out.handshake && out.handshake->answer == ExplainedHandshake::Answer::kRefused) return out;
   out.path_refused = admitted.refused();
   if (out.path_refused) return out;
-  Explainer explainer(program, request);
+  Explainer explainer(program, request, body);
   explainer.evaluate(bind, out);
   out.engines = compare_engines(program.target(), explainer.hosts(), request, explainer.regex(), {});
   out.agree = std::ranges::none_of(

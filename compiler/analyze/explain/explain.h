@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -94,9 +95,10 @@ struct Explanation {
 };
 
 /// `bind` is an index into the program's binds. None of the program's own code is executed: native code and regex
-/// databases are rebuilt from its tables. `handshake`: that of the client; null: it is taken to be done.
+/// databases are rebuilt from its tables. `handshake`: that of the client; null: it is taken to be done. `body`: for
+/// policies that look into bodies; nullopt: they say what they would look at.
 Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
-                    const Handshake* handshake = nullptr);
+                    const Handshake* handshake = nullptr, std::optional<std::string_view> body = std::nullopt);
 
 /// Formats the explanation for users. `all`: with the rules that were not tested.
 std::string explanation_text(const Explanation& explanation, bool all);

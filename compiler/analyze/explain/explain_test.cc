@@ -188,23 +188,33 @@ TEST_F(Explain, AFilterTestsTheHeadAsAgentsDo) {
   filter.settings = RequestFilterSettings{.status = 403,
                                           .max_headers = 4,
                                           .max_query_parameters = 2,
+                                          .inspected_body_size = 16,
                                           .methods = {"POST"},
                                           .content_types = {"text/*"},
                                           .paths = {"wp admin"},
                                           .queries = {"union select"},
-                                          .headers = {{"x-tool", "sqlmap"}}};
+                                          .headers = {{"x-tool", "sqlmap"}},
+                                          .bodies = {"<!ENTITY"}};
   filter.enforced = true;
   of.policies.push_back(filter);
   of.gateways[0].policies = {0};
   compile(of);
+  std::optional<std::string_view> body;
   const auto words = [&](std::string_view path, std::string_view query, std::vector<Field> fields = {},
                          std::string_view method = "POST") {
     program::RequestView request{
         .method = method, .host = "shop.example", .path = path, .query = query, .headers = fields, .source = {}};
     request.source = *parse_ip("192.0.2.1");
-    const Explanation explained = explain(program_, 0, request);
+    const Explanation explained = explain(program_, 0, request, {}, body);
     return explained.policies.empty() ? std::string() : explained.policies[0];
   };
+  EXPECT_THAT(words("/other", ""), HasSubstr("in the request's head, and looks at the first 16 bytes of its body"));
+  body = "xxxxxxxx<!ENTITY";
+  EXPECT_THAT(words("/other", ""), HasSubstr("refuses the request: its body contains a pattern (403)"));
+  body = "xxxxxxxxx<!ENTITY";
+  EXPECT_THAT(words("/other", ""), HasSubstr("in the request's head, and none in the first 16 bytes of its body"));
+  EXPECT_THAT(words("/other", "q=union+select"), HasSubstr("its query contains a pattern (403)")) << "heads go first";
+  body.reset();
   EXPECT_THAT(words("/other", "a=1&b=2"), HasSubstr("finds no fault in the request's head"));
   EXPECT_THAT(words("/other", "", {}, "GET"), HasSubstr("(405)"));
   EXPECT_THAT(words("/other/wp%20admin", ""), HasSubstr("its path contains a pattern (403)"));

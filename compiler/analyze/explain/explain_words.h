@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "program/evaluate/abi.h"
@@ -33,13 +35,14 @@ std::string actual_text(const program::SectionView& host, std::uint32_t node, co
 
 /// Returns the effect of each policy of a rule on one request, as far as the request determines it: which service is
 /// called, and which policy answers at once. Names and contents of secrets are not included. `JWT demo/tokens: answers
-/// 401: the request has no header authorization`, in the order of evaluation.
+/// 401: the request has no header authorization`, in the order of evaluation. `body`: nullopt: not told.
 std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
-                                         const program::TreatmentRecord& treatment,
-                                         const program::RequestView& request);
+                                         const program::TreatmentRecord& treatment, const program::RequestView& request,
+                                         std::optional<std::string_view> body);
 /// The same for a request on a listener that no rule takes.
 std::vector<std::string> policy_verdicts_without_route(const program::ProgramView& program, std::uint32_t listener,
-                                                       const program::RequestView& request);
+                                                       const program::RequestView& request,
+                                                       std::optional<std::string_view> body);
 /// Returns the status that one of the policies answers with in place of a backend (Maintenance, FixedResponse), once
 /// those before let the request pass; 0: none does. `request` null: of every request, whatever it has.
 int status_of_policies(const program::ProgramView& program, std::span<const std::uint64_t> policies,

@@ -210,17 +210,23 @@ program::FilteredHead filtered_head(const program::RequestView& request, std::ve
   return head;
 }
 
-/// What the head of the request decides here, by the tests of the agent; what bodies are and contain an agent finds.
+/// What the request decides here, by the tests of the agent. A body that is not told an agent looks into.
 std::string filter_words(const program::SectionView& view, const program::RequestFilterRecord& record,
-                         const program::RequestView& request) {
+                         const program::RequestView& request, std::optional<std::string_view> body) {
   const program::HeadFilter filter(view, record);
   std::vector<Field> fields;
+  const std::string refuses = record.shadow != 0 ? "counts the request: " : "refuses the request: ";
   if (const auto fault = filter.fault_of(filtered_head(request, fields))) {
-    return (record.shadow != 0 ? "counts the request: " : "refuses the request: ") + fault_words(*fault, record.status);
+    return refuses + fault_words(*fault, record.status);
   }
-  return record.bodies.count == 0 ? "finds no fault in the request's head"
-                                  : "finds no fault in the request's head, and looks at the first " +
-                                        std::to_string(record.inspected_body_size) + " bytes of its body";
+  if (record.bodies.count == 0) return "finds no fault in the request's head";
+  const std::string first = "the first " + std::to_string(record.inspected_body_size) + " bytes of its body";
+  if (!body) return "finds no fault in the request's head, and looks at " + first;
+  const program::PatternSet patterns(program::texts_of(view, record.bodies));
+  if (patterns.finds_any(body->substr(0, record.inspected_body_size))) {
+    return refuses + "its body contains a pattern (" + std::to_string(record.status) + ")";
+  }
+  return "finds no fault in the request's head, and none in " + first;
 }
 
 /// What only an agent sees, of the handshake.
@@ -295,8 +301,8 @@ std::string security_words(const program::SectionView& view, const program::Secu
   return words;
 }
 
-std::string words_of(const program::SectionView& view, const PolicyRecord& policy,
-                     const program::RequestView& request) {
+std::string words_of(const program::SectionView& view, const PolicyRecord& policy, const program::RequestView& request,
+                     std::optional<std::string_view> body) {
   const auto& header = view.header<program::PoliciesHeader>();
   switch (policy.type) {
     case PolicyType::kIpAccess:
@@ -306,7 +312,7 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
     case PolicyType::kConcurrencyLimit:
       return concurrency_words(view, view.array(header.concurrency_limits)[policy.settings]);
     case PolicyType::kRequestFilter:
-      return filter_words(view, view.array(header.request_filters)[policy.settings], request);
+      return filter_words(view, view.array(header.request_filters)[policy.settings], request, body);
     case PolicyType::kClientCertificate:
       return certificate_words(view, view.array(header.client_certificates)[policy.settings]);
     case PolicyType::kBasicAuth:
@@ -352,7 +358,7 @@ program::RequestView judged(const program::SectionView& view, std::span<const st
 }
 
 std::vector<std::string> verdicts_of(const program::SectionView& view, std::span<const std::uint64_t> ids,
-                                     const program::RequestView& asked) {
+                                     const program::RequestView& asked, std::optional<std::string_view> body) {
   const program::RequestView request = judged(view, ids, asked);
   std::vector<std::string> out;
   for (const std::uint64_t id : ids) {
@@ -361,7 +367,7 @@ std::vector<std::string> verdicts_of(const program::SectionView& view, std::span
     std::string text = std::string(program::policy_type_text(policy->type)) + " " +
                        std::string(view.string(policy->name_space)) + "/" + std::string(view.string(policy->name));
     if (policy->settings != program::kNone) {
-      const std::string words = words_of(view, *policy, request);
+      const std::string words = words_of(view, *policy, request, body);
       if (!words.empty()) text += ": " + words;
     }
     out.push_back(std::move(text));
@@ -372,16 +378,17 @@ std::vector<std::string> verdicts_of(const program::SectionView& view, std::span
 }  // namespace
 
 std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
-                                         const program::TreatmentRecord& treatment,
-                                         const program::RequestView& request) {
-  return verdicts_of(program.policies().view, host.array(treatment.policies), request);
+                                         const program::TreatmentRecord& treatment, const program::RequestView& request,
+                                         std::optional<std::string_view> body) {
+  return verdicts_of(program.policies().view, host.array(treatment.policies), request, body);
 }
 
 std::vector<std::string> policy_verdicts_without_route(const program::ProgramView& program, std::uint32_t listener,
-                                                       const program::RequestView& request) {
+                                                       const program::RequestView& request,
+                                                       std::optional<std::string_view> body) {
   const program::SectionView& view = program.policies().view;
   const program::NoRouteRecord* const found = program::find_no_route(view, listener);
-  return found == nullptr ? std::vector<std::string>() : verdicts_of(view, view.array(found->policies), request);
+  return found == nullptr ? std::vector<std::string>() : verdicts_of(view, view.array(found->policies), request, body);
 }
 
 int status_without_route(const program::ProgramView& program, std::uint32_t listener,

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/os/file.h"
 #include "base/text/json.h"
 #include "cli/terminal.h"
 #include "compiler/analyze/explain/passage.h"
@@ -76,10 +80,36 @@ std::string hint_of(const std::string& word) {
   return {};
 }
 
+constexpr std::size_t kMostBody = std::size_t{1} << 20;
+
+/// The body as typed, or that of the file; nullopt: none is given.
+Result<std::optional<std::string>> body_of(const cli::Arguments& arguments) {
+  if (!arguments.has("body")) return std::optional<std::string>();
+  std::string text = arguments.one("body");
+  if (text.starts_with('@')) {
+    auto read = read_file(text.substr(1), kMostBody);
+    if (!read) return read.error();
+    text = *std::move(read);
+  }
+  if (text.size() > kMostBody) return Error{ErrorCode::kInvalidArgument, "--body takes at most 1 MiB"};
+  return std::optional(std::move(text));
+}
+
+/// As a client would: with the length of its body, unless its fields say how it comes.
+void add_length(const std::string& body, analyze::Witness& request) {
+  const bool told = std::ranges::any_of(request.headers, [](const auto& field) {
+    return field.first == "content-length" || field.first == "transfer-encoding";
+  });
+  if (!told) request.headers.emplace_back("content-length", std::to_string(body.size()));
+}
+
 int explain(const cli::Arguments& arguments) {
-  const auto typed =
+  auto typed =
       parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.all("claim"), arguments.one("source"));
   if (!typed) return usage(kExplain, typed.error().text + hint_of(arguments.one("REQUEST")));
+  const auto body = body_of(arguments);
+  if (!body) return usage(kExplain, body.error().text);
+  if (*body) add_length(**body, typed->request);
   std::uint16_t port = typed->request.port;
   if (arguments.has("port")) {
     const std::string text = arguments.one("port");
@@ -108,7 +138,7 @@ int explain(const cli::Arguments& arguments) {
 
   const analyze::WitnessView view(typed->request);
   const analyze::Handshake handshake{typed->server_name, program->ordered ? &*program->ordered : nullptr};
-  const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view(), &handshake);
+  const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view(), &handshake, *body);
   const auto nodes = paths.empty() ? nodes_of(arguments, explanation.bind) : std::nullopt;
   std::string text;
   if (!wants_data(arguments)) {
@@ -136,27 +166,28 @@ cli::Command explain_command() {
       .details =
           "Shows the path through the match tree, the matching rule, and for every other rule the first condition that "
           "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
-      .flags =
-          joined({file_flag(kFilesOrProgram, /*required=*/false),
-                  {.name = "agent",
-                   .value = "ADDR",
-                   .help = "Use the program that this agent runs, by its health address, e.g. 127.0.0.1:9091"},
-                  {.name = "header",
-                   .letter = 'H',
-                   .value = "FIELD",
-                   .help = "Header field, `name: value`",
-                   .repeatable = true},
-                  {.name = "claim",
-                   .value = "CLAIM",
-                   .help = "Claim of the request's token, `name=value`, as if the token had been verified; of several "
-                           "of one name, the elements of a list",
-                   .repeatable = true},
-                  {.name = "source", .value = "IP", .help = "Client address", .fallback = "127.0.0.1"},
-                  {.name = "port", .value = "PORT", .help = "Port of the listener (default: the URL's)"},
-                  {.name = "all", .help = "Also list every rule that was ruled out by its path or by an earlier match"},
-                  controller_class_flag(),
-                  form_flag({"text", "json", "yaml"})},
-                 remote_cluster_flags()),
+      .flags = joined(
+          {file_flag(kFilesOrProgram, /*required=*/false),
+           {.name = "agent",
+            .value = "ADDR",
+            .help = "Use the program that this agent runs, by its health address, e.g. 127.0.0.1:9091"},
+           {.name = "header",
+            .letter = 'H',
+            .value = "FIELD",
+            .help = "Header field, `name: value`",
+            .repeatable = true},
+           {.name = "claim",
+            .value = "CLAIM",
+            .help = "Claim of the request's token, `name=value`, as if the token had been verified; of several "
+                    "of one name, the elements of a list",
+            .repeatable = true},
+           {.name = "body", .value = "TEXT", .help = "Body of the request; @FILE is what that file has. At most 1 MiB"},
+           {.name = "source", .value = "IP", .help = "Client address", .fallback = "127.0.0.1"},
+           {.name = "port", .value = "PORT", .help = "Port of the listener (default: the URL's)"},
+           {.name = "all", .help = "Also list every rule that was ruled out by its path or by an earlier match"},
+           controller_class_flag(),
+           form_flag({"text", "json", "yaml"})},
+          remote_cluster_flags()),
       .positional =
           cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
       .second = paths_argument(kPathsOrEdge),
