@@ -62,14 +62,18 @@ Health health_of(const Condition& condition) {
 /// The kind that a field refers to where it names none.
 std::string implied_kind(std::string_view field, std::string_view of_kind) {
   const bool own = of_kind.starts_with("Proxy");
-  if (field == "parentRefs" || field == "gatewayRef" || field == "gatewayRefs") return own ? "ProxyGateway" : "Gateway";
+  if (field == "parentRefs") return own ? "ProxyGateway" : "Gateway";
+  if (field == "gatewayRefs") return "ProxyGateway";
   if (field == "backendRef" || field == "backendRefs") return own ? "ProxyBackend" : "Service";
   if (field == "vipRef") return "ProxyVIP";
   if (field == "serviceRef") return "Service";
-  if (field == "siteRef") return "Site";
+  if (field == "siteRef" || field == "siteRefs") return "Site";
+  if (field == "linkRefs") return "WANLink";
+  if (field == "remoteClusterRef") return "EdgeRemoteCluster";
+  if (field == "configMapRef") return "ConfigMap";
   if (field == "caCertificateRef" || field == "caCertificateRefs") return own ? "Secret" : "ConfigMap";
-  const bool secret =
-      field.ends_with("ecretRef") || field.ends_with("ertificateRef") || field.ends_with("ertificateRefs");
+  const bool secret = field.ends_with("ecretRef") || field == "secretRefs" || field == "secretKeyRef" ||
+                      field.ends_with("ertificateRef") || field.ends_with("ertificateRefs");
   return secret ? "Secret" : std::string();
 }
 

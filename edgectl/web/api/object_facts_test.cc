@@ -1,13 +1,18 @@
 #include "edgectl/web/api/object_facts.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text/json.h"
+#include "schemas/schema.h"
 
 namespace edge::edgectl::web {
 namespace {
+
+using Json = nlohmann::json;
 
 std::string text(const std::vector<Reference>& references) {
   std::string out;
@@ -68,6 +73,33 @@ TEST(ObjectFacts, ReferencesHaveTheKindOfTheirField) {
                 parse_json(R"({"kind":"Ingress","metadata":{"namespace":"shop"},"spec":{"ingressClassName":"edge",
       "defaultBackend":{"service":{"name":"a"}}}})"))),
             "IngressClass /edge ingressClassName\nService shop/a service\n");
+}
+
+// A new field that refers to something is followed, or named here with the reason.
+TEST(ObjectFacts, EveryFieldThatRefersIsFollowed) {
+  const auto walk = [](const auto& self, const schemas::Kind& kind, const schemas::Object& object) -> void {
+    for (const schemas::Field& field : object.fields) {
+      if (field.name == "status") continue;
+      const std::string name(field.name);
+      if (name.ends_with("Ref") || name.ends_with("Refs")) {
+        // Clusters of a hub, by the names that they have there: no objects.
+        const bool none = name == "clusterRefs";
+        Json value = field.object == nullptr ? Json("a") : Json{{"name", "a"}};
+        const bool names_kind =
+            field.object != nullptr &&
+            std::ranges::find(field.object->fields, "kind", &schemas::Field::name) != field.object->fields.end();
+        if (names_kind) value["kind"] = "ProxyRoute";
+        if (field.type == schemas::Type::kList) value = Json::array({value});
+        const auto found = references_of({{"kind", std::string(kind.kind)}, {"spec", {{name, value}}}});
+        EXPECT_EQ(found.size(), none ? 0U : 1U) << kind.kind << " " << name;
+        for (const Reference& one : found) EXPECT_NE(schemas::find_kind(one.kind), nullptr) << one.kind;
+      }
+      if (field.object != nullptr) self(self, kind, *field.object);
+    }
+  };
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (kind.own) walk(walk, kind, *kind.body);
+  }
 }
 
 TEST(ObjectFacts, ReferencesAreBounded) {

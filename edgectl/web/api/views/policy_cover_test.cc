@@ -1,9 +1,14 @@
 #include "edgectl/web/api/views/policy_cover.h"
 
+#include <map>
+#include <string_view>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "edgectl/web/api/test_store.h"
+#include "schemas/describe.h"
+#include "schemas/schema.h"
 
 namespace edge::edgectl::web {
 namespace {
@@ -56,6 +61,27 @@ TEST_F(PolicyCover, OfATypeTheRoutesOwnReplacesThatOfTheGateway) {
                                                "CORS gateway gateway-cors shop/web"));
   EXPECT_TRUE(cart.second);
   EXPECT_FALSE(of("open").second);
+}
+
+// A new type is said of here: whether it decides who may pass.
+TEST_F(PolicyCover, OfEachTypeItIsKnownWhetherItGuards) {
+  const std::map<std::string_view, bool> guards = {{"BasicAuth", true},     {"ForwardAuth", true},
+                                                   {"OIDC", true},          {"JWT", true},
+                                                   {"IPAccess", true},      {"APIKey", true},
+                                                   {"RateLimit", false},    {"ClientCertificate", true},
+                                                   {"CORS", false},         {"SecurityHeaders", false},
+                                                   {"Maintenance", false},  {"FixedResponse", false},
+                                                   {"ErrorPages", false},   {"ConcurrencyLimit", false},
+                                                   {"RequestFilter", false}};
+  const schemas::Field* types = schemas::find_field(*schemas::find_kind("ProxyPolicy"), "spec.type");
+  ASSERT_NE(types, nullptr);
+  for (const std::string_view type : types->values) {
+    const std::string name = "r-" + std::string(type);
+    store_.add(route(name, R"([{"name":"web"}])"));
+    store_.add(policy("p-" + name, std::string(type), "ProxyRoute", name));
+    ASSERT_TRUE(guards.contains(type)) << type << " is new: does it decide who may pass?";
+    EXPECT_EQ(of(name).second, guards.at(type)) << type;
+  }
 }
 
 TEST_F(PolicyCover, OfTwoForOneTargetTheOlderApplies) {
