@@ -58,8 +58,13 @@ bool holds_before(const model::Metadata& a, const model::Metadata& b);
 
 void report_double(const model::Metadata& kept, const model::Metadata& dropped, Diagnostics& diagnostics);
 
-/// Sorts by namespace, name and kind, and removes duplicates: the older is kept, of equally old ones the one with the
-/// smaller digest, so that the order of files has no effect.
+/// Of documents that claim one name that one holds for which this is least: the older, of equally old ones the one with
+/// the smaller digest, so that the order of files has no effect.
+inline std::tuple<std::int64_t, std::uint64_t> precedence(const model::Metadata& metadata) {
+  return {metadata.created, metadata.digest};
+}
+
+/// Sorts by namespace, name and kind, and removes duplicates by precedence().
 template <typename Resource>
 void sort_and_drop_doubles(std::vector<Resource>& resources, Diagnostics& diagnostics) {
   // Sorts positions instead of resources, which are large.
@@ -70,7 +75,8 @@ void sort_and_drop_doubles(std::vector<Resource>& resources, Diagnostics& diagno
     const model::Metadata& y = resources[b].metadata;
     if (const int by_space = x.name_space.compare(y.name_space); by_space != 0) return by_space < 0;
     if (const int by_name = x.name.compare(y.name); by_name != 0) return by_name < 0;
-    return std::tie(x.kind, x.created, x.digest, a) < std::tie(y.kind, y.created, y.digest, b);
+    if (const int by_kind = x.kind.compare(y.kind); by_kind != 0) return by_kind < 0;
+    return std::tuple(precedence(x), a) < std::tuple(precedence(y), b);
   });
   std::vector<Resource> sorted;
   sorted.reserve(resources.size());

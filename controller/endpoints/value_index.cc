@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/ip/node_addresses.h"
 #include "compiler/link/backends/values.h"
+#include "compiler/link/names.h"
 #include "controller/endpoints/value_object.h"
 #include "program/cluster_traffic.h"
 #include "program/values/certificate_file.h"
@@ -233,11 +234,17 @@ std::shared_ptr<const program::NamedSecret> ValueIndex::find_secret(const Secret
 const model::Secret* ValueIndex::held_secret(const SecretName& name) const {
   const auto objects = secrets_.find(name);
   if (objects == secrets_.end()) return nullptr;
-  // Of several objects that claim a name the first holds.
-  for (const model::Secret& secret : objects_.at(*objects->second.begin()).secrets) {
-    if (secret.metadata.name_space == name.first && secret.metadata.name == name.second) return &secret;
+  // Of several objects that claim a name the one holds that holds in the linker.
+  const model::Secret* held = nullptr;
+  for (const std::string& object : objects->second) {
+    for (const model::Secret& secret : objects_.at(object).secrets) {
+      if (secret.metadata.name_space != name.first || secret.metadata.name != name.second) continue;
+      const bool first =
+          held == nullptr || compiler::link::precedence(secret.metadata) < compiler::link::precedence(held->metadata);
+      if (first) held = &secret;
+    }
   }
-  return nullptr;
+  return held;
 }
 
 void ValueIndex::refresh_secret(const SecretName& name) {

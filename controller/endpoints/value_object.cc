@@ -9,6 +9,7 @@
 #include "base/source.h"
 #include "base/text/base64.h"
 #include "base/text/json.h"
+#include "base/text/times.h"
 #include "compiler/link/secrets.h"
 #include "compiler/model/decode.h"
 #include "compiler/model/gateway_api.h"
@@ -22,9 +23,10 @@ namespace model = compiler::model;
 using Json = nlohmann::json;
 
 Json document_of(const model::Metadata& metadata) {
-  return {{"apiVersion", "v1"},
-          {"kind", metadata.kind},
-          {"metadata", {{"name", metadata.name}, {"namespace", metadata.name_space}}}};
+  Json named = {{"name", metadata.name}, {"namespace", metadata.name_space}};
+  // Of two of one name the older holds.
+  if (metadata.created != 0) named["creationTimestamp"] = rfc3339(metadata.created);
+  return {{"apiVersion", "v1"}, {"kind", metadata.kind}, {"metadata", std::move(named)}};
 }
 
 /// The secret with its values blotted out.

@@ -120,5 +120,33 @@ TEST(ValueEdits, GiveWhatACompileFromNothingGives) {
   std::filesystem::remove_all(directory);
 }
 
+TEST(ValueEdits, OfTwoObjectsOfOneNameTheOlderHoldsAsInTheLinker) {
+  const auto list = [](const char* created, const char* networks) {
+    return std::string("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nets, creationTimestamp: '") + created +
+           "'}\ndata: {networks: '" + networks + "'}\n";
+  };
+  const Documents documents = {
+      {"gateway", gateway()},
+      {"backend", resource("ProxyBackend", "app", "{endpoints: [{address: '192.0.2.9:80'}]}")},
+      {"route", route("shop", "a.com", prefix("/"), "app")},
+      {"policy", policy("out", "ProxyRoute, name: shop",
+                        "type: IPAccess, ipAccess: {denyLists: [{configMapRef: {name: nets}}]}")},
+      {"map a", list("2026-02-01T00:00:00Z", "198.51.100.0/24")},
+      {"map b", list("2026-01-01T00:00:00Z", "192.0.2.0/24")}};
+  Apart apart({});
+  compiler::Workspace fresh(compiler::CompileOptions{});
+  const auto values = [&](const std::vector<DocumentEdit>& edits) {
+    apart.apply(edits);
+    EXPECT_TRUE(fresh.apply(edits).has_value());
+    EXPECT_EQ(program::write_secrets(program::secrets_of(apart.values())), program::write_secrets(fresh.secrets()));
+    std::string text;
+    for (const auto& secret : apart.values().secrets) text += *secret->values.front().value;
+    return text;
+  };
+  EXPECT_EQ(values(all_of(documents)), "192.0.2.0/24");
+  EXPECT_EQ(values({{"map b", list("2026-03-01T00:00:00Z", "192.0.2.0/24")}}), "198.51.100.0/24");
+  EXPECT_EQ(values({{"map a", std::nullopt}}), "192.0.2.0/24");
+}
+
 }  // namespace
 }  // namespace edge::controller
