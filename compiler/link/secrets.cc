@@ -34,6 +34,14 @@ std::string unfitness(const model::Secret& secret, const SecretNeed& need) {
   return {};
 }
 
+/// ` has no ...`, or why a controller has left the value out.
+std::string lack(const model::ConfigMap& map, std::string_view key, std::string_view what) {
+  const auto value = std::ranges::find(map.values, key, &model::ConfigMapValue::key);
+  const bool unread = value != map.values.end() && !value->unread.empty();
+  if (unread) return " has under its key `" + std::string(key) + "` a value that " + value->unread;
+  return " has no " + std::string(what) + "`" + std::string(key) + "`";
+}
+
 }  // namespace
 
 std::string blotted(const model::SecretEntry& entry) {
@@ -88,13 +96,12 @@ SecretFault check_config_map_authority(const model::Metadata& from, const model:
   if (!found) return SecretFault::kNotFound;
   const model::ConfigMap& map = (*table.config_maps)[found.position];
   if (map.authorities != nullptr && has_pem(*map.authorities, kAuthorityNeed.pem)) return SecretFault::kNone;
-  findings.diagnostics.add(
-      {.code = DiagnosticCode::kUnfitSecret,
-       .resource = from.text(),
-       .field = field,
-       .span = reference.name.span,
-       .message = map.metadata.text() + " has no certificates under a key `" + std::string(kAuthorityKey) + "`",
-       .labels = {{map.metadata.span, "the ConfigMap"}}});
+  findings.diagnostics.add({.code = DiagnosticCode::kUnfitSecret,
+                            .resource = from.text(),
+                            .field = field,
+                            .span = reference.name.span,
+                            .message = map.metadata.text() + lack(map, kAuthorityKey, "certificates under a key "),
+                            .labels = {{map.metadata.span, "the ConfigMap"}}});
   return SecretFault::kUnfit;
 }
 
@@ -106,7 +113,7 @@ SecretFault check_config_map_networks(const model::Metadata& from, const model::
   if (found.fault == ReferenceFault::kNotPermitted) return SecretFault::kNotPermitted;
   if (!found) return SecretFault::kNotFound;
   const model::ConfigMap& map = (*table.config_maps)[found.position];
-  std::string what = " has no key `" + std::string(program::kNetworksKey) + "`";
+  std::string what = lack(map, program::kNetworksKey, "key ");
   if (map.networks != nullptr) {
     const Result<std::vector<Cidr>> networks = program::read_address_list(*map.networks);
     if (networks) return SecretFault::kNone;

@@ -23,61 +23,87 @@ using Bodies = std::set<std::pair<std::string, std::string>>;
 program::Hash compiled_hash(std::string_view text) { return program::sha256(std::as_bytes(std::span(text))); }
 
 constexpr const char* kReference = "configMapRef";
+constexpr const char* kAuthorities = "caCertificateRefs";
 const std::string kUnreadList(compiler::model::kUnreadValues);
 const std::string kLists[] = {"data", "binaryData", kUnreadList};
 /// Of what holds a value, beside its texts.
 constexpr std::size_t kValueBytes = 128;
 
-/// Read on their own, whether or not a policy names them as bodies.
-bool is_value(std::string_view list, std::string_view key) {
-  return list == "data" && (key == compiler::link::kAuthorityKey || key == program::kNetworksKey);
-}
+/// What one document names.
+class References {
+ public:
+  explicit References(const Json& document) : own_(text_in(member_in(document, "metadata"), "namespace")) {
+    const Json& spec = member_in(document, "spec");
+    for (const char* answer : {"maintenance", "fixedResponse"}) add_body(member_in(spec, answer));
+    for (const Json& page : list_in(member_in(spec, "errorPages"), "pages")) add_body(page);
+    for (const char* lists : {"allowLists", "denyLists"}) {
+      for (const Json& list : list_in(member_in(spec, "ipAccess"), lists)) {
+        add(member_in(list, kReference), std::string(program::kNetworksKey));
+      }
+    }
+    // Of BackendTLSPolicy, then of Gateway.
+    add_authorities(member_in(spec, "validation"));
+    const Json& frontend = member_in(member_in(spec, "tls"), "frontend");
+    add_authorities(member_in(member_in(frontend, "default"), "validation"));
+    for (const Json& port : list_in(frontend, "perPort")) {
+      add_authorities(member_in(member_in(port, "tls"), "validation"));
+    }
+  }
+  Bodies take() { return std::move(named_); }
 
-std::vector<Json> references_of(const Json& policy) {
-  const Json& spec = member_in(policy, "spec");
-  std::vector<Json> references;
-  for (const char* answer : {"maintenance", "fixedResponse"}) {
-    references.push_back(member_in(member_in(spec, answer), kReference));
+ private:
+  void add(const Json& reference, std::string key) {
+    const std::string& name = text_in(reference, "name");
+    if (name.empty()) return;
+    const std::string& space = text_in(reference, "namespace");
+    named_.emplace(resource_text("ConfigMap", space.empty() ? own_ : space, name), std::move(key));
   }
-  for (const Json& page : list_in(member_in(spec, "errorPages"), "pages")) {
-    references.push_back(member_in(page, kReference));
+  void add_body(const Json& holder) {
+    const Json& reference = member_in(holder, kReference);
+    add(reference, text_in(reference, "key"));
   }
-  std::erase_if(references, [](const Json& reference) { return text_in(reference, "name").empty(); });
-  return references;
-}
+  void add_authorities(const Json& validation) {
+    for (const Json& reference : list_in(validation, kAuthorities)) {
+      if (text_in(reference, "kind") == "Secret") continue;
+      add(reference, std::string(compiler::link::kAuthorityKey));
+    }
+  }
+
+  const std::string& own_;
+  Bodies named_;
+};
 
 Bodies bodies_of(std::string_view document) {
-  // Most policies name none.
-  if (document.find(kReference) == std::string_view::npos) return {};
-  Bodies bodies;
-  const Json read = parse_json(document);
-  const std::string& own = text_in(member_in(read, "metadata"), "namespace");
-  for (const Json& reference : references_of(read)) {
-    const std::string& space = text_in(reference, "namespace");
-    bodies.emplace(resource_text("ConfigMap", space.empty() ? own : space, text_in(reference, "name")),
-                   text_in(reference, "key"));
+  // Most documents name none.
+  if (document.find(kReference) == std::string_view::npos && document.find(kAuthorities) == std::string_view::npos) {
+    return {};
   }
-  return bodies;
+  const Json read = parse_json(document);
+  return References(read).take();
 }
 
 }  // namespace
+
+bool BodyMemory::may_name(std::string_view kind) {
+  return kind == "ProxyPolicy" || kind == "Gateway" || kind == "BackendTLSPolicy";
+}
 
 bool BodyMemory::Map::has(const std::string& key) const {
   return std::ranges::any_of(kLists, [&](const std::string& list) { return values.contains({list, key}); });
 }
 
-void BodyMemory::name_bodies(const std::string& policy, PolicyVersion version, std::string_view document) {
+void BodyMemory::name_values(const std::string& object, NamingVersion version, std::string_view document) {
   Bodies bodies = bodies_of(document);
-  const auto known = policies_.find(policy);
-  if (known == policies_.end() && bodies.empty()) return;
-  auto& versions = known == policies_.end() ? policies_[policy] : known->second;
+  const auto known = named_by_.find(object);
+  if (known == named_by_.end() && bodies.empty()) return;
+  auto& versions = known == named_by_.end() ? named_by_[object] : known->second;
   Bodies& held = versions.at(static_cast<std::size_t>(version));
   if (held == bodies) return;
   // These first: what is named by both is never without a name.
   count(bodies, true);
   std::swap(held, bodies);
   count(bodies, false);
-  if (std::ranges::all_of(versions, &Bodies::empty)) policies_.erase(policy);
+  if (std::ranges::all_of(versions, &Bodies::empty)) named_by_.erase(object);
   bound();
 }
 
@@ -123,7 +149,7 @@ void BodyMemory::bound() {
 void BodyMemory::want_missing(const std::string& name, const Map& map) {
   if (!map.dropped) return;
   for (auto body = named_.lower_bound({name, {}}); body != named_.end() && body->first.first == name; ++body) {
-    if (!is_value("data", body->first.second) && !map.has(body->first.second)) wanted_.insert(name);
+    if (!map.has(body->first.second)) wanted_.insert(name);
   }
 }
 
@@ -136,7 +162,7 @@ std::string BodyMemory::compiled(const std::string& name, const Map& map) const 
       const auto value = map.values.find({list, key});
       if (value != map.values.end()) read[list][key] = value->second;
     }
-    if (map.dropped && !is_value("data", key) && !map.has(key)) read[kUnreadList][key] = "is being read again";
+    if (map.dropped && !map.has(key)) read[kUnreadList][key] = "is being read again";
   }
   return json_line(read);
 }
@@ -150,18 +176,10 @@ std::string BodyMemory::put(const std::string& map, std::string document, bool v
   known.frame = std::move(document);
   if (Json read = parse_json(known.frame); read.is_object()) {
     for (const std::string& list : kLists) {
-      Json kept = Json::object();
       const Json& values = member_in(read, list);
       if (!values.is_object()) continue;
-      for (const auto& [key, value] : values.items()) {
-        if (is_value(list, key)) {
-          kept[key] = value;
-        } else {
-          known.values[{list, key}] = text_value(value);
-        }
-      }
+      for (const auto& [key, value] : values.items()) known.values[{list, key}] = text_value(value);
       read.erase(list);
-      if (!kept.empty()) read[list] = std::move(kept);
     }
     known.frame = json_line(read);
   }
@@ -183,9 +201,9 @@ void BodyMemory::remove(const std::string& object) {
   }
   changed_.erase(object);
   wanted_.erase(object);
-  const auto policy = policies_.extract(object);
-  if (policy.empty()) return;
-  for (const Bodies& bodies : policy.mapped()) count(bodies, false);
+  const auto naming = named_by_.extract(object);
+  if (naming.empty()) return;
+  for (const Bodies& bodies : naming.mapped()) count(bodies, false);
   bound();
 }
 

@@ -36,11 +36,11 @@ std::string value_in(const std::string& document, const char* list, const char* 
 
 TEST(BodyMemory, CompilesTheValuesThatPoliciesName) {
   BodyMemory bodies;
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("wanted"));
   const std::string first = bodies.put(kMap, map_with("body", "secret"));
   EXPECT_EQ(value_in(first, "data", "wanted"), "body");
   EXPECT_EQ(value_in(first, "data", "other"), "");
-  EXPECT_EQ(value_in(first, "data", "ca.crt"), "PEM");
+  EXPECT_EQ(value_in(first, "data", "ca.crt"), "");
   EXPECT_EQ(value_in(first, "binaryData", "logo"), "");
   EXPECT_EQ(bodies.put(kMap, map_with("body", "another secret")), first) << "nothing that is compiled has changed";
   EXPECT_TRUE(bodies.take_changed().empty());
@@ -49,7 +49,7 @@ TEST(BodyMemory, CompilesTheValuesThatPoliciesName) {
 TEST(BodyMemory, GivesAMapAnewThatAPolicyNamesLater) {
   BodyMemory bodies;
   EXPECT_EQ(value_in(bodies.put(kMap, map_with("body", "x")), "data", "wanted"), "");
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("logo", "shop"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("logo", "shop"));
   const auto changed = bodies.take_changed();
   ASSERT_EQ(changed.size(), 1u);
   EXPECT_EQ(value_in(changed.at(kMap), "binaryData", "logo"), "AAEC");
@@ -59,12 +59,12 @@ TEST(BodyMemory, GivesAMapAnewThatAPolicyNamesLater) {
 TEST(BodyMemory, KeepsWhatTheVersionInForceNames) {
   BodyMemory bodies;
   bodies.put(kMap, map_with("body", "x"));
-  bodies.name_bodies(kPolicy, PolicyVersion::kSound, naming("wanted"));
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("other"));
+  bodies.name_values(kPolicy, NamingVersion::kSound, naming("wanted"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("other"));
   const std::string both = bodies.take_changed().at(kMap);
   EXPECT_EQ(value_in(both, "data", "wanted"), "body");
   EXPECT_EQ(value_in(both, "data", "other"), "x");
-  bodies.name_bodies(kPolicy, PolicyVersion::kSound, naming("other"));
+  bodies.name_values(kPolicy, NamingVersion::kSound, naming("other"));
   EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "") << "no version names it any more";
 }
 
@@ -72,12 +72,12 @@ TEST(BodyMemory, ForgetsWhatPoliciesNamed) {
   BodyMemory bodies;
   bodies.put(kMap, map_with("body", "x"));
   const std::size_t nobody = bodies.kept();
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
-  bodies.name_bodies("ProxyPolicy shop/second", PolicyVersion::kCurrent, naming("wanted"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("wanted"));
+  bodies.name_values("ProxyPolicy shop/second", NamingVersion::kCurrent, naming("wanted"));
   EXPECT_LT(bodies.kept(), nobody);
   bodies.remove(kPolicy);
   EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "body") << "another policy names it";
-  bodies.name_bodies("ProxyPolicy shop/second", PolicyVersion::kCurrent, "{}");
+  bodies.name_values("ProxyPolicy shop/second", NamingVersion::kCurrent, "{}");
   EXPECT_EQ(value_in(bodies.take_changed().at(kMap), "data", "wanted"), "");
   EXPECT_EQ(bodies.kept(), nobody);
   bodies.remove(kMap);
@@ -87,7 +87,7 @@ TEST(BodyMemory, ForgetsWhatPoliciesNamed) {
 TEST(BodyMemory, IsBoundedAndSaysWhatItNeedsAgain) {
   constexpr std::size_t kBound = 10'000;
   BodyMemory bodies(kBound);
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("wanted"));
   bodies.put(kMap, map_with("body", std::string(4'000, 'o')));
   for (int i = 0; i < 50; ++i) {
     bodies.put("ConfigMap shop/m" + std::to_string(i), map_with(std::string(1'000, 'w'), std::string(1'000, 'o')));
@@ -96,11 +96,10 @@ TEST(BodyMemory, IsBoundedAndSaysWhatItNeedsAgain) {
   EXPECT_TRUE(bodies.take_wanted().empty()) << "nobody names what is gone";
   EXPECT_TRUE(bodies.take_changed().empty());
   // What is named stayed when the map's other values went.
-  bodies.name_bodies(kPolicy, PolicyVersion::kSound, naming("other"));
+  bodies.name_values(kPolicy, NamingVersion::kSound, naming("other"));
   const std::string without = bodies.take_changed().at(kMap);
   EXPECT_EQ(value_in(without, "data", "wanted"), "body");
   EXPECT_EQ(value_in(without, "unreadValues", "other"), "is being read again");
-  EXPECT_EQ(value_in(without, "data", "ca.crt"), "PEM");
   EXPECT_THAT(bodies.take_wanted(), testing::ElementsAre(kMap));
   EXPECT_TRUE(bodies.take_wanted().empty());
   const std::string again = bodies.put(kMap, map_with("body", std::string(4'000, 'o')));
@@ -114,9 +113,9 @@ TEST(BodyMemory, WantsTheValuesOfAMapThatCameWithoutThem) {
   BodyMemory bodies;
   bodies.put(kMap, R"({"kind":"ConfigMap","data":{"ca.crt":"PEM"}})", /*values_dropped=*/true);
   EXPECT_TRUE(bodies.take_wanted().empty());
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("ca.crt"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("ca.crt"));
   EXPECT_TRUE(bodies.take_wanted().empty()) << "that one is there";
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("wanted"));
   EXPECT_THAT(bodies.take_wanted(), testing::ElementsAre(kMap));
   bodies.put(kMap, R"({"kind":"ConfigMap"})", /*values_dropped=*/true);
   EXPECT_THAT(bodies.take_wanted(), testing::ElementsAre(kMap)) << "another version came without them";
@@ -124,9 +123,53 @@ TEST(BodyMemory, WantsTheValuesOfAMapThatCameWithoutThem) {
   EXPECT_TRUE(bodies.take_wanted().empty()) << "there is no such key";
 }
 
+TEST(BodyMemory, KnowsWhatNamesListsAndAuthorities) {
+  struct Row {
+    const char *kind, *spec, *key;
+  };
+  constexpr Row kRows[] = {
+      {"ProxyPolicy", R"({"ipAccess":{"allowLists":[{"file":"a"},{"configMapRef":{"name":"pages"}}]}})", "networks"},
+      {"ProxyPolicy", R"({"ipAccess":{"denyLists":[{"configMapRef":{"name":"pages","namespace":"shop"}}]}})",
+       "networks"},
+      {"BackendTLSPolicy", R"({"validation":{"caCertificateRefs":[{"kind":"ConfigMap","name":"pages"}]}})", "ca.crt"},
+      {"Gateway", R"({"tls":{"frontend":{"default":{"validation":{"caCertificateRefs":[{"name":"pages"}]}}}}})",
+       "ca.crt"},
+      {"Gateway",
+       R"({"tls":{"frontend":{"perPort":[{"tls":{"validation":{"caCertificateRefs":[{"name":"pages"}]}}}]}}})",
+       "ca.crt"},
+  };
+  const std::string map = R"({"kind":"ConfigMap","data":{"ca.crt":"x","networks":"x","other":"x"}})";
+  for (const Row& row : kRows) {
+    EXPECT_TRUE(BodyMemory::may_name(row.kind));
+    BodyMemory values;
+    values.name_values(std::string(row.kind) + " shop/a", NamingVersion::kCurrent,
+                       std::string(R"({"metadata":{"namespace":"shop"},"spec":)") + row.spec + "}");
+    const Json compiled = Json::parse(values.put(kMap, map));
+    EXPECT_EQ(compiled["data"], Json({{row.key, "x"}})) << row.spec;
+  }
+  BodyMemory values;
+  values.name_values("BackendTLSPolicy shop/a", NamingVersion::kCurrent,
+                     R"({"metadata":{"namespace":"shop"},
+                         "spec":{"validation":{"caCertificateRefs":[{"kind":"Secret","name":"pages"}]}}})");
+  EXPECT_FALSE(Json::parse(values.put(kMap, map)).contains("data"));
+  EXPECT_FALSE(BodyMemory::may_name("ProxyRoute"));
+}
+
+// A cluster has a ConfigMap with authorities in each namespace.
+TEST(BodyMemory, ListsAndAuthoritiesThatNothingNamesAreBounded) {
+  constexpr std::size_t kBound = 10'000;
+  BodyMemory values(kBound);
+  for (int i = 0; i < 100; ++i) {
+    const std::string map = "ConfigMap n" + std::to_string(i) + "/kube-root-ca.crt";
+    const std::string compiled = values.put(map, Json{{"data", {{"ca.crt", std::string(1'000, 'c')}}}}.dump());
+    EXPECT_LT(compiled.size(), 10u);
+    EXPECT_LE(values.kept(), kBound);
+  }
+}
+
 TEST(BodyMemory, LeavesMapsOfOtherNamespacesAlone) {
   BodyMemory bodies;
-  bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, naming("wanted", "elsewhere"));
+  bodies.name_values(kPolicy, NamingVersion::kCurrent, naming("wanted", "elsewhere"));
   EXPECT_EQ(value_in(bodies.put(kMap, map_with("body", "x")), "data", "wanted"), "");
   EXPECT_EQ(value_in(bodies.put("ConfigMap elsewhere/pages", map_with("body", "x")), "data", "wanted"), "body");
 }
@@ -135,7 +178,7 @@ TEST(BodyMemory, TakesAnything) {
   BodyMemory bodies;
   for (const char* text : {"", "[]", R"({"spec":{"configMapRef":[]}})",
                            R"({"spec":{"errorPages":{"pages":[7,{"configMapRef":{"name":7,"key":[]}}]}}})"}) {
-    bodies.name_bodies(kPolicy, PolicyVersion::kCurrent, text);
+    bodies.name_values(kPolicy, NamingVersion::kCurrent, text);
     const std::string put = bodies.put(kMap, text);
     if (!Json::accept(text)) {
       EXPECT_EQ(put, text);

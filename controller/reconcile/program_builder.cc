@@ -87,16 +87,16 @@ std::optional<ReconcileResult> ProgramBuilder::apply(std::vector<ObjectEdit> edi
   ReconcileResult result;
   // Before ConfigMaps that come with them: values that are named are kept.
   for (const ObjectEdit& edit : edits) {
-    if (edit.key.kind != "ProxyPolicy" || !edit.object) continue;
-    bodies_.name_bodies(edit.key.text(), PolicyVersion::kCurrent, edit.object->document);
+    if (!BodyMemory::may_name(edit.key.kind) || !edit.object) continue;
+    bodies_.name_values(edit.key.text(), NamingVersion::kCurrent, edit.object->document);
   }
   for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result);
   add_named_bodies(documents, tried);
   if (documents.empty() && started_) return values_alone(std::move(result));
   add_given_addresses(tried, documents);
-  const std::vector<std::string> policies = policies_of(tried);
+  const std::vector<std::string> naming = naming_objects(tried);
   const auto artifact = compile(documents, tried, result);
-  name_versions_in_force(policies);
+  name_versions_in_force(naming);
   result.stats = workspace_.stats();
   if (!artifact) {
     if (started_) give_values(result);
@@ -111,7 +111,7 @@ std::optional<ReconcileResult> ProgramBuilder::apply(std::vector<ObjectEdit> edi
 std::optional<ReconcileResult> ProgramBuilder::add_databases() {
   if (!lacks_databases_ || !started_) return std::nullopt;
   ReconcileResult result;
-  const std::vector<std::string> policies = policies_of({});
+  const std::vector<std::string> naming = naming_objects({});
   auto artifact = run({}, result);
   if (artifact) {
     const std::vector<DocumentEdit> back = settle({}, result);
@@ -119,7 +119,7 @@ std::optional<ReconcileResult> ProgramBuilder::add_databases() {
   } else if (!compiler_failed_) {
     artifact = compile_without(unsettle(), result);
   }
-  name_versions_in_force(policies);
+  name_versions_in_force(naming);
   result.stats = workspace_.stats();
   if (!artifact) {
     give_values(result);
@@ -162,7 +162,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   const bool another = was_there && known.object.uid != edit.object->uid;
   std::string text = std::exchange(edit.object->document, {});
   if (edit.key.kind == "ProxyVIP") text = pools_.put(name, std::move(text));
-  if (edit.key.kind == "ProxyPolicy") bodies_.name_bodies(name, PolicyVersion::kCurrent, text);
+  if (BodyMemory::may_name(edit.key.kind)) bodies_.name_values(name, NamingVersion::kCurrent, text);
   if (edit.key.kind == "ConfigMap") text = bodies_.put(name, std::move(text), edit.object->values_dropped);
   if (ValueIndex::holds(edit.key.kind)) {
     auto left = values_.put(edit.key.kind, name, text);
@@ -185,7 +185,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   const auto kept = sound_.find(name);
   if (kept != sound_.end() && known.sound.empty() && kept->second.uid == known.object.uid) {
     known.sound = kept->second.document;
-    if (edit.key.kind == "ProxyPolicy") bodies_.name_bodies(name, PolicyVersion::kSound, known.sound);
+    if (BodyMemory::may_name(edit.key.kind)) bodies_.name_values(name, NamingVersion::kSound, known.sound);
     known.sound_generation = kept->second.generation;
   }
   known.document = document;

@@ -149,8 +149,8 @@ class ProgramBuilder {
   void note_unserved();
   void note_targets(const ClusterObject& policy, bool there);
   void note_statuses(std::vector<compiler::ResourceStatus> statuses);
-  std::vector<std::string> policies_of(const Tried& tried) const;
-  void name_versions_in_force(const std::vector<std::string>& policies);
+  std::vector<std::string> naming_objects(const Tried& tried) const;
+  void name_versions_in_force(const std::vector<std::string>& objects);
   std::optional<ReconcileResult> values_alone(ReconcileResult result);
   void give_values(ReconcileResult& result);
   void finish(const compiler::Artifact& artifact, const Tried& tried, ReconcileResult& result);

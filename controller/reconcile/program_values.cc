@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ void ProgramBuilder::add_given_addresses(const Tried& tried, std::vector<compile
   }
 }
 
-/// Policies name other values of ConfigMaps now, or of these one came in the same batch as the policy.
+/// Other values of ConfigMaps are named now, or a ConfigMap came in the same batch as what names it.
 void ProgramBuilder::add_named_bodies(std::vector<compiler::DocumentEdit>& documents, Tried& tried) {
   for (auto& [name, given] : bodies_.take_changed()) {
     const auto known = objects_.find(name);
@@ -35,26 +36,26 @@ void ProgramBuilder::add_named_bodies(std::vector<compiler::DocumentEdit>& docum
 }
 
 /// Those of which the version in force may be another after a compile.
-std::vector<std::string> ProgramBuilder::policies_of(const Tried& tried) const {
-  std::vector<std::string> policies;
+std::vector<std::string> ProgramBuilder::naming_objects(const Tried& tried) const {
+  std::vector<std::string> objects;
   const auto add = [&](const auto& by_name) {
     for (const auto& [name, unused] : by_name) {
-      if (name.starts_with("ProxyPolicy ")) policies.push_back(name);
+      if (BodyMemory::may_name(std::string_view(name).substr(0, name.find(' ')))) objects.push_back(name);
     }
   };
   add(tried);
   add(unsettled_);
-  return policies;
+  return objects;
 }
 
 /// The values that only older versions of them named are none that are kept or compiled.
-void ProgramBuilder::name_versions_in_force(const std::vector<std::string>& policies) {
-  for (const std::string& name : policies) {
+void ProgramBuilder::name_versions_in_force(const std::vector<std::string>& objects) {
+  for (const std::string& name : objects) {
     const auto known = objects_.find(name);
     if (known == objects_.end()) continue;
     const auto before = unsettled_.find(name);
-    bodies_.name_bodies(name, PolicyVersion::kSound, known->second.sound);
-    bodies_.name_bodies(name, PolicyVersion::kBefore,
+    bodies_.name_values(name, NamingVersion::kSound, known->second.sound);
+    bodies_.name_values(name, NamingVersion::kBefore,
                         before == unsettled_.end() ? std::string_view() : before->second.text);
   }
 }
