@@ -189,6 +189,88 @@ TEST(PolicyAncestors, FollowTheTargetsThatComeAndGo) {
   EXPECT_THAT(ancestors(world.desired_statuses(), "limit"), ElementsAre("ProxyRoute b: Accepted"));
 }
 
+/// The objects as they are now, by name.
+class Objects {
+ public:
+  std::vector<ObjectEdit> put(const Json& object) {
+    objects_[object["kind"].get<std::string>() + " " + object["metadata"]["name"].get<std::string>()] = object;
+    return {edit(object)};
+  }
+  std::vector<ObjectEdit> remove(const std::string& kind, const std::string& name) {
+    objects_.erase(kind + " " + name);
+    return {removal(kind, name)};
+  }
+  bool has(const std::string& kind, const std::string& name) const { return objects_.contains(kind + " " + name); }
+  std::vector<ObjectEdit> all() const {
+    std::vector<ObjectEdit> edits;
+    for (const auto& [name, object] : objects_) edits.push_back(edit(object));
+    return edits;
+  }
+
+ private:
+  std::map<std::string, Json> objects_;
+};
+
+// A target that is deleted and made again, policies that are moved between targets, and two of one age: whatever came
+// before, the program and the ancestors are those of a controller that starts with what is there.
+TEST(PolicyAncestors, AfterEditsAreThoseOfAStartFromNothing) {
+  const auto on = [](const Json& targets) { return Json::array({targets}); };
+  const Json a = target("ProxyRoute", "a");
+  const Json b = target("ProxyRoute", "b");
+  Json remade = route("a", "/a");
+  remade["metadata"]["uid"] = "another";
+  remade["metadata"]["creationTimestamp"] = "2026-05-01T00:00:00Z";
+  Json listener = target("ProxyGateway", "gw");
+  listener["sectionName"] = "http";
+  Objects objects;
+  objects.put(route("a", "/a"));
+  objects.put(route("b", "/b"));
+  World world;
+  std::map<std::string, DesiredStatus> known;
+  world.start(objects.all());
+  const auto same = [&](const std::vector<ObjectEdit>& edits, const std::string& what) {
+    SCOPED_TRACE(what);
+    const program::Hash now = world.apply(edits).hash;
+    for (auto& [name, status] : world.desired_statuses()) known.insert_or_assign(name, std::move(status));
+    World fresh;
+    EXPECT_EQ(now, fresh.start(objects.all()).hash);
+    const auto statuses = fresh.desired_statuses();
+    for (const char* name : {"first", "second", "older"}) {
+      if (!objects.has("ProxyPolicy", name)) continue;
+      EXPECT_EQ(ancestors(known, name), ancestors(statuses, name)) << name;
+    }
+    for (const char* name : {"a", "b"}) {
+      const auto found = statuses.find(std::string("ProxyRoute shop/") + name);
+      if (found != statuses.end()) EXPECT_EQ(known.at(found->first).status, found->second.status);
+    }
+  };
+  same(objects.put(policy("second", on(a))), "on a");
+  same(objects.put(policy("first", on(a))), "two of one age on a");
+  EXPECT_THAT(ancestors(known, "first"), ElementsAre("ProxyRoute a: Accepted"));
+  EXPECT_THAT(ancestors(known, "second"), ElementsAre("ProxyRoute a: Conflicted"));
+  same(objects.remove("ProxyRoute", "a"), "a is deleted");
+  EXPECT_THAT(ancestors(known, "first"), ElementsAre("ProxyRoute a: TargetNotFound"));
+  EXPECT_THAT(ancestors(known, "second"), ElementsAre("ProxyRoute a: TargetNotFound"));
+  same(objects.put(remade), "a is made again");
+  EXPECT_THAT(ancestors(known, "second"), ElementsAre("ProxyRoute a: Conflicted"));
+  same(objects.put(policy("older", on(b), "2025-01-01T00:00:00Z")), "an older one on b");
+  same(objects.put(policy("first", on(b))), "the first is moved to b");
+  EXPECT_THAT(ancestors(known, "first"), ElementsAre("ProxyRoute b: Conflicted"));
+  EXPECT_THAT(ancestors(known, "second"), ElementsAre("ProxyRoute a: Accepted"));
+  same(objects.put(policy("older", on(a), "2025-01-01T00:00:00Z")), "the older one is moved to a");
+  EXPECT_THAT(ancestors(known, "first"), ElementsAre("ProxyRoute b: Accepted"));
+  EXPECT_THAT(ancestors(known, "second"), ElementsAre("ProxyRoute a: Conflicted"));
+  same(objects.put(policy("older", on(listener), "2025-01-01T00:00:00Z")), "and to a listener");
+  EXPECT_THAT(ancestors(known, "second"), ElementsAre("ProxyRoute a: Accepted"));
+  same(objects.put(policy("second", Json::array({b, a, listener}))), "one with three targets");
+  EXPECT_THAT(ancestors(known, "second"),
+              ElementsAre("ProxyRoute b: Conflicted", "ProxyRoute a: Accepted", "ProxyGateway gw#http: Conflicted"));
+  same(objects.remove("ProxyPolicy", "first"), "the first is deleted");
+  same(objects.remove("ProxyPolicy", "older"), "the older one is deleted");
+  EXPECT_THAT(ancestors(known, "second"),
+              ElementsAre("ProxyRoute b: Accepted", "ProxyRoute a: Accepted", "ProxyGateway gw#http: Accepted"));
+}
+
 TEST(PolicyAncestors, OfAnotherControllersTargetNothingIsSaid) {
   const Json theirs = {{"name", "theirs"}};
   World world;
