@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/labels.h"
+#include "controller/distribute/wanted_name.h"
 #include "program/values/endpoints.h"
 
 namespace edge::controller {
@@ -108,15 +109,6 @@ struct UnboundListener {
   BindFault fault = BindFault::kOther;
   std::string reason;  ///< one line
   friend bool operator==(const UnboundListener&, const UnboundListener&) = default;
-};
-
-/// A name that clients ask an agent for, at a listener whose certificates are ordered on demand.
-struct WantedName {
-  std::string name_space;
-  std::string secret;  ///< of the listener's certificates
-  std::string host;    ///< canonical
-  bool served = false;
-  friend bool operator==(const WantedName&, const WantedName&) = default;
 };
 
 /// A program that an agent rejected.
