@@ -23,6 +23,8 @@ struct PolicyRequest {
   /// The client's connection, or the trusted proxy's, is encrypted.
   bool secure = false;
   net::Time now;
+  /// The connection is a trusted proxy's: what its fields tell of the request's origin is believed.
+  bool peer_trusted = false;
   std::string_view request_id{};
   /// The edits of the policies before; null: none.
   const RequestEdits* edits = nullptr;

@@ -12,7 +12,8 @@ Reply reply_of(PolicyAnswer answer) {
 }
 
 PolicyRequest policy_request_of(const Arrival& arrival, Worker& worker) {
-  return {worker.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure, worker.loop().now()};
+  return {worker.scratch().request, arrival.host,        arrival.path,        arrival.source,
+          arrival.secure,           worker.loop().now(), arrival.peer_trusted};
 }
 
 namespace {

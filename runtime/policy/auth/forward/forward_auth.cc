@@ -75,6 +75,11 @@ std::string uri_of(const PolicyRequest& policy_request) {
   return uri;
 }
 
+/// What a peer that is not trusted says of where a request comes from; the known fields are among kTold.
+bool told_by_stranger(const PolicyRequest& policy_request, std::string_view name) {
+  return !policy_request.peer_trusted && (is_forwarded_field(name) || same_field(name, "x-real-ip"));
+}
+
 /// Several values of one answer are one list; what the client sent is not among them.
 void set_or_add(RequestEdits& edits, std::string_view name, std::string_view value) {
   const std::string before(edits.value(name));
@@ -201,6 +206,7 @@ ForwardAuth::Subrequest ForwardAuth::subrequest(const PolicyRequest& policy_requ
   const HeadFields& fields = policy_request.head.fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.hop_by_hop(i) || !sends(fields[i].name)) continue;
+    if (told_by_stranger(policy_request, fields[i].name)) continue;
     if (policy_request.edits != nullptr && policy_request.edits->drops(fields[i].name)) continue;
     add_line(trace::tells_of_trace(fields[i].name) ? made.traced : lines, fields[i].name, fields[i].value);
   }
@@ -329,6 +335,7 @@ ForwardAuth::Subrequest ForwardAuth::check_call(const PolicyRequest& policy_requ
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::string_view name = fields[i].name;
     if (fields.hop_by_hop(i) || among(kTold, name) || same_field(name, "x-request-id") || !names(name)) continue;
+    if (told_by_stranger(policy_request, name)) continue;
     if (edits == nullptr || !edits->drops(name)) tell(name, fields[i].value);
   }
   if (edits != nullptr) {
