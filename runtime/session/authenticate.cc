@@ -99,6 +99,7 @@ net::Task<net::client::Answer> Session::call_service(const Exchange& exchange, s
                              .body = call.body,
                              .balance_key = balance_key,
                              .proxy_header = proxy_header,
+                             .way = pool.marks().any() ? pool.marks().way_of(exchange.taken.listener->gateway->id) : 0,
                              .until = call.until,
                              .max_body = call.max_body,
                              .trailers = call.trailers,

@@ -113,7 +113,8 @@ net::Task<Answer> call_backend(net::Loop& loop, net::Waiter& waiter, BackendCall
                 .fault_before = now + (call.until - now) / 2,
                 .key = call.balance_key,
                 .fresh = !call.proxy_header.empty(),
-                .header = call.proxy_header};
+                .header = call.proxy_header,
+                .way = call.way};
   for (int others = 0;;) {
     Acquired acquired = co_await call.pool.acquire(waiter, wanted);
     if (acquired.connection == nullptr) {

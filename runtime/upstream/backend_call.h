@@ -24,6 +24,7 @@ struct BackendCall {
   /// As in Wanted.
   std::uint64_t balance_key = 0;
   std::string_view proxy_header{};
+  std::uint64_t way = 0;
   net::Time until;
   std::size_t max_head = std::size_t{32} << 10;  ///< of the response
   std::size_t max_body = std::size_t{1} << 20;

@@ -71,6 +71,7 @@ struct ForwardRequest {
     response.section = original.response.section;
     response.filters = original.response.filters;
     spans = original.spans.branch();
+    if (original.terms != nullptr && original.terms->way != 0) make_terms().way = original.terms->way;
   }
   void send_to(BackendPool& to, const program::BackendRecord& record) {
     pool = &to;

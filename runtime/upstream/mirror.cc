@@ -49,7 +49,8 @@ net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_be
                       .fault_before = copy.deadlines.fault_before,
                       .key = copy.balance_key,
                       .fresh = !header.empty(),
-                      .header = header};
+                      .header = header,
+                      .way = copy.terms == nullptr ? 0 : copy.terms->way};
   Acquired acquired = co_await copy.pool->acquire(source.waiter, wanted);
   if (acquired.connection == nullptr) {
     const FailureKind kind = acquired.tried ? FailureKind::kConnectFailed : FailureKind::kNoHealthyEndpoint;

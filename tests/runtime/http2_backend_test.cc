@@ -56,25 +56,27 @@ class Http2Backend : public ::testing::TestWithParam<Sides> {
   void TearDown() override { stage_.abort(); }
 
   /// A backend that runs `script`, and the client's connection.
-  void begin(const std::string& script) {
+  void begin(const std::string& script, const std::string& gateway = {}) {
     upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kScript);
     std::istringstream text("== upstream a\n" + script);
     upstream_->start(parse_case("script", text, 1).sections.at(0).commands);
-    serve_upstream({});
+    serve_upstream({}, gateway);
   }
 
-  /// `settings` of the backend, lines beside its protocol.
-  void serve_upstream(const std::string& settings) {
+  /// `settings` of the backend, lines beside its protocol; `gateway`, lines of the gateway's spec.
+  void serve_upstream(const std::string& settings, const std::string& gateway = {},
+                      const std::string& route = "@route a\n") {
     std::uint16_t port = upstream_->port();
     if (backend_is_h2()) {
       inner_ = serve("@gateway\n@backend a\n@route a\n", {{"a", port}});
       port = port_of(*inner_);
     }
-    server_ = serve(
-        "@gateway\n@service a\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
-        "metadata: {name: a, namespace: default}\nspec:\n  serviceRef: {name: a, port: 80}\n  protocol: " +
-            std::string(backend_is_h2() ? "H2C" : "HTTP") + "\n" + settings + "@route a\n",
-        {{"a", port}});
+    server_ =
+        serve("@gateway\n" + gateway +
+                  "@service a\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+                  "metadata: {name: a, namespace: default}\nspec:\n  serviceRef: {name: a, port: 80}\n  protocol: " +
+                  std::string(backend_is_h2() ? "H2C" : "HTTP") + "\n" + settings + route,
+              {{"a", port}});
     connect();
   }
 
@@ -187,6 +189,44 @@ TEST_P(Http2Backend, TakesNewConnectionsOnceTheTrafficOfItsGatewayWasMoved) {
   EXPECT_EQ(connects(), 3U);
   server_->set_route_marks({});
   EXPECT_EQ(connects(), 3U);
+}
+
+TEST_P(Http2Backend, AMirroredCopyGoesTheWayOfItsRequest) {
+  upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kServe);
+  upstream_->start({});
+  serve_upstream({}, {},
+                 "@backend copy=a\n"
+                 "@route a filters: [{type: RequestMirror, requestMirror: {backendRef: {name: copy}}}]\n");
+  runtime::GatewayMark own{.gateway = stable_id("ProxyGateway", "default", "edge"), .mark = 0, .turn = 0};
+  for (std::uint64_t turn = 1; turn <= 3; ++turn) {
+    own.turn = static_cast<std::uint32_t>(turn);
+    server_->set_route_marks(std::vector{own});
+    EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), "200 a");
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (server_->stats().upstream_connects < 2 * turn && std::chrono::steady_clock::now() < until) {
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(server_->stats().upstream_connects, 2 * turn);
+  }
+}
+
+TEST_P(Http2Backend, ARefreshOfTheCacheGoesTheWayOfItsRequest) {
+  begin(
+      "accept\n"
+      "head GET / HTTP/1.1\n"
+      R"(send "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-while-revalidate=60\r\nContent-Length: 2\r\n\r\ns1")"
+      "\n"
+      "head GET / HTTP/1.1\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\ns2")"
+      "\n",
+      "  cache: {enabled: true}\n");
+  const std::vector own = {
+      runtime::GatewayMark{.gateway = stable_id("ProxyGateway", "default", "edge"), .mark = 0, .turn = 1}};
+  server_->set_route_marks(own);
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), "200 s1");
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), "200 s1");
+  end();
+  EXPECT_EQ(server_->stats().upstream_connects, 1U);
 }
 
 TEST_P(Http2Backend, ARequestInFlightEndsWhereItBeganThoughItsGatewayWasMoved) {
