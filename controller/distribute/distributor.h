@@ -23,6 +23,7 @@
 #include "controller/distribute/questions.h"
 #include "controller/distribute/site_links.h"
 #include "controller/distribute/virtual_addresses.h"
+#include "controller/distribute/wanted_name.h"
 #include "program/values/value_set.h"
 
 namespace edge::net {

@@ -16,6 +16,7 @@
 
 #include "controller/distribute/agents/agent_state.h"
 #include "controller/distribute/site_links.h"
+#include "controller/distribute/wanted_name.h"
 
 namespace edge::controller {
 
