@@ -481,8 +481,16 @@ void Hub::changed() {
   work_.notify_one();
 }
 
-void Hub::want(std::vector<WantedName> names) const {
-  if (wanted_ && !names.empty()) wanted_(std::move(names));
+void Hub::want(std::vector<WantedName> names, std::span<const std::string> groups) const {
+  if (!wanted_ || names.empty()) return;
+  std::vector<std::shared_ptr<const Values>> given;
+  for (const std::string& group : groups) {
+    if (auto values = current(group).values) given.push_back(std::move(values));
+  }
+  std::erase_if(names, [&given](const WantedName& one) {
+    return std::ranges::none_of(given, [&one](const auto& values) { return is_on_demand(values->set, one); });
+  });
+  if (!names.empty()) wanted_(std::move(names));
 }
 
 void Hub::on_change(std::function<void()> callback) {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -128,8 +129,9 @@ class Hub {
   void changed();
   void on_change(std::function<void()> callback);
 
-  /// Hands on names that clients ask an agent for.
-  void want(std::vector<WantedName> names) const;
+  /// Hands on names that clients ask agents of these groups for, of listeners that the groups are given certificates
+  /// for on demand; the others are left out: nobody has anything ordered at a listener that it does not serve.
+  void want(std::vector<WantedName> names, std::span<const std::string> groups) const;
 
   /// Makes all streams end because the controller shuts down.
   void end_soon() { ending_ = true; }

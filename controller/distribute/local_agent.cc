@@ -123,7 +123,11 @@ class LocalAgent::Membership final : public Stream, public Respondent, public st
     agent::v1::Report report;
     if (!report.ParseFromString(message)) return;
     AgentRegistry::Report read = read_report(report);
-    hub_.want(std::move(read.wanted));
+    const std::string group = [this] {
+      const std::lock_guard lock(mutex_);
+      return membership_.group;
+    }();
+    hub_.want(std::move(read.wanted), {&group, 1});
     if (hub_.registry().reported(name(), instance_, std::move(read), hub_.now())) hub_.changed();
   }
 

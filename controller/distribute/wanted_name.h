@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "program/values/value_set.h"
+
 namespace edge::controller {
 
 /// A name that clients ask for at a listener whose certificates are ordered on demand.
@@ -16,6 +18,9 @@ struct WantedName {
   bool served = false;
   friend bool operator==(const WantedName&, const WantedName&) = default;
 };
+
+/// Whether these are the values of agents with that listener, and its certificates are ordered on demand.
+bool is_on_demand(const program::ValueSet& values, const WantedName& name);
 
 /// Of one message.
 inline constexpr std::size_t kMostWantedNames = 256;

@@ -13,6 +13,7 @@
 #include "controller/distribute/inspect_client.h"
 #include "program/sign.h"
 #include "program/test_program.h"
+#include "program/values/ordered_certificates.h"
 #include "tests/agents/light_agent.h"
 
 namespace edge {
@@ -45,6 +46,10 @@ class GroupsOfAgents : public testing::Test {
       const std::lock_guard lock(mutex_);
       came_.push_back(group);
       changed_.notify_all();
+    };
+    options.wanted = [this](const std::vector<controller::WantedName>& names) {
+      const std::lock_guard lock(mutex_);
+      for (const controller::WantedName& one : names) wanted_.push_back(one.host);
     };
     auto started = Distributor::start(std::move(options));
     EXPECT_TRUE(started);
@@ -86,11 +91,39 @@ class GroupsOfAgents : public testing::Test {
   std::string directory_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::string> came_;  ///< guarded by mutex_
+  std::vector<std::string> came_;    ///< guarded by mutex_
+  std::vector<std::string> wanted_;  ///< hosts; guarded by mutex_
   std::unique_ptr<Distributor> distributor_;
   std::map<std::string, agent::Identity> identities_;
   std::vector<std::unique_ptr<LightAgent>> agents_;
 };
+
+TEST_F(GroupsOfAgents, EachTellsOfNamesAtItsOwnListenersAlone) {
+  const auto give = [this](std::uint64_t number, const std::string& group, const std::string& secret,
+                           std::string_view key) {
+    program::ValueSet values;
+    values.secrets.push_back(std::make_shared<const program::NamedSecret>(
+        program::NamedSecret{"shop", secret, {{std::string(key), std::make_shared<const std::string>("*.test\n")}}}));
+    distributor_->publish({.program = numbered_program(number), .values = std::move(values), .group = group});
+  };
+  give(1, "default", "acme:web:https", program::kOnDemandKey);
+  give(2, "canary", "acme:new:https", program::kOnDemandKey);
+  give(3, "plain", "acme:plain:https", "tls.crt");
+  LightAgent& old = connect({.controller = {}, .name = "old"});
+  LightAgent& canary = connect({.controller = {}, .name = "new", .labels = {{kLabel, "canary"}}});
+  LightAgent& plain = connect({.controller = {}, .name = "plain", .labels = {{kLabel, "plain"}}});
+  ASSERT_TRUE(runs("old", numbered_program(1)));
+  ASSERT_TRUE(runs("new", numbered_program(2)));
+  ASSERT_TRUE(runs("plain", numbered_program(3)));
+  for (LightAgent* const agent : {&old, &canary, &plain}) {
+    const std::string name = agent == &old ? "old" : agent == &canary ? "new" : "plain";
+    for (const char* const secret : {"acme:web:https", "acme:new:https", "acme:plain:https", "acme:nobody:https"}) {
+      EXPECT_TRUE(agent->want(secret, name + "-" + std::string(secret).substr(5, 3) + ".test"));
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  EXPECT_EQ(wanted_, (std::vector<std::string>{"old-web.test", "new-new.test"}));
+}
 
 TEST_F(GroupsOfAgents, EachIsGivenItsOwnProgram) {
   const Bytes all = numbered_program(1);

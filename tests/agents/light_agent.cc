@@ -144,6 +144,21 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
     const std::lock_guard lock(mutex_);
     return received_;
   }
+  bool want(const std::string& secret, const std::string& host) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    agent::v1::ReportsEnd end;
+    const auto writer = stub_->Reports(&context, &end);
+    agent::v1::Report report;
+    *report.mutable_hello() = hello_;
+    auto& name = *report.add_wanted();
+    name.set_namespace_("shop");
+    name.set_secret(secret);
+    name.set_host(host);
+    writer->Write(report);
+    writer->WritesDone();
+    return writer->Finish().ok();
+  }
   Error end() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kPatience, [this] { return done_; });
@@ -214,6 +229,7 @@ bool LightAgent::reaches(const std::function<bool(const std::string&, std::uint3
   return stream_->reaches(condition);
 }
 std::size_t LightAgent::received_bytes() const { return stream_->received(); }
+bool LightAgent::want(const std::string& secret, const std::string& host) { return stream_->want(secret, host); }
 Error LightAgent::end() { return stream_->end(); }
 
 }  // namespace edge::test

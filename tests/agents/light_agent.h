@@ -40,6 +40,9 @@ class LightAgent {
   bool reaches(const std::function<bool(const std::string& program, std::uint32_t protocol)>& condition);
   /// Bytes of messages that came, and of sections in them.
   std::size_t received_bytes() const;
+  /// Reports that clients ask for `host` at the listener of a secret in the namespace `shop`, on a stream of its own.
+  /// \returns whether the controller has read it.
+  bool want(const std::string& secret, const std::string& host);
   /// How the stream ended; waits for it.
   Error end();
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <tuple>
 
 #include <grpcpp/grpcpp.h>
 
@@ -11,7 +10,6 @@
 #include "controller/distribute/relay/agent_message.h"
 #include "controller/distribute/relay/relay_stream.h"
 #include "controller/distribute/streams/report_message.h"
-#include "program/values/ordered_certificates.h"
 #include "schemas/relay.pb.h"
 
 namespace edge::controller {
@@ -90,26 +88,10 @@ class RelayAgentStream final : public RelayStream<edge::relay::v1::AgentsUp, edg
     return {};
   }
 
-  /// A site tells of listeners alone that it is given certificates for.
   void take_wanted(const edge::relay::v1::AgentsUp& up) {
     std::vector<WantedName> wanted = read_wanted(up.wanted());
-    std::vector<std::shared_ptr<const Values>> given;
-    for (const std::string& group : granted()) {
-      if (auto values = hub_.current(group).values) given.push_back(std::move(values));
-    }
-    std::erase_if(wanted, [&given](const WantedName& one) {
-      return std::ranges::none_of(given, [&one](const auto& values) { return is_on_demand(values->set, one); });
-    });
     wanted_.cut(wanted, std::chrono::steady_clock::now());
-    hub_.want(std::move(wanted));
-  }
-
-  static bool is_on_demand(const program::ValueSet& values, const WantedName& name) {
-    const auto key = [](const auto& secret) { return std::tie(secret->name_space, secret->name); };
-    const auto found = std::ranges::lower_bound(values.secrets, std::tie(name.name_space, name.secret), {}, key);
-    if (found == values.secrets.end() || key(*found) != std::tie(name.name_space, name.secret)) return false;
-    return std::ranges::find((*found)->values, program::kOnDemandKey, &program::SecretValue::key) !=
-           (*found)->values.end();
+    hub_.want(std::move(wanted), granted());
   }
 
   Status take_change(const edge::relay::v1::AgentChange& change) {

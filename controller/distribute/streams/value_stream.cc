@@ -119,11 +119,15 @@ class ReportStream final : public Stream, public ReportReactor {
     if (report_.has_hello()) {
       const auto greeting = read_greeting(report_.hello());
       if (!greeting) return greeting.error();
+      auto entered = hub_.enter_group(greeting->state);
+      if (!entered) return entered.error();
+      membership_ = *std::move(entered);
       instance_ = greeting->instance;
     }
     AgentRegistry::Report report = read_report(report_);
     wanted_.cut(report.wanted, std::chrono::steady_clock::now());
-    hub_.want(std::move(report.wanted));
+    // An agent whose group is another connects anew.
+    if (!hub_.is_moved(membership_)) hub_.want(std::move(report.wanted), {&membership_.group, 1});
     if (hub_.registry().reported(name(), instance_, std::move(report), hub_.now())) hub_.changed();
     return {};
   }
@@ -138,6 +142,7 @@ class ReportStream final : public Stream, public ReportReactor {
   std::mutex mutex_;
   agent::v1::Report report_;
   std::string instance_;
+  Hub::Membership membership_;
   WantedRate wanted_{WantedRate::kOfAgent};
   std::shared_ptr<Stream> self_;
   bool finished_ = false;
