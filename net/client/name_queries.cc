@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "net/client/answer_lifetime.h"
 #include "net/socket.h"
 
 namespace edge::net::client {
@@ -26,9 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Outcome = NameAnswer::Outcome;
-
-/// Records of one answer that are read.
-constexpr std::size_t kMostRecords = 1024;
 
 IpAddress address_of(const sockaddr& from) {
   IpAddress address;
@@ -64,57 +62,6 @@ NameAnswer addresses_of(int status, const ares_addrinfo* from) {
   return answer;
 }
 
-/// Parses the fixed parts of a DNS message (RFC 1035 §4.1); c-ares skips the names. c-ares 1.18 does not return the TTL
-/// of SRV records.
-class RecordReader {
- public:
-  explicit RecordReader(std::span<const unsigned char> message) : message_(message) {}
-
-  /// The least lifetime of the records of the answer; 0 where the message is none.
-  std::chrono::seconds least_lifetime() {
-    if (message_.size() < kHeader) return {};
-    const std::size_t questions = number16(4);
-    const std::size_t answers = std::min<std::size_t>(number16(6), kMostRecords);
-    at_ = kHeader;
-    for (std::size_t n = 0; n < questions; ++n) {
-      if (!skip_name() || !skip(4)) return {};
-    }
-    std::uint32_t least = std::numeric_limits<std::int32_t>::max();
-    for (std::size_t n = 0; n < answers; ++n) {
-      if (!skip_name() || message_.size() - at_ < kRecord) return {};
-      least = std::min(least, std::uint32_t{number16(at_ + 4)} << 16 | number16(at_ + 6));
-      if (!skip(kRecord + number16(at_ + 8))) return {};
-    }
-    return std::chrono::seconds(least);
-  }
-
- private:
-  static constexpr std::size_t kHeader = 12;
-  static constexpr std::size_t kRecord = 10;  ///< type, class, lifetime, length of the data
-
-  std::uint16_t number16(std::size_t at) const {
-    return static_cast<std::uint16_t>(message_[at] << 8 | message_[at + 1]);
-  }
-  bool skip(std::size_t bytes) {
-    if (message_.size() - at_ < bytes) return false;
-    at_ += bytes;
-    return true;
-  }
-  bool skip_name() {
-    if (at_ >= message_.size()) return false;
-    char* name = nullptr;
-    long length = 0;
-    const int status =
-        ::ares_expand_name(message_.data() + at_, message_.data(), static_cast<int>(message_.size()), &name, &length);
-    if (status != ARES_SUCCESS) return false;
-    ::ares_free_string(name);
-    return skip(static_cast<std::size_t>(length));
-  }
-
-  std::span<const unsigned char> message_;
-  std::size_t at_ = 0;
-};
-
 NameAnswer services_of(int status, const unsigned char* bytes, int size) {
   if (status != ARES_SUCCESS || bytes == nullptr) return failed(status);
   ares_srv_reply* first = nullptr;
@@ -125,7 +72,7 @@ NameAnswer services_of(int status, const unsigned char* bytes, int size) {
   for (const ares_srv_reply* one = first; one != nullptr && answer.targets.size() < kMostRecords; one = one->next) {
     answer.targets.push_back({one->host, one->port, one->priority, one->weight});
   }
-  answer.lifetime = RecordReader({bytes, static_cast<std::size_t>(size)}).least_lifetime();
+  answer.lifetime = least_lifetime({bytes, static_cast<std::size_t>(size)});
   if (answer.targets.empty()) return {.outcome = Outcome::kNothing, .error = "the name has no SRV record"};
   return answer;
 }
