@@ -330,15 +330,16 @@ Applier::ApplyResult Applier::apply(const controller::Update& update) {
   const std::map<std::string, bool> files_before = files_;
   const std::map<std::string, FaultyDocuments> faulty_files = faulty_documents(update);
   noted |= deny_what_is_unprotected(update, faulty_files, objects, fresh, apply_result);
-  note_files(update, changed);
+  // What could not be looked up is missing among what is wanted.
+  const auto leaving = all_known ? unwanted(update, wanted, skip) : std::vector<Inventory::iterator>();
+  note_files(update, changed, leaving);
   // Noted first: what is applied and then forgotten would never be pruned, nor denied after a restart.
   if (noted || files_ != files_before) note(apply_result);
   ensure_namespaces(changed, apply_result);
   apply_all(changed, apply_result);
   tell_restored(changed, apply_result);
-  // What could not be looked up is missing among what is wanted.
   const std::size_t kept = inventory_.size();
-  if (all_known) prune(update, wanted, skip, apply_result);
+  prune(leaving, apply_result);
   const std::map<std::string, bool> applying = files_;
   for (auto file = files_.begin(); file != files_.end();) {
     const bool gone = !update.texts.contains(file->first) && !is_at_fault(update, file->first);
@@ -386,9 +387,11 @@ std::set<std::string> Applier::what_is_wrong(const std::vector<FileObject>& chan
 }
 
 /// Until all of it is applied a file of several changes counts as one that the API does not have whole.
-void Applier::note_files(const controller::Update& update, const std::vector<FileObject>& changed) {
+void Applier::note_files(const controller::Update& update, const std::vector<FileObject>& changed,
+                         const std::vector<Inventory::iterator>& leaving) {
   std::map<std::string, std::size_t> changes;
   for (const FileObject& object : changed) ++changes[object.file];
+  for (const auto& entry : leaving) ++changes[entry->second.file];
   for (const auto& [file, text] : update.texts) files_.emplace(file, false);
   for (const auto& [file, faulty] : update.at_fault) files_.emplace(file, false);
   for (const auto& [file, count] : changes) {
@@ -425,38 +428,60 @@ bool Applier::deny_what_is_unprotected(const controller::Update& update,
   return changed;
 }
 
-void Applier::prune(const controller::Update& update, const std::set<std::string>& wanted,
-                    const std::set<std::string>& untouched, ApplyResult& apply_result) {
-  for (auto entry = inventory_.begin(); entry != inventory_.end();) {
-    const Applied& object = entry->second;
-    if (wanted.contains(entry->first) || untouched.contains(object.file) || is_at_fault(update, object.file)) {
-      ++entry;
-      continue;
+std::vector<Applier::Inventory::iterator> Applier::unwanted(const controller::Update& update,
+                                                            const std::set<std::string>& wanted,
+                                                            const std::set<std::string>& untouched) {
+  std::vector<Inventory::iterator> entries;
+  for (auto entry = inventory_.begin(); entry != inventory_.end(); ++entry) {
+    const std::string& file = entry->second.file;
+    if (!wanted.contains(entry->first) && !untouched.contains(file) && !is_at_fault(update, file)) {
+      entries.push_back(entry);
     }
+  }
+  return entries;
+}
+
+void Applier::prune(const std::vector<Inventory::iterator>& unwanted, ApplyResult& apply_result) {
+  struct Removal {
+    std::optional<kube::Resource> resource;
     std::string fault;
-    const auto resource = resource_of(object.api_version, object.kind, fault);
-    bool gone = !resource && fault.empty();
-    if (resource) {
-      withdraw(object);
-      const kube::Reply reply = client_->remove(*resource, object.name_space, object.name);
-      gone = reply.ok() || reply.failure.not_found();
-      fault = reply.failure.text();
-      apply_result.pruned += reply.ok() ? 1 : 0;
-      // One with finalizers stays until they are through.
-      const Json left = reply.ok() ? parse_json(reply.body) : Json();
-      const bool stays = !list_in(member_in(left, "metadata"), "finalizers").empty();
-      if (reply.ok() && !stays) {
-        apply_result.writes.push_back(
-            {.group = resource->group, .key = {object.kind, object.name_space, object.name}, .gone = true});
-      }
-    }
-    if (!gone) {
-      apply_result.faults.push_back(object.kind + " " + object.name + " cannot be deleted: " + fault);
-      ++entry;
+    bool gone = false;   ///< from the files' point of view: deleted, or asked to go
+    bool there = false;  ///< it was in the API until now
+    bool stays = false;  ///< until its finalizers are through
+  };
+  std::vector<Removal> removals(unwanted.size());
+  for (std::size_t i = 0; i < unwanted.size(); ++i) {
+    const Applied& object = unwanted[i]->second;
+    Removal& removal = removals[i];
+    removal.resource = resource_of(object.api_version, object.kind, removal.fault);
+    removal.gone = !removal.resource && removal.fault.empty();
+    if (removal.resource) withdraw(object);
+  }
+  for_each_at_once(unwanted.size(), [&](std::size_t i) {
+    Removal& removal = removals[i];
+    if (!removal.resource) return;
+    const Applied& object = unwanted[i]->second;
+    const kube::Reply reply = client_->remove(*removal.resource, object.name_space, object.name);
+    removal.there = reply.ok();
+    removal.gone = reply.ok() || reply.failure.not_found();
+    removal.fault = reply.failure.text();
+    const Json left = reply.ok() ? parse_json(reply.body) : Json();
+    removal.stays = !list_in(member_in(left, "metadata"), "finalizers").empty();
+  });
+  for (std::size_t i = 0; i < unwanted.size(); ++i) {
+    const Applied& object = unwanted[i]->second;
+    const Removal& removal = removals[i];
+    if (!removal.gone) {
+      apply_result.faults.push_back(object.kind + " " + object.name + " cannot be deleted: " + removal.fault);
       continue;
     }
-    refused_.erase(entry->first);
-    entry = inventory_.erase(entry);
+    apply_result.pruned += removal.there ? 1 : 0;
+    if (removal.there && !removal.stays) {
+      apply_result.writes.push_back(
+          {.group = removal.resource->group, .key = {object.kind, object.name_space, object.name}, .gone = true});
+    }
+    refused_.erase(unwanted[i]->first);
+    inventory_.erase(unwanted[i]);
   }
 }
 

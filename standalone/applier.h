@@ -111,14 +111,17 @@ class Applier {
   bool is_refused(const FileObject& object) const;
   std::string in_api(const FileObject& object);
   std::map<std::string, FaultyDocuments> faulty_documents(const controller::Update& update);
-  void note_files(const controller::Update& update, const std::vector<FileObject>& changed);
+  void note_files(const controller::Update& update, const std::vector<FileObject>& changed,
+                  const std::vector<Inventory::iterator>& leaving);
   /// \returns whether the state to be stored has changed.
   bool deny_what_is_unprotected(const controller::Update& update,
                                 const std::map<std::string, FaultyDocuments>& faulty_files,
                                 const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
                                 ApplyResult& apply_result);
-  void prune(const controller::Update& update, const std::set<std::string>& wanted,
-             const std::set<std::string>& untouched, ApplyResult& apply_result);
+  /// Returns what came from files and is in none any more.
+  std::vector<Inventory::iterator> unwanted(const controller::Update& update, const std::set<std::string>& wanted,
+                                            const std::set<std::string>& untouched);
+  void prune(const std::vector<Inventory::iterator>& unwanted, ApplyResult& apply_result);
   void tell_restored(const std::vector<FileObject>& changed, ApplyResult& apply_result);
   /// Returns a line for each object that the API refuses, or that is denied for want of what protects it.
   std::set<std::string> what_is_wrong(const std::vector<FileObject>& changed,
