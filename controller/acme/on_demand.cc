@@ -269,14 +269,12 @@ void OnDemand::meet(Listener& listener, NameFaults::Kind kind) {
   wake(writer_);
 }
 
-/// By an event of the gateway, where it is another than before.
+/// By an event of the gateway, where it is another than before; with a later look where the gateway cannot be read.
 net::Task<bool> OnDemand::announce(Name name, std::string fault) {
   const auto found = listeners_.find(name);
   if (found == listeners_.end() || found->second.announced == fault) co_return false;
   Listener& listener = found->second;
   if (client_.loop().now() < listener.next_event) co_return false;
-  listener.next_event = client_.loop().now() + kBetweenEvents;
-  listener.announced = fault;
   const std::string gateway = listener.bundle.on_demand_certificate.gateway;
   std::string message = "listener " + listener_of(listener.bundle) + ": ";
   message += fault.empty() ? "names on demand get certificates again" : fault;
@@ -284,6 +282,11 @@ net::Task<bool> OnDemand::announce(Name name, std::string fault) {
       client_, writer_.waiter, recorder_, gateway,
       fault.empty() ? kube::EventLevel::kNormal : kube::EventLevel::kWarning,
       fault.empty() ? "CertificatesOnDemandWork" : "CertificatesOnDemandFail", std::move(message));
+  const auto still = listeners_.find(name);
+  if (recorded && still != listeners_.end()) {
+    still->second.next_event = client_.loop().now() + kBetweenEvents;
+    still->second.announced = std::move(fault);
+  }
   co_return recorded;
 }
 
@@ -333,7 +336,6 @@ net::Task<std::string> OnDemand::write(Name name) {
     // Strangers bring faults about: for one alone the Secret is written once a minute at most.
     if (names == before && client_.loop().now() < listener.next_fault) fault = kept;
     if (names != before || fault != kept) {
-      if (fault != kept) listener.next_fault = client_.loop().now() + kBetweenFaults;
       const SecretText text{.name_space = name.first,
                             .name = secret_name,
                             .role = "names",
@@ -352,7 +354,9 @@ net::Task<std::string> OnDemand::write(Name name) {
       if (!reply.ok()) co_return reply.failure.text();
     }
     const auto still = listeners_.find(name);
-    if (still != listeners_.end()) take_written(still->second, std::move(names), before, written);
+    if (still == listeners_.end()) co_return std::string();
+    if (fault != kept) still->second.next_fault = client_.loop().now() + kBetweenFaults;
+    take_written(still->second, std::move(names), before, written);
     co_return std::string();
   }
   co_return "others change it again and again";
