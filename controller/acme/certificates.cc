@@ -169,37 +169,41 @@ void Certificates::wake() {
   }
 }
 
-/// One host is ordered by one namespace at a time: TLSALPN01 has one answer for it.
-std::set<std::string_view> Certificates::hosts_under_way() const {
-  std::set<std::string_view> hosts;
-  for (const auto& [name, entry] : entries_) {
-    if (entry.busy) hosts.insert(name.second);
+Certificates::UnderWay::UnderWay(const std::map<Name, Entry>& entries) {
+  for (const auto& [name, entry] : entries) {
+    if (!entry.busy) continue;
+    hosts_.insert(name.second);
+    ++of_authority_[authority_of(entry)];
   }
-  return hosts;
+}
+
+std::string_view Certificates::UnderWay::authority_of(const Entry& entry) {
+  const auto& authorities = entry.wanted.settings.authorities;
+  return authorities.empty() ? std::string_view() : std::string_view(authorities.front().directory);
+}
+
+bool Certificates::UnderWay::holds_back(const Name& name, const Entry& entry) const {
+  if (hosts_.contains(name.second)) return true;
+  const auto found = of_authority_.find(authority_of(entry));
+  return found != of_authority_.end() && found->second >= kMostOfAuthority;
 }
 
 Certificates::Entry* Certificates::choose(std::int64_t now) {
   Entry* chosen = nullptr;
-  const std::set<std::string_view> ordering = hosts_under_way();
-  const auto directory_of = [](const Entry& entry) -> std::string_view {
-    const auto& authorities = entry.wanted.settings.authorities;
-    return authorities.empty() ? std::string_view() : std::string_view(authorities.front().directory);
-  };
-  std::map<std::string_view, std::size_t> under_way;
-  for (const auto& [name, entry] : entries_) under_way[directory_of(entry)] += entry.busy ? 1 : 0;
+  const UnderWay under_way(entries_);
   for (auto& [name, entry] : entries_) {
-    if (entry.due_at(now) > now || ordering.contains(name.second)) continue;
-    if (under_way[directory_of(entry)] >= kMostOfAuthority) continue;
+    if (entry.due_at(now) > now || under_way.holds_back(name, entry)) continue;
     if (chosen == nullptr || entry.due_at(now) < chosen->due_at(now)) chosen = &entry;
   }
   return chosen;
 }
 
-std::int64_t Certificates::next_due() const {
+/// Of those that nothing under way holds back: a round that ends has the others look again.
+std::int64_t Certificates::next_due(std::int64_t now) const {
   std::int64_t due = kNever;
-  const std::set<std::string_view> ordering = hosts_under_way();
+  const UnderWay under_way(entries_);
   for (const auto& [name, entry] : entries_) {
-    if (!ordering.contains(name.second)) due = std::min(due, entry.due_at(now()));
+    if (!under_way.holds_back(name, entry)) due = std::min(due, entry.due_at(now));
   }
   return due;
 }
@@ -209,7 +213,7 @@ net::Detached Certificates::run(Worker& worker) {
   while (!stopping_) {
     Entry* const entry = leads_ && !secrets_.plural.empty() ? choose(now()) : nullptr;
     if (entry == nullptr) {
-      const std::int64_t seconds = leads_ ? std::clamp<std::int64_t>(next_due() - now(), 1, kLongestSleep) : 0;
+      const std::int64_t seconds = leads_ ? std::clamp<std::int64_t>(next_due(now()) - now(), 1, kLongestSleep) : 0;
       worker.idle = true;
       const net::Time until = leads_ ? client_.loop().now() + std::chrono::seconds(seconds) : net::kNever;
       co_await worker.waiter.wait(until);
@@ -221,6 +225,7 @@ net::Detached Certificates::run(Worker& worker) {
     entry->busy = true;
     const Name name{entry->wanted.name_space, entry->wanted.host};
     const std::int64_t due = co_await look(worker, name);
+    wake();
     const auto found = entries_.find(name);
     if (found == entries_.end()) continue;
     found->second.busy = false;

@@ -161,9 +161,9 @@ class Certificates {
   bool is_stale_follower(const std::string& name, const SecretView& secret) const;
   net::Task<SecretView> read(Worker& worker, std::string name_space, std::string name, kube::Failure& failure);
 
-  std::set<std::string_view> hosts_under_way() const;
+  class UnderWay;
   Entry* choose(std::int64_t now);
-  std::int64_t next_due() const;
+  std::int64_t next_due(std::int64_t now) const;
   bool is_wanted(const Round& round) const;
   void withdraw(Round& round);
   std::uint64_t give_challenges();

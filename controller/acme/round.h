@@ -1,8 +1,11 @@
 // Parts of Certificates (certificates.h), shared by its files.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controller/acme/certificates.h"
@@ -30,6 +33,20 @@ struct Certificates::Entry {
   std::string told{};              ///< logged last
   std::string unreached{};         ///< why no listener answered at the last look
   std::int64_t unreached_since = 0;
+};
+
+/// What rounds under way keep others from, as long as the entries stay as they are.
+class Certificates::UnderWay {
+ public:
+  explicit UnderWay(const std::map<Name, Entry>& entries);
+  /// One host is ordered by one namespace at a time: TLSALPN01 has one answer for it. And of one CA are so many.
+  bool holds_back(const Name& name, const Entry& entry) const;
+
+ private:
+  static std::string_view authority_of(const Entry& entry);
+
+  std::set<std::string_view> hosts_;
+  std::map<std::string_view, std::size_t> of_authority_;
 };
 
 struct Certificates::Worker {

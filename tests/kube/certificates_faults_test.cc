@@ -1,5 +1,6 @@
 // What keeps names from certificates reaches people though the API is in the way, and costs nothing while it lasts.
 #include <atomic>
+#include <semaphore>
 
 #include <gmock/gmock.h>
 
@@ -39,6 +40,7 @@ class CertificatesFaultsTest : public testing::Test {
 
   std::function<void(Exchange&)> handle_;             ///< set before the first request
   std::atomic<bool> refused_ = false, told_ = false;  ///< by the handler
+  std::counting_semaphore<> answers_{0};              ///< until there is one the handler may wait
   ObjectShelf shelf_;
   FakeApi api_{[this](Exchange& exchange) { handle_(exchange); }};
   net::ManualClock clock_;
@@ -89,6 +91,36 @@ TEST_F(CertificatesFaultsTest, AFaultOfNamesOnDemandIsWrittenAndToldThoughTheFir
     if (++polls % 50 == 0) clock_.advance(61s);
     return told_.load();
   })) << testing::PrintToString(api_.requests());
+}
+
+// Six rounds at a CA that says nothing, and a seventh name that waits for one of them to end.
+TEST_F(CertificatesFaultsTest, NamesOfACaThatStallsWakeNobody) {
+  handle_ = [this](Exchange& exchange) {
+    answers_.acquire();
+    answers_.release();
+    exchange.refuse(500, "InternalError");
+  };
+  compiler::OrderedCertificates wanted;
+  for (int i = 0; i < 7; ++i) {
+    compiler::AcmeSettings settings;
+    settings.authorities.push_back({.directory = "https://ca.test/directory"});
+    wanted.certificates.push_back({.name_space = "shop",
+                                   .host = "a" + std::to_string(i) + ".test",
+                                   .gateway = "shop/web",
+                                   .settings = std::move(settings)});
+  }
+  certificates_.lead(true);
+  certificates_.set_wanted(wanted);
+  EXPECT_TRUE(bench_.until([&] { return api_.count("GET ") == 6; }));
+  const std::uint64_t before = looks_;
+  for (int second = 0; second < 5; ++second) {
+    clock_.advance(1s);
+    for (int i = 0; i < 10; ++i) bench_.loop().poll();
+  }
+  EXPECT_EQ(looks_, before);
+  EXPECT_EQ(api_.count("GET "), 6u);
+  answers_.release();
+  EXPECT_TRUE(bench_.until([&] { return api_.count("acme.a6.test") == 1; }));
 }
 
 }  // namespace
