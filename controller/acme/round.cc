@@ -156,12 +156,13 @@ net::Task<bool> Certificates::carry_out(Worker& worker, Round& round, const Ca& 
 net::Task<std::int64_t> Certificates::end_in_failure(Worker& worker, Round& round, const OrderFault& fault) {
   const double share = share_of(round.wanted.name_space + "/" + round.wanted.host);
   end_round(round.state, round.wanted.settings, fault, now(), share);
-  note(round, "waiting", fault.text);
   {
     const std::lock_guard lock(mutex_);
     ++counts_.failed[static_cast<std::size_t>(fault.kind)];
   }
   (void)co_await save(worker, round);
+  // Who reads it may end this process, and count on the next one to know of the failure.
+  note(round, "waiting", fault.text);
   (void)co_await report_round(worker, round, fault);
   co_return round.state.not_before;
 }

@@ -123,5 +123,25 @@ TEST_F(CertificatesFaultsTest, NamesOfACaThatStallsWakeNobody) {
   EXPECT_TRUE(bench_.until([&] { return api_.count("acme.a6.test") == 1; }));
 }
 
+TEST_F(CertificatesFaultsTest, AFailureIsToldOnceItIsKept) {
+  handle_ = [this](Exchange& exchange) {
+    const bool order = exchange.method == "POST" && exchange.body.find("acme-order") != std::string::npos;
+    if (order) told_ = log_.text().find("certificate for a.test") != std::string::npos;
+    shelf_.handle(exchange);
+  };
+  compiler::AcmeSettings settings;
+  settings.challenges = {compiler::ChallengeKind::kDns01};
+  settings.authorities.push_back({.directory = "https://ca.test/directory", .ca_secret = "missing"});
+  compiler::OrderedCertificates wanted;
+  wanted.certificates.push_back(
+      {.name_space = "shop", .host = "a.test", .gateway = "shop/web", .settings = std::move(settings)});
+  certificates_.lead(true);
+  certificates_.set_wanted(wanted);
+  EXPECT_TRUE(bench_.until(
+      [&] { return log_.text().find("certificate for a.test: the Secret missing") != std::string::npos; }));
+  EXPECT_THAT(shelf_.text(std::string(kSecrets) + "/" + acme::order_secret_of("a.test")), Not(testing::IsEmpty()));
+  EXPECT_FALSE(told_);
+}
+
 }  // namespace
 }  // namespace edge::test
