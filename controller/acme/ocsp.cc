@@ -110,11 +110,13 @@ net::Task<std::int64_t> Certificates::keep_staple(Worker& worker, const Round& r
   const std::int64_t kept_due = staple_due(*chain, *key, kept);
   if (kept_due > now()) co_return kept_due;
   const Fetched fetched = co_await fetch_staple(worker, *chain, *key, view.responder);
-  if (fetched.staple.empty()) {
-    note(round, "staple", "the OCSP response of " + printable(view.responder) + ": " + fetched.fault);
-    if (!fetched.revoked) co_return now() + kStapleAgain;
+  if (fetched.revoked) {
     const bool noted = co_await note_revoked(worker, round);
     co_return noted ? now() : now() + kStapleAgain;
+  }
+  if (fetched.staple.empty()) {
+    note(round, "staple", "the OCSP response of " + printable(view.responder) + ": " + fetched.fault);
+    co_return now() + kStapleAgain;
   }
   std::string staple = fetched.staple;
   const std::int64_t due = staple_due(*chain, *key, &staple);
