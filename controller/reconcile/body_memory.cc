@@ -146,11 +146,23 @@ void BodyMemory::bound() {
   }
 }
 
-void BodyMemory::want_missing(const std::string& name, const Map& map) {
+void BodyMemory::want_missing(const std::string& name, Map& map) {
   if (!map.dropped) return;
   for (auto body = named_.lower_bound({name, {}}); body != named_.end() && body->first.first == name; ++body) {
-    if (!map.has(body->first.second)) wanted_.insert(name);
+    if (map.has(body->first.second)) continue;
+    map.wanted = true;
+    wanted_.insert(name);
   }
+}
+
+bool BodyMemory::awaits_values(const std::string& object) const {
+  const auto naming = named_by_.find(object);
+  if (naming == named_by_.end()) return false;
+  const Bodies& bodies = naming->second.at(static_cast<std::size_t>(NamingVersion::kCurrent));
+  return std::ranges::any_of(bodies, [this](const Body& body) {
+    const auto map = maps_.find(body.first);
+    return map != maps_.end() && map->second.wanted && !map->second.has(body.second);
+  });
 }
 
 std::string BodyMemory::compiled(const std::string& name, const Map& map) const {
@@ -172,6 +184,7 @@ std::string BodyMemory::put(const std::string& map, std::string document, bool v
   by_age_.erase(known.put);
   known.put = ++puts_;
   known.dropped = values_dropped;
+  known.wanted = false;
   known.values.clear();
   known.frame = std::move(document);
   if (Json read = parse_json(known.frame); read.is_object()) {

@@ -46,6 +46,8 @@ class BodyMemory {
   std::map<std::string, std::string> take_changed();
   /// ConfigMaps of which a value is named that was not kept: to be put again. Empties the list.
   std::set<std::string> take_wanted() { return std::exchange(wanted_, {}); }
+  /// Whether the current version of the object names a value of a ConfigMap that is wanted, and was not put since.
+  bool awaits_values(const std::string& object) const;
 
   /// Bytes of the values that nothing names.
   std::size_t kept() const { return kept_; }
@@ -61,6 +63,7 @@ class BodyMemory {
     std::size_t unnamed = 0;   ///< bytes of those that nothing names
     std::uint64_t put = 0;     ///< the how manieth of all
     bool dropped = false;      ///< some are not among `values`
+    bool wanted = false;       ///< since it was put
     program::Hash compiled{};  ///< of what was returned last
     bool has(const std::string& key) const;
   };
@@ -68,7 +71,7 @@ class BodyMemory {
   void count(const Bodies& bodies, bool named);
   void weigh(const std::string& name, Map& map);
   void bound();
-  void want_missing(const std::string& name, const Map& map);
+  void want_missing(const std::string& name, Map& map);
   std::string compiled(const std::string& name, const Map& map) const;
 
   std::size_t most_kept_;

@@ -90,7 +90,10 @@ std::optional<ReconcileResult> ProgramBuilder::apply(std::vector<ObjectEdit> edi
     if (!BodyMemory::may_name(edit.key.kind) || !edit.object) continue;
     bodies_.name_values(edit.key.text(), NamingVersion::kCurrent, edit.object->document);
   }
-  for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result);
+  for (ObjectEdit& edit : edits) {
+    if (!put_off(edit)) take(std::move(edit), documents, tried, result);
+  }
+  take_put_off(documents, tried, result);
   add_named_bodies(documents, tried);
   if (documents.empty() && started_) return values_alone(std::move(result));
   add_given_addresses(tried, documents);

@@ -127,6 +127,8 @@ class ProgramBuilder {
   void add_named_bodies(std::vector<compiler::DocumentEdit>& documents, Tried& tried);
   void remove(const ResourceId& key, std::vector<compiler::DocumentEdit>& documents, Tried& tried,
               ReconcileResult& result);
+  bool put_off(ObjectEdit& edit);
+  void take_put_off(std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
   void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
                                             ReconcileResult& result);
@@ -167,8 +169,9 @@ class ProgramBuilder {
   bool compiler_failed_ = false;                  ///< likewise: an error that no resource causes
   PoolMemory pools_;
   BodyMemory bodies_;
-  std::set<std::string> tls_policies_;  ///< of objects_
-  std::set<std::string> ingresses_;     ///< of objects_
+  std::map<std::string, ObjectEdit> put_off_;  ///< of objects_, until what they name is read again
+  std::set<std::string> tls_policies_;         ///< of objects_
+  std::set<std::string> ingresses_;            ///< of objects_
   /// ProxyPolicies of objects_ by what they name as target.
   std::unordered_map<std::string, std::set<std::string>> policies_on_;
   std::vector<compiler::ResourceStatus> statuses_;

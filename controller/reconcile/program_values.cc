@@ -60,6 +60,32 @@ void ProgramBuilder::name_versions_in_force(const std::vector<std::string>& obje
   }
 }
 
+/// What names a value that was not kept would be refused for the moment until it is read again: the version in force
+/// stays meanwhile. Without one it is compiled, which denies what it protects.
+/// \returns whether it was put off, in place of an edit of before.
+bool ProgramBuilder::put_off(ObjectEdit& edit) {
+  if (!BodyMemory::may_name(edit.key.kind)) return false;
+  const std::string name = edit.key.text();
+  put_off_.erase(name);
+  const auto known = objects_.find(name);
+  if (!edit.object || known == objects_.end() || known->second.object.uid != edit.object->uid) return false;
+  if (!bodies_.awaits_values(name)) return false;
+  put_off_.emplace(name, std::move(edit));
+  return true;
+}
+
+void ProgramBuilder::take_put_off(std::vector<compiler::DocumentEdit>& documents, Tried& tried,
+                                  ReconcileResult& result) {
+  for (auto at = put_off_.begin(); at != put_off_.end();) {
+    if (bodies_.awaits_values(at->first)) {
+      ++at;
+      continue;
+    }
+    take(std::move(at->second), documents, tried, result);
+    at = put_off_.erase(at);
+  }
+}
+
 std::vector<ResourceId> ProgramBuilder::take_wanted() {
   std::vector<ResourceId> wanted;
   for (const std::string& name : bodies_.take_wanted()) {
