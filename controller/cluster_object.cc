@@ -219,7 +219,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
     read.status = json_line(status);
   }
   if (read.key.kind == "EdgeRemoteCluster") read_remote_status(member_in(object, "status"), read);
-  schemas::restore_left_empty(*kind, object);
+  read.left_empty = schemas::restore_left_empty(*kind, object);
   Json kept = metadata_for_compiler(metadata);
   object["metadata"] = std::move(kept);
   object.erase("status");

@@ -45,6 +45,7 @@ struct ClusterObject {
   /// Not stored in the cluster: compiled in addition to the cluster's objects, and gets no status.
   bool only_compiled = false;
   bool values_dropped = false;  ///< by drop_values
+  bool left_empty = false;      ///< has null that kubectl's annotation alone has (schemas/left_empty.h)
 };
 
 /// Parses an object. `controller_class`: the class of this controller's gateways (rule D8). The compiler knows only the

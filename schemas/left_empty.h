@@ -14,7 +14,8 @@ namespace edge::schemas {
 inline constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Puts null back into the fields of `object` that narrow, are not there, and have no value in the annotation. Whoever
-/// writes the annotation can have an object refused, and no more. Other objects than maps stay as they are.
-void restore_left_empty(const Kind& kind, nlohmann::json& object);
+/// writes the annotation can have an object refused, and no more. Other objects than maps stay as they are. \returns
+/// whether there was one.
+bool restore_left_empty(const Kind& kind, nlohmann::json& object);
 
 }  // namespace edge::schemas

@@ -290,5 +290,30 @@ TEST(PolicyAncestors, OfAnotherControllersTargetNothingIsSaid) {
   EXPECT_THAT(ancestors(statuses, "limit"), IsEmpty());
 }
 
+// What the object itself does not have is told with where it is from.
+TEST(PolicyAncestors, AnEmptyFieldOfKubectlsAnnotationIsToldAsThat) {
+  const char* const annotation = "kubectl.kubernetes.io/last-applied-configuration";
+  Json access = object("ProxyPolicy", "access",
+                       {{"type", "IPAccess"},
+                        {"targetRef", {{"kind", "ProxyGateway"}, {"name", "gw"}}},
+                        {"ipAccess", {{"deny", {"192.0.2.0/24"}}}}});
+  access["metadata"]["annotations"] = {{annotation, R"({"spec":{"ipAccess":{"allow":null}}})"}};
+  World world;
+  world.start({edit(access)});
+  const auto told = [&world] {
+    return condition(world.desired_statuses().at("ProxyPolicy shop/access").status, "Accepted").dump();
+  };
+  EXPECT_THAT(told(), testing::AllOf(testing::HasSubstr("`allow` is empty"), testing::HasSubstr(annotation)));
+  access["metadata"]["annotations"] = {{annotation, R"({"spec":{"ipAccess":{"deny":null}}})"}};
+  access["spec"]["ipAccess"] = {{"allow", nullptr}, {"deny", {"192.0.2.0/24"}}};
+  world.try_apply({edit(access)});
+  EXPECT_THAT(told(),
+              testing::AllOf(testing::HasSubstr("`allow` is empty"), testing::Not(testing::HasSubstr(annotation))))
+      << "the object has it";
+  access["spec"]["ipAccess"].erase("allow");
+  world.apply({edit(access)});
+  EXPECT_THAT(told(), testing::HasSubstr("\"True\""));
+}
+
 }  // namespace
 }  // namespace edge::controller

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "program/sha256.h"
+#include "schemas/left_empty.h"
 
 namespace edge::controller {
 namespace {
@@ -50,11 +51,17 @@ std::map<std::string, std::string> complaints(const Diagnostics& diagnostics, co
   return first;
 }
 
-/// `status` with what was said of it in place of the linker's general word.
-ResourceStatus with_complaint(ResourceStatus status, const std::string& complaint, std::int64_t standing_in) {
+/// `status` with what was said of it in place of the linker's general word. `left_empty`: about a field that is not in
+/// the object.
+ResourceStatus with_complaint(ResourceStatus status, const std::string& complaint, std::int64_t standing_in,
+                              bool left_empty) {
   for (compiler::Condition& condition : status.conditions) {
     if (condition.type != compiler::condition::kAccepted) continue;
     if (!complaint.empty()) condition.message = complaint;
+    if (left_empty) {
+      condition.message += "; empty is what the annotation " + std::string(schemas::kLastApplied) +
+                           " has: apply the file again, or remove the annotation";
+    }
     if (standing_in != 0) {
       condition.message += "; generation " + std::to_string(standing_in) + " of it stays in force";
     }
@@ -560,7 +567,8 @@ std::optional<DesiredStatus> ProgramBuilder::build_status(StatusBuilder& builder
       known.held ? known.held.get() : compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
   std::optional<ResourceStatus> reported;
   if (is_at_fault(found)) {
-    reported = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);
+    const std::int64_t standing_in = known.held && !known.sound.empty() ? known.sound_generation : 0;
+    reported = with_complaint(*found, known.complaint, standing_in, known.object.left_empty);
   } else if (key.kind == "ProxyBackend") {
     for (compiler::Condition& condition : values_.conditions_of({key.qualified_namespace(), key.name})) {
       if (!reported && found != nullptr) reported = *found;
