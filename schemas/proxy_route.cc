@@ -59,7 +59,8 @@ constexpr Field kMatchFields[] = {
     string("method", "The request's method.").as(Format::kMethod),
     objects("queryParams", kQueryMatch, "Conditions on query parameters.").at_most(256),
     objects("claims", kClaimMatch, "Conditions on claims of the token that the JWT policy of the listener verifies.")
-        .at_most(64),
+        .at_most(64)
+        .narrowing(),
 };
 constexpr Object kMatch{kMatchFields};
 
