@@ -23,6 +23,8 @@ struct ServerCallbacks {
   // nghttp2 passes over HEADERS on a stream that it does not know, if a larger one was opened.
   static int begin_frame(nghttp2_session* session, const nghttp2_frame_hd* head, void* user_data) {
     ServerConnection& connection = connection_of(user_data);
+    // Behind a head, wherever it ended.
+    if (head->type != NGHTTP2_CONTINUATION) connection.head_since_ = kNever;
     if (head->type >= kFirstExtension) connection.spend(connection.frames_, 1);
     if (head->type != NGHTTP2_HEADERS || head->stream_id % 2 == 0) return 0;
     if (!connection.ids_.take(head->stream_id)) {
@@ -46,21 +48,27 @@ struct ServerCallbacks {
     return 0;
   }
 
-  /// What follows of a head that is refused is decoded without being looked at; nobody waits for its end.
-  static int refuse_head(ServerConnection& connection, nghttp2_session* session, std::int32_t id) {
-    connection.head_since_ = kNever;
-    return malformed(session, id);
+  /// The rest of a head that is refused is decoded without being looked at, and nghttp2 does not tell of its end. In
+  /// its last frame it is not waited for; one that needs more frames has its time until a frame comes that is none of
+  /// it.
+  static void head_refused(ServerConnection& connection, const nghttp2_frame& frame) {
+    if ((frame.hd.flags & NGHTTP2_FLAG_END_HEADERS) != 0) connection.head_since_ = kNever;
+  }
+  static int refuse_head(ServerConnection& connection, nghttp2_session* session, const nghttp2_frame& frame) {
+    head_refused(connection, frame);
+    return malformed(session, frame.hd.stream_id);
   }
 
   // nghttp2 would drop such a field and continue; a message with one is rejected instead.
   static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
                             const std::uint8_t*, std::size_t, std::uint8_t, void* user_data) {
-    return refuse_head(connection_of(user_data), session, frame->hd.stream_id);
+    return refuse_head(connection_of(user_data), session, *frame);
   }
 
-  // nghttp2 has reset its stream: a head without a path, or trailers that do not end the stream.
+  // nghttp2 has reset its stream: a field that is refused, a head without a path, or trailers that do not end the
+  // stream.
   static int invalid_frame(nghttp2_session*, const nghttp2_frame* frame, int, void* user_data) {
-    if (frame->hd.type == NGHTTP2_HEADERS) connection_of(user_data).head_since_ = kNever;
+    if (frame->hd.type == NGHTTP2_HEADERS) head_refused(connection_of(user_data), *frame);
     return 0;
   }
 
@@ -75,13 +83,13 @@ struct ServerCallbacks {
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
       ServerStream* stream = find(session, id);
       if (stream == nullptr) return 0;
-      return stream->in_.add_trailer(field_name, field_value) ? 0 : refuse_head(connection, session, id);
+      return stream->in_.add_trailer(field_name, field_value) ? 0 : refuse_head(connection, session, *frame);
     }
     switch (connection.text_.add(field_name, field_value)) {
       case RequestText::Fault::kNone:
         return 0;
       case RequestText::Fault::kMalformed:
-        return refuse_head(connection, session, id);
+        return refuse_head(connection, session, *frame);
       case RequestText::Fault::kBomb:
         connection.give_up();
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;

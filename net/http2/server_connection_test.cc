@@ -279,6 +279,29 @@ TEST_F(ServerConnectionTest, AHeadThatIsRefusedIsNotWaitedFor) {
   EXPECT_EQ(connection->head_since(), kNever) << "trailers";
 }
 
+TEST_F(ServerConnectionTest, TheRestOfAHeadThatIsRefusedHasItsTime) {
+  Fields forbidden = get("/");
+  forbidden.emplace_back("connection", "close");
+  Fields upper_case = get("/");
+  upper_case.emplace_back("X-Upper", "a");
+  feed(preface());
+  std::uint32_t stream = 1;
+  for (const Fields& bad : {forbidden, upper_case}) {
+    const Time began = clock.now();
+    EXPECT_TRUE(feed(headers(stream, bad, kNone)));
+    output();
+    EXPECT_EQ(connection->head_since(), began) << "stream " << stream;
+    clock.advance(std::chrono::seconds(1));
+    EXPECT_TRUE(feed(frame(kContinuation, kNone, stream, block({{"x", "y"}}))));
+    EXPECT_EQ(connection->head_since(), began) << "stream " << stream;
+    EXPECT_TRUE(feed(frame(kContinuation, kEndHeaders, stream) + frame(kPing, kNone, 0, "12345678")));
+    EXPECT_EQ(connection->head_since(), kNever) << "stream " << stream;
+    stream += 2;
+  }
+  EXPECT_TRUE(feed(headers(stream, post("/"), kEndHeaders) + headers(stream, forbidden, kEndStream)));
+  EXPECT_EQ(connection->head_since(), clock.now()) << "trailers";
+}
+
 TEST_F(ServerConnectionTest, AStreamThatIsRefusedMayBeSentAgain) {
   connection->feed(preface() + headers(1, post("/"), kEndHeaders) + frame(kData, kNone, 1, "abc"), clock.now());
   output();
