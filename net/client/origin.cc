@@ -148,14 +148,13 @@ Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {
     const Duration left = until - room_.loop.now();
     const Duration share = i + 1 < found.addresses.size() ? left / 2 : left;
     const Time by = room_.loop.now() + std::min(room_.options.connect_time, share);
-    got.fault = co_await connect_to(waiter, *connection, found.addresses[i], by);
-    if (got.fault == CallFault::kNone && url_.secure) got.fault = co_await secure(waiter, *connection, by);
+    got = co_await connect_to(waiter, *connection, found.addresses[i], by);
+    if (got.fault == CallFault::kNone && url_.secure) got = co_await secure(waiter, *connection, by);
     if (got.fault == CallFault::kNone) {
       room_.counts.connects.add();
       got.connection = std::move(connection);
       co_return got;
     }
-    got.detail = got.fault == CallFault::kTls ? tls_fault_ : connect_fault_;
     discard(std::move(connection));
     if (got.fault == CallFault::kCancelled || room_.loop.now() >= until) break;
     connection = std::make_unique<Connection>(*this);
@@ -174,23 +173,19 @@ void Origin::keep_allowed(std::vector<IpAddress>& addresses, const ClientOptions
   });
 }
 
-Task<CallFault> Origin::connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until) {
+Task<Origin::Got> Origin::connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until) {
   Result<Fd> fd = connect_tcp({address, url_.port});
-  if (!fd.ok()) {
-    connect_fault_ = fd.error().text;
-    co_return CallFault::kConnect;
-  }
+  if (!fd.ok()) co_return Got{nullptr, CallFault::kConnect, fd.error().text};
   if (room_.options.notice_loss.count() > 0) notice_loss(fd->get(), room_.options.notice_loss);
   connection.open(room_.loop, std::move(*fd), kRead | kWrite);
   const Wake wake = co_await waiter.wait(until, connection, kWrite);
-  if (wake == Wake::kCancelled) co_return CallFault::kCancelled;
+  if (wake == Wake::kCancelled) co_return Got{nullptr, CallFault::kCancelled};
   const int error = wake == Wake::kTimeout ? ETIMEDOUT : connect_error(connection.fd());
-  if (error == 0) co_return CallFault::kNone;
-  connect_fault_ = std::generic_category().message(error);
-  co_return CallFault::kConnect;
+  if (error == 0) co_return Got{};
+  co_return Got{nullptr, CallFault::kConnect, std::generic_category().message(error)};
 }
 
-Task<CallFault> Origin::secure(Waiter& waiter, Connection& connection, Time until) {
+Task<Origin::Got> Origin::secure(Waiter& waiter, Connection& connection, Time until) {
   using Step = tls::RecordLayer::Handshake;
   auto made = tls::RecordLayer::connect(tls_, resumption_, room_.records);
   tls::RecordLayer& layer = *made;
@@ -199,14 +194,13 @@ Task<CallFault> Origin::secure(Waiter& waiter, Connection& connection, Time unti
   while (step == Step::kRead || step == Step::kWrite) {
     const std::uint8_t interest = step == Step::kRead ? kRead : kRead | kWrite;
     const Wake wake = co_await waiter.wait(until, connection, interest);
-    if (wake == Wake::kCancelled) co_return CallFault::kCancelled;
-    if (wake == Wake::kTimeout) co_return CallFault::kConnect;
+    if (wake == Wake::kCancelled) co_return Got{nullptr, CallFault::kCancelled};
+    if (wake == Wake::kTimeout) co_return Got{nullptr, CallFault::kConnect, "the handshake was not over in time"};
     step = layer.handshake(connection);
     if (connection.hung_up() && step != Step::kDone) step = Step::kFailed;
   }
-  if (step == Step::kDone) co_return CallFault::kNone;
-  tls_fault_ = layer.fault().empty() ? "the handshake was broken off" : layer.fault();
-  co_return CallFault::kTls;
+  if (step == Step::kDone) co_return Got{};
+  co_return Got{nullptr, CallFault::kTls, layer.fault().empty() ? "the handshake was broken off" : layer.fault()};
 }
 
 bool Origin::prepare_tls() {

@@ -101,8 +101,9 @@ class Origin : public std::enable_shared_from_this<Origin> {
   Task<Got> wait_for_room(Patience patience, bool fresh);
   Task<Got> connect(Waiter& waiter, Time until);
   Got dial();
-  Task<CallFault> connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until);
-  Task<CallFault> secure(Waiter& waiter, Connection& connection, Time until);
+  /// These two: \returns the fault with its detail, and no connection.
+  Task<Got> connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until);
+  Task<Got> secure(Waiter& waiter, Connection& connection, Time until);
   bool prepare_tls();
 
   Room& room_;
@@ -111,7 +112,6 @@ class Origin : public std::enable_shared_from_this<Origin> {
   std::shared_ptr<const tls::ClientContext> tls_;
   std::shared_ptr<tls::Resumption> resumption_;
   std::string tls_fault_;
-  std::string connect_fault_;
   /// Used last in, first out, so that surplus connections expire.
   std::vector<std::unique_ptr<Connection>> idle_;
   std::size_t open_ = 0;

@@ -302,6 +302,16 @@ send "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
   EXPECT_EQ(caller.counts().connects.value(), 1u);
 }
 
+// Not what was wrong with an address before it.
+TEST_F(HttpClientOverTls, AHandshakeThatIsLateIsToldAsOne) {
+  const std::uint16_t port = serve("accept\nwait told\n");
+  Caller caller({}, trusting(authority_));
+  const Answer answer = caller.call(at(port), {.patience = milliseconds(100)});
+  stage_.signal("told");
+  EXPECT_EQ(answer.fault, CallFault::kTimeout);
+  EXPECT_EQ(answer.detail, "the handshake was not over in time");
+}
+
 TEST_F(HttpClientOverTls, BelievesNoOtherName) {
   const std::uint16_t port = serve("accept\nclosed\n", TlsSide::server(authority_.issue("other.example")));
   Caller caller({}, trusting(authority_));
