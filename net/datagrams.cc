@@ -248,39 +248,50 @@ bool DatagramQueue::count_failure(const Entry& entry, int error, std::size_t dat
   return true;
 }
 
-/// One by one, where the path or the system does not take them joined.
-bool DatagramQueue::send_apart(int fd, const Entry& entry, Outcome& outcome) {
-  std::vector<iovec> pieces(pieces_.begin() + static_cast<std::ptrdiff_t>(entry.first),
-                            pieces_.begin() + static_cast<std::ptrdiff_t>(entry.first + entry.pieces));
+/// Forgets the entry's first datagram, which has that size.
+void DatagramQueue::drop_first(Entry& entry, std::size_t size) {
+  entry.bytes -= size;
+  --entry.segments;
+  while (size != 0) {
+    iovec& piece = pieces_[entry.first];
+    const std::size_t taken = std::min(size, piece.iov_len);
+    piece.iov_base = static_cast<char*>(piece.iov_base) + taken;
+    piece.iov_len -= taken;
+    size -= taken;
+    if (piece.iov_len != 0) continue;
+    ++entry.first;
+    --entry.pieces;
+  }
+}
+
+/// One by one, where the path or the system does not take them joined. What is left at a refusal stays in the entry.
+bool DatagramQueue::send_apart(int fd, std::size_t index, Outcome& outcome) {
+  Entry& entry = entries_[index];
   msghdr message{};
-  compose(static_cast<std::size_t>(&entry - entries_.data()), message);
+  compose(index, message);
   Control control{};
   message.msg_control = control.bytes.data();
   message.msg_controllen = 0;
   if (entry.target.local != IpAddress{}) append_local(message, sizeof(Control), entry.target.local);
   if (message.msg_controllen == 0) message.msg_control = nullptr;
-  std::size_t at = 0;
-  for (std::size_t left = entry.bytes; left != 0;) {
-    const std::size_t size = std::min(left, entry.segment);
-    std::vector<iovec> one;
-    for (std::size_t wanted = size; wanted != 0;) {
-      iovec& piece = pieces[at];
-      const std::size_t taken = std::min(wanted, piece.iov_len);
-      one.push_back({piece.iov_base, taken});
-      piece.iov_base = static_cast<char*>(piece.iov_base) + taken;
-      piece.iov_len -= taken;
-      if (piece.iov_len == 0) ++at;
-      wanted -= taken;
+  std::vector<iovec> one;
+  while (entry.segments != 0) {
+    const std::size_t size = std::min(entry.bytes, entry.segment);
+    one.clear();
+    std::size_t wanted = size;
+    for (std::size_t at = entry.first; wanted != 0; ++at) {
+      one.push_back({pieces_[at].iov_base, std::min(wanted, pieces_[at].iov_len)});
+      wanted -= one.back().iov_len;
     }
     message.msg_iov = one.data();
     message.msg_iovlen = one.size();
-    left -= size;
     if (send_one(fd, &message) >= 0) {
       ++outcome.sent;
       outcome.bytes += size;
     } else if (!count_failure(entry, errno, 1, outcome)) {
       return false;
     }
+    drop_first(entry, size);
   }
   return true;
 }
@@ -302,7 +313,7 @@ DatagramQueue::Outcome DatagramQueue::flush(int fd) {
     const int error = errno;
     const bool refused = entry.connected() && tells_of_refusal(error);
     const bool joined = entry.segments > 1 && !refused && error != EAGAIN;
-    if (!(joined ? send_apart(fd, entry, outcome) : count_failure(entry, error, entry.segments, outcome))) {
+    if (!(joined ? send_apart(fd, next, outcome) : count_failure(entry, error, entry.segments, outcome))) {
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(next));
       return outcome;
     }

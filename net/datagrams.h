@@ -130,7 +130,8 @@ class DatagramQueue {
 
   void add_one(const Target& target, std::string_view bytes, std::string_view header);
   void compose(std::size_t index, msghdr& message);
-  bool send_apart(int fd, const Entry& entry, Outcome& outcome);
+  bool send_apart(int fd, std::size_t index, Outcome& outcome);
+  void drop_first(Entry& entry, std::size_t size);
   static bool count_failure(const Entry& entry, int error, std::size_t datagrams, Outcome& outcome);
 
   std::vector<Entry> entries_;

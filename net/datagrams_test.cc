@@ -102,6 +102,28 @@ TEST(Datagrams, ARefusalIsToldByTheNextSendAndLosesNothing) {
   EXPECT_EQ(received(ends.bound.get(), 2), (std::vector<std::string>{"one", "longer than one"}));
 }
 
+TEST(Datagrams, ARefusalBetweenThoseOfOneEntryLeavesTheRestOfIt) {
+  Ends ends;
+  // Without checksums the kernel does not take them joined.
+  const int on = 1;
+  ASSERT_EQ(::setsockopt(ends.connected.get(), SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
+  ends.bound.reset();
+  DatagramQueue queue;
+  queue.add({}, {.bytes = "112233", .segment = 2}, "H");
+  const DatagramQueue::Outcome outcome = queue.flush(ends.connected.get());
+  EXPECT_TRUE(outcome.refused);
+  EXPECT_EQ(outcome.sent, 1U);
+  EXPECT_EQ(outcome.bytes, 3U);
+  EXPECT_EQ(queue.count(), 2U);
+  ends.bound = socket_of(listen_udp(ends.at.address, ends.at.port));
+  queue.add({}, {.bytes = "44"}, "H");
+  EXPECT_EQ(queue.flush(ends.connected.get()).sent, 3U);
+  EXPECT_TRUE(queue.empty());
+  queue.add({}, {.bytes = "end"});
+  EXPECT_EQ(queue.flush(ends.connected.get()).sent, 1U);
+  EXPECT_EQ(received(ends.bound.get(), 4), (std::vector<std::string>{"H22", "H33", "H44", "end"}));
+}
+
 TEST(Datagrams, AnswersComeFromTheAddressThatWasAsked) {
   Fd any = socket_of(listen_udp(std::nullopt, 0));
   tell_local_address(any.get());
