@@ -104,27 +104,51 @@ std::string refused_listener(const Json& object) {
   return {};
 }
 
+/// Done: it is served as it says.
+Progress served_progress(const Json& object, std::int64_t generation) {
+  Progress progress = progress_of(object, generation);
+  if (progress.state != Progress::State::kDone) return progress;
+  std::string refused = refused_listener(object);
+  if (refused.empty()) return progress;
+  return {.state = Progress::State::kWaiting, .reason = std::move(refused)};
+}
+
 /// What every agent runs may serve less than it says: a listener without its certificate, a port that is taken.
-/// Statuses have it a moment later. One that waits for agents is of another controller's.
+/// Statuses have it a moment later, and for a moment longer than it is so: nothing is told before the delay is over.
 int tell_what_is_not_served(std::string_view command, Cluster& cluster, const std::vector<Written>& all) {
-  int exit = cli::kExitOk;
-  Pauses pauses(kStatusDelay);
+  std::vector<Pending> left;
   for (const Written& object : all) {
-    if (object.gone || !has_conditions(object.type)) continue;
-    for (;; pauses.pause()) {
+    if (!object.gone && has_conditions(object.type)) left.push_back({object});
+  }
+  for (Pauses pauses(kStatusDelay); !left.empty(); pauses.pause()) {
+    // However long the rounds before it took, the last one begins behind the delay.
+    const bool last = pauses.over();
+    kube::Failure failure;
+    std::erase_if(left, [&](Pending& pending) {
+      if (!failure.none()) return false;
+      const Written& object = pending.object;
       const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
-      const Json now = reply.ok() ? parsed_json(reply.object.text) : Json();
-      Progress progress = progress_of(now, object.generation);
-      if (progress.state == Progress::State::kDone) progress.reason = refused_listener(now);
-      if (progress.reason.empty()) break;
-      if (progress.reason == kNotLookedAt || progress.reason.starts_with(kWaitsForAgents)) {
-        if (pauses.over()) break;
-        continue;
+      if (!reply.ok() && !reply.failure.not_found()) {
+        failure = reply.failure;
+        return false;
       }
-      cli::print_error(command, object.title() + " is not served as it says: " + progress.reason);
-      exit = cli::kExitFindings;
-      break;
-    }
+      if (!reply.ok()) {
+        pending.reason = "it was removed meanwhile";
+        return false;
+      }
+      Progress progress = served_progress(parsed_json(reply.object.text), object.generation);
+      pending.reason = std::move(progress.reason);
+      return progress.state == Progress::State::kDone;
+    });
+    if (!failure.none() && (last || !failure.temporary())) return tell(command, failure);
+    if (last) break;
+  }
+  int exit = cli::kExitOk;
+  for (const Pending& pending : left) {
+    // Nobody has written it yet, or it is of another controller, whose agents are behind.
+    if (pending.reason == kNotLookedAt || pending.reason.starts_with(kWaitsForAgents)) continue;
+    cli::print_error(command, pending.object.title() + " is not served as it says: " + pending.reason);
+    exit = cli::kExitFindings;
   }
   return exit;
 }
