@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -36,21 +37,41 @@ std::optional<Link> read_link(const char* message, std::size_t size) {
 
 }  // namespace
 
-Result<std::vector<Link>> links(Socket& kernel) {
+Result<LinkList> list_links(Socket& kernel) {
+  LinkList list;
   for (int tries = 0; tries < kMostTries; ++tries) {
     Messages request;
     request.begin(RTM_GETLINK, NLM_F_DUMP, kernel.next());
     const ifinfomsg any{};
     request.add(&any, sizeof any);
-    std::vector<Link> all;
+    list.links.clear();
     const Status status = kernel.ask(request.finish(), [&](const nlmsghdr& header, const char* body, std::size_t size) {
       if (header.nlmsg_type != RTM_NEWLINK) return;
-      if (auto link = read_link(body, size)) all.push_back(*std::move(link));
+      if (auto link = read_link(body, size)) list.links.push_back(*std::move(link));
     });
     if (!status) return status.error();
-    if (!kernel.interrupted()) return all;
+    list.torn = kernel.interrupted();
+    if (!list.torn) break;
   }
-  return Error{ErrorCode::kUnavailable, "links change faster than they can be listed"};
+  return list;
+}
+
+Result<std::vector<Link>> links(Socket& kernel) {
+  auto list = list_links(kernel);
+  if (!list) return list.error();
+  if (list->torn) return Error{ErrorCode::kUnavailable, "links change faster than they can be listed"};
+  return std::move(list->links);
+}
+
+void update_links(std::vector<Link>& known, LinkList list) {
+  if (list.torn) {
+    for (Link& link : known) {
+      const bool shown = std::ranges::any_of(
+          list.links, [&](const Link& one) { return one.index == link.index || one.name == link.name; });
+      if (!shown) list.links.push_back(std::move(link));
+    }
+  }
+  known = std::move(list.links);
 }
 
 Status change_address(Socket& kernel, const AddressChange& change) {

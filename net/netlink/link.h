@@ -24,8 +24,17 @@ struct Link {
   std::array<std::uint8_t, 6> mac{};
 };
 
-/// All links of the namespace. A list during which links came or went may lack others, and is asked for again.
+struct LinkList {
+  std::vector<Link> links;
+  /// Links came or went while it was made: it may lack others.
+  bool torn = false;
+};
+/// The links of the namespace. A list that is torn is asked for again, five times in all.
+Result<LinkList> list_links(Socket& kernel);
+/// All of them; kUnavailable: every list was torn.
 Result<std::vector<Link>> links(Socket& kernel);
+/// Takes a list: of one that is torn, those of `known` that it does not show stay.
+void update_links(std::vector<Link>& known, LinkList list);
 
 struct AddressChange {
   std::uint16_t type = 0;   ///< RTM_NEWADDR or RTM_DELADDR

@@ -149,6 +149,30 @@ TEST_F(NetlinkSocket, AListThatChangedMeanwhileIsAskedForAgain) {
   EXPECT_EQ(all->size(), 2U);
   for (std::uint32_t number = 3; number < 8; ++number) list(number, NLM_F_DUMP_INTR, {1});
   EXPECT_FALSE(links(*socket_));
+  for (std::uint32_t number = 8; number < 13; ++number) list(number, NLM_F_DUMP_INTR, {static_cast<int>(number)});
+  const auto torn = list_links(*socket_);
+  ASSERT_TRUE(torn) << torn.error().text;
+  EXPECT_TRUE(torn->torn);
+  ASSERT_EQ(torn->links.size(), 1U);
+  EXPECT_EQ(torn->links[0].index, 12) << "the last list";
+}
+
+TEST(NetlinkLinks, OnesThatATornListDoesNotShowStay) {
+  const auto shown = [](const std::vector<Link>& known) {
+    std::string text;
+    for (const Link& link : known) text += link.name + std::to_string(link.index) + (link.up ? "+ " : " ");
+    return text;
+  };
+  std::vector<Link> known;
+  update_links(known, {.links = {{.index = 1, .name = "lo"}, {.index = 2, .name = "wg"}, {.index = 3, .name = "pod"}}});
+  // One that changed, one that was made anew, a new one.
+  update_links(
+      known,
+      {.links = {{.index = 1, .name = "lo", .up = true}, {.index = 5, .name = "pod"}, {.index = 6, .name = "new"}},
+       .torn = true});
+  EXPECT_EQ(shown(known), "lo1+ pod5 new6 wg2 ");
+  update_links(known, {.links = {{.index = 1, .name = "lo"}}});
+  EXPECT_EQ(shown(known), "lo1 ");
 }
 
 TEST(NetlinkLinks, AreThoseOfTheKernel) {

@@ -51,6 +51,8 @@ class FakeKernel {
   std::atomic<int> made = 0;     ///< how often one was asked for
   std::atomic<int> changed = 0;  ///< links that are there
   std::atomic<int> removed = 0;
+  /// The one link of lists that are all torn; empty: there are no lists. Set before they are asked for.
+  std::string torn;
 
  private:
   void run() {
@@ -65,9 +67,19 @@ class FakeKernel {
       if (changes) ++changed;
       if (asked.nlmsg_type == RTM_DELLINK) ++removed;
       net::netlink::Messages reply;
-      reply.begin(NLMSG_ERROR, 0, asked.nlmsg_seq);
-      const nlmsgerr body{.error = makes ? -answer : changes ? -answer_to_alias : 0, .msg = asked};
-      reply.add(&body, sizeof body);
+      if (asked.nlmsg_type == RTM_GETLINK && !torn.empty()) {
+        reply.begin(RTM_NEWLINK, NLM_F_MULTI | NLM_F_DUMP_INTR, asked.nlmsg_seq);
+        ifinfomsg info{};
+        info.ifi_index = 7;
+        reply.add(&info, sizeof info);
+        reply.text(IFLA_IFNAME, torn);
+        reply.text(IFLA_IFALIAS, "edge-agent tunnel test");
+        reply.begin(NLMSG_DONE, NLM_F_MULTI, asked.nlmsg_seq);
+      } else {
+        reply.begin(NLMSG_ERROR, 0, asked.nlmsg_seq);
+        const nlmsgerr body{.error = makes ? -answer : changes ? -answer_to_alias : 0, .msg = asked};
+        reply.add(&body, sizeof body);
+      }
       const auto& bytes = reply.finish();
       ::send(own_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     }
@@ -104,7 +116,7 @@ class WanEngine : public Bridge {
     if (!real) return false;
     return await([&] {
       const auto links = real->links();
-      if (links) work(device, kernel, *links);
+      if (links) work(device, kernel, links->links);
       return device.by_program() && device.link() != 0;
     });
   }
@@ -223,6 +235,19 @@ TEST_F(WanEngine, ALinkHasItsAliasBeforeItHasKeys) {
     work(other, kernel, {});
     EXPECT_EQ(fake.made, 3);
     EXPECT_EQ(other.fault(), "");
+  });
+}
+
+TEST_F(WanEngine, ALinkIsRemovedWhileOthersChangeWithoutEnd) {
+  in("n", [&] {
+    FakeKernel fake;
+    fake.torn = name_of('1');
+    Rtnetlink kernel = fake.asker();
+    TunnelDevice only = device('1');
+    work(only, kernel, {});
+    EXPECT_EQ(fake.made, 1);
+    only.remove(kernel);
+    EXPECT_EQ(fake.removed, 1);
   });
 }
 

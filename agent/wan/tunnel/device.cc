@@ -199,8 +199,8 @@ void TunnelDevice::look(std::chrono::seconds wall, SteadyTime now) {
 int TunnelDevice::own_link(Rtnetlink& kernel) const {
   const auto links = kernel.links();
   if (!wireguard_ || !links) return 0;
-  const auto found = std::ranges::find(*links, plan_.name, &Link::name);
-  return found != links->end() && found->alias.starts_with(kAliasPrefix) ? found->index : 0;
+  const auto found = std::ranges::find(links->links, plan_.name, &Link::name);
+  return found != links->links.end() && found->alias.starts_with(kAliasPrefix) ? found->index : 0;
 }
 
 void TunnelDevice::remove(Rtnetlink& kernel) {

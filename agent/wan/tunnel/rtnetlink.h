@@ -25,6 +25,7 @@ inline constexpr std::string_view kAliasPrefix = "edge-agent tunnel ";
 inline constexpr const char* kDevicePrefix = "ewg";
 
 using net::netlink::Link;
+using net::netlink::LinkList;
 
 enum class RouteKind : std::uint8_t {
   kUnicast,
@@ -63,7 +64,8 @@ class Rtnetlink {
   /// \param kernel  what answers like the kernel
   explicit Rtnetlink(net::netlink::Socket kernel) : kernel_(std::move(kernel)) {}
 
-  Result<std::vector<Link>> links() { return net::netlink::links(kernel_); }
+  /// May be torn.
+  Result<LinkList> links() { return net::netlink::list_links(kernel_); }
   /// Makes a WireGuard link of the kernel. kUnimplemented: it has none.
   Status add_wireguard(const std::string& name);
   /// Sets its alias alone.

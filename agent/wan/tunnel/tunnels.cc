@@ -73,7 +73,8 @@ struct Tunnels::Impl {
   std::vector<std::string> told;
   std::uint64_t taken = 0;
   Clock::time_point busy_until;
-  bool given = false;  ///< an assignment has come: until then what an earlier process left stays
+  std::vector<Link> links;  ///< as of the last round
+  bool given = false;       ///< an assignment has come: until then what an earlier process left stays
 
   void run();
   void wait(Clock::duration most) const;
@@ -84,11 +85,11 @@ struct Tunnels::Impl {
   void remove_strangers();
   void choose_carriers();
   void probe_mtus();
-  void keep_routes(const std::vector<Link>& links);
-  ReadyUplink ready(const WantedUplink& uplink, const std::vector<Link>& links);
+  void keep_routes();
+  ReadyUplink ready(const WantedUplink& uplink);
   void remove_all();
-  void publish(const std::vector<Link>& links);
-  std::vector<std::string> node_faults(const std::vector<Link>& links) const;
+  void publish();
+  std::vector<std::string> node_faults() const;
   TunnelState state_of(std::size_t tunnel) const;
   void fail(const std::string& what, const Error& error);
   void wake_up() const {
@@ -164,28 +165,30 @@ void Tunnels::Impl::work() {
   faults = plan_faults;
   // What drops and what leads nowhere is there before the first link is.
   keep_rules();
-  auto links = kernel->links();
-  if (!links) return fail("links", links.error());
+  auto list = kernel->links();
+  if (!list) return fail("links", list.error());
+  // Where links come and go without end, as on a node of many pods, tunnels still have their work.
+  net::netlink::update_links(links, std::move(*list));
   const auto now = Clock::now();
   const std::chrono::seconds wall = wall_clock();
   for (auto& [name, device] : devices) {
-    device.work(*kernel, *links, engine, now_wanted.overlay.address, now_wanted.mtu, now);
+    device.work(*kernel, links, engine, now_wanted.overlay.address, now_wanted.mtu, now);
     device.look(wall, now);
   }
   choose_carriers();
   probe_mtus();
-  keep_routes(*links);
+  keep_routes();
   for (TunnelDevice& device : leaving) device.remove(*kernel);
   leaving.clear();
   remove_strangers();
-  publish(*links);
+  publish();
 }
 
 /// Those that are ours by their alias and are not planned.
 void Tunnels::Impl::remove_strangers() {
-  const auto links = kernel->links();
-  if (!links) return;
-  for (const Link& link : *links) {
+  const auto list = kernel->links();
+  if (!list) return;
+  for (const Link& link : list->links) {
     if (!link.alias.starts_with(kAliasPrefix) || devices.contains(link.name)) continue;
     if (const Status status = kernel->remove_link(link.index); !status) fail("link " + link.name, status.error());
   }
@@ -239,7 +242,7 @@ void Tunnels::Impl::keep_rules() {
   }
 }
 
-ReadyUplink Tunnels::Impl::ready(const WantedUplink& uplink, const std::vector<Link>& links) {
+ReadyUplink Tunnels::Impl::ready(const WantedUplink& uplink) {
   ReadyUplink ready{.number = uplink_number(now_wanted, uplink.id), .source = uplink.address};
   const auto found = uplink.interface.empty()
                          ? std::ranges::find(links, kernel->default_link().value_or(0), &Link::index)
@@ -254,7 +257,7 @@ ReadyUplink Tunnels::Impl::ready(const WantedUplink& uplink, const std::vector<L
   return ready;
 }
 
-void Tunnels::Impl::keep_routes(const std::vector<Link>& links) {
+void Tunnels::Impl::keep_routes() {
   std::vector<ReadyDevice> ready_devices;
   const std::chrono::seconds wall = wall_clock();
   for (const auto& [name, device] : devices) {
@@ -265,7 +268,7 @@ void Tunnels::Impl::keep_routes(const std::vector<Link>& links) {
   }
   std::vector<ReadyUplink> uplinks;
   for (const WantedUplink& uplink : now_wanted.uplinks) {
-    if (uplink_number(now_wanted, uplink.id) != 0) uplinks.push_back(ready(uplink, links));
+    if (uplink_number(now_wanted, uplink.id) != 0) uplinks.push_back(ready(uplink));
   }
   const std::vector<Route> wanted_routes = plan_routes(now_wanted, slots, ready_devices, uplinks);
   auto there = kernel->routes();
@@ -297,8 +300,7 @@ void Tunnels::Impl::remove_all() {
   now_wanted = {};
   slots.clear();
   remove_strangers();
-  const auto links = kernel->links();
-  keep_routes(links ? *links : std::vector<Link>());
+  keep_routes();
   keep_rules();
 }
 
@@ -323,7 +325,7 @@ TunnelState Tunnels::Impl::state_of(std::size_t tunnel) const {
   return one;
 }
 
-std::vector<std::string> Tunnels::Impl::node_faults(const std::vector<Link>& links) const {
+std::vector<std::string> Tunnels::Impl::node_faults() const {
   std::vector<std::string> all = faults;
   if (now_wanted.site.empty()) return all;
   const bool v4 = std::ranges::any_of(now_wanted.prefixes, [](const Cidr& cidr) { return cidr.address.is_v4(); });
@@ -344,14 +346,14 @@ std::vector<std::string> Tunnels::Impl::node_faults(const std::vector<Link>& lin
   return all;
 }
 
-void Tunnels::Impl::publish(const std::vector<Link>& links) {
+void Tunnels::Impl::publish() {
   TunnelsState next;
   next.assignment = taken;
   for (std::size_t i = 0; i < now_wanted.tunnels.size(); ++i) next.tunnels.push_back(state_of(i));
   for (const auto& [name, device] : devices) {
     if (device.link() != 0) next.devices.push_back({name, device.link(), device.plan().tunnel});
   }
-  next.faults = node_faults(links);
+  next.faults = node_faults();
   for (const std::string& fault : next.faults) {
     if (std::ranges::find(told, fault) == told.end()) options.log.warn("SD-WAN: " + fault);
   }
