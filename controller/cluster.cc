@@ -1,6 +1,7 @@
 #include "controller/cluster.h"
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <latch>
 #include <map>
@@ -115,6 +116,7 @@ class Cluster::Impl {
       revoked_->share(std::move(done));
     });
   }
+  bool knows_revoked() const { return knows_revoked_; }
   void read_again(std::vector<ResourceId> objects) {
     loop_.post([this, objects = std::move(objects)] {
       for (const ResourceId& key : objects) {
@@ -335,7 +337,10 @@ class Cluster::Impl {
       removed(id);
     };
     events.synced = [this, kind] {
-      if (kind == "ConfigMap") revoked_->synced();
+      if (kind == "ConfigMap") {
+        knows_revoked_ = true;
+        revoked_->synced();
+      }
       check_synced();
       check_services_known();
     };
@@ -547,6 +552,7 @@ class Cluster::Impl {
   bool ordered_ = false;  ///< likewise, of certificates_
   bool shared_ = false;   ///< likewise, of revoked_
   bool finishing_ = false;
+  std::atomic<bool> knows_revoked_ = false;
   const std::shared_ptr<std::promise<void>> ended_ = std::make_shared<std::promise<void>>();
   mutable std::mutex mutex_;  ///< guards what follows
   ClusterCounts counts_;
@@ -575,6 +581,7 @@ bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanosec
   return impl_->await_seen(std::move(writes), patience);
 }
 void Cluster::share_revoked(std::function<void(Status)> done) { impl_->share_revoked(std::move(done)); }
+bool Cluster::knows_revoked() const { return impl_->knows_revoked(); }
 ClusterCounts Cluster::counts() const { return impl_->counts(); }
 bool Cluster::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }
 

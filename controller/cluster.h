@@ -99,6 +99,8 @@ class Cluster {
   void want_names(std::vector<acme::WantedName> names);
   /// RevokedAgents::share; `done` is called on the loop's thread.
   void share_revoked(std::function<void(Status)> done);
+  /// Whether what other controllers have revoked until the start was handed on (ClusterEvents::revoked).
+  bool knows_revoked() const;
   /// Asks the API for objects that are known, and hands them on as though they had changed.
   void read_again(std::vector<ResourceId> objects);
   ClusterCounts counts() const;

@@ -234,6 +234,8 @@ class Controller::Impl {
         done({});
       };
     }
+    // One controller alone knows what it has revoked itself.
+    if (options_.elect) options.knows_revoked = [this] { return started_.try_wait() && cluster_->knows_revoked(); };
     options.replace_early = options_.embedded;
     options.accept_on = options_.loop;
     auto distributor = Distributor::start(std::move(options));

@@ -121,12 +121,15 @@ std::string Authority::Impl::join_text(std::string_view about, std::string_view 
   return text_of(JoinFile{about, with, options.program_key, succession.roots()});
 }
 
-Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request) {
+Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request,
+                                           WallTime joined) {
   const WallTime time = now();
   const Validity validity = lasting(time, kAgentLifetime);
   auto certificate = current().issue({Role::kAgent, std::string(name)}, validity, after_revocation(name), request);
   if (!certificate) return certificate;
-  if (Status status = names.take(name, {std::string(key), validity.until}, time); !status) return status.error();
+  if (Status status = names.take(name, {std::string(key), validity.until, {}, joined}, time); !status) {
+    return status.error();
+  }
   names_changed = true;
   return certificate;
 }
@@ -156,6 +159,20 @@ Status Authority::Impl::revoke_until(std::string_view name, WallTime until) {
   names.free(name);
   names_changed = true;
   return write_revoked();
+}
+
+/// An agent that was revoked elsewhere may have renewed here before that was known. Its renewals are revoked too, which
+/// the others learn in turn: the later time of a name counts.
+Result<bool> Authority::Impl::learn_revoked_agent(std::string_view name, WallTime until) {
+  const auto since = revoked.since(name);
+  if (since && *since >= until) return false;
+  const Names::Owner* const owner = names.find(name);
+  const bool has_joined_since = owner != nullptr && owner->joined > until;
+  const bool has_renewed_since = owner != nullptr && !has_joined_since && owner->until - kAgentLifetime > until;
+  const WallTime all = has_renewed_since ? std::max(until, issued_so_far(name, name, kAgentLifetime)) : until;
+  if (Status status = revoked.add(name, all, now()); !status) return status.error();
+  if (!has_joined_since) names.free(name);
+  return true;
 }
 
 Status Authority::Impl::write_roots() {
@@ -241,7 +258,8 @@ Result<std::string> Authority::sign(std::string_view name, std::string_view requ
   if (!key) return key;
   const std::lock_guard lock(impl_->mutex);
   if (impl_->reserved.contains(name)) return name_reserved(name);
-  return impl_->issue(name, *key, request);
+  const Names::Owner* const owner = impl_->names.find(name);
+  return impl_->issue(name, *key, request, owner != nullptr ? owner->joined : impl_->after_revocation(name));
 }
 
 Result<std::string> Authority::join(std::string_view token, std::string_view name, std::string_view request) {
@@ -276,7 +294,7 @@ Result<std::string> Authority::join(std::string_view token, std::string_view nam
     known.made->key = *key;
     if (Status status = impl_->write_named_tokens(); !status) return status.error();
   }
-  return impl_->issue(name, *key, request);
+  return impl_->issue(name, *key, request, impl_->after_revocation(name));
 }
 
 Result<std::string> Authority::join_file_for(std::string_view name) {
@@ -337,7 +355,8 @@ Result<CertificateFacts> Authority::identify(std::string_view certificate) {
   // It joined before names were kept, or a crash came between.
   const std::string& name = facts->subject.name;
   if (facts->subject.role == Role::kAgent && !impl_->names.has(name, now)) {
-    if (impl_->names.take(name, {facts->key, facts->validity.until}, now)) impl_->names_changed = true;
+    const Names::Owner owner{facts->key, facts->validity.until, {}, facts->issued};
+    if (impl_->names.take(name, owner, now)) impl_->names_changed = true;
   }
   return facts;
 }
@@ -364,16 +383,9 @@ Status Authority::learn_revoked_agents(std::string_view text) {
   Status status;
   bool changed = false;
   for (const auto& [name, until] : elsewhere.all()) {
-    const auto since = impl_->revoked.since(name);
-    if (since && *since >= until) continue;
-    if (Status added = impl_->revoked.add(name, until, impl_->now()); !added) {
-      status = added;
-      continue;
-    }
-    changed = true;
-    // A certificate says its end in seconds.
-    const Names::Owner* const owner = impl_->names.find(name);
-    if (owner != nullptr && owner->until - kAgentLifetime <= until) impl_->names.free(name);
+    const auto learned = impl_->learn_revoked_agent(name, until);
+    if (!learned) status = learned.error();
+    changed = changed || (learned && *learned);
   }
   if (!changed) return status;
   impl_->names_changed = true;

@@ -108,7 +108,7 @@ class Authority {
   /// Returns which agents are revoked, for other controllers of this cluster: lines as in the file `revoked`.
   std::string revoked_agents() const;
   /// Learns what `revoked_agents` says elsewhere. What was revoked already stays so, and a name stays its key's where
-  /// that has joined since.
+  /// that has joined since. Where it has only renewed since, `revoked_agents` has the later time.
   Status learn_revoked_agents(std::string_view text);
 
   /// Returns the trusted CA certificates, PEM.

@@ -84,8 +84,11 @@ struct Authority::Impl {
     NamedToken* made = nullptr;  ///< what is kept of it
   };
   Token find(std::string_view digest);
-  /// A certificate that is younger than the revocation of those before it.
-  Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request);
+  /// A certificate that is younger than the revocation of those before it. The name is the key's from then on.
+  /// `joined`: as Names::Owner.
+  Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request, WallTime joined);
+  /// Learns of one revocation of an agent's certificates. \returns whether it was new.
+  Result<bool> learn_revoked_agent(std::string_view name, WallTime until);
   Status revoke(std::string_view name);
   Status revoke_until(std::string_view name, WallTime until);
   /// Up to when certificates of a name are refused so that none issued so far counts: neither one issued after a

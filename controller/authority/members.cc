@@ -53,10 +53,13 @@ bool is_owned_name(std::string_view name) {
 Names Names::read(std::string_view text) {
   Names names;
   while (!text.empty()) {
-    const auto [name, key, until, shown] = next_line<4>(text);
+    const auto [name, key, until, shown, joined] = next_line<5>(text);
     const auto time = time_of(until);
     if (!is_owned_name(name) || key.empty() || !time || names.owners_.size() == kMost) continue;
-    names.owners_[std::string(name)] = {std::string(key), *time, time_of(shown).value_or(WallTime())};
+    Owner owner{std::string(key), *time, time_of(shown).value_or(WallTime())};
+    // An older version did not write it: not after its certificate was issued.
+    if (is_subject_name(name)) owner.joined = time_of(joined).value_or(*time - kAgentLifetime);
+    names.owners_[std::string(name)] = std::move(owner);
   }
   return names;
 }
@@ -65,7 +68,9 @@ std::string Names::text() const {
   std::string text;
   for (const auto& [name, owner] : owners_) {
     text += name + " " + owner.key + " " + std::to_string(milliseconds_of(owner.until));
-    if (owner.shown != WallTime()) text += " " + std::to_string(milliseconds_of(owner.shown));
+    const bool is_agents = owner.joined != WallTime();
+    if (is_agents || owner.shown != WallTime()) text += " " + std::to_string(milliseconds_of(owner.shown));
+    if (is_agents) text += " " + std::to_string(milliseconds_of(owner.joined));
     text += "\n";
   }
   return text;

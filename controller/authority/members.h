@@ -30,10 +30,12 @@ class Names {
     WallTime until{};
     /// Of another cluster: when the certificate was first shown. Of other keys none counts that was issued until then.
     WallTime shown{};
+    /// Of an agent: when it joined, as far as this authority knows. A renewal does not change it, whatever its key.
+    WallTime joined{};
   };
 
-  /// Parses a file: lines `name key until shown`, times in milliseconds, the last optional. Invalid lines are ignored:
-  /// their agents are recorded again when they present their certificates.
+  /// Parses a file: lines `name key until shown joined`, times in milliseconds, the last two optional. Invalid lines
+  /// are ignored: their agents are recorded again when they present their certificates.
   static Names read(std::string_view text);
   std::string text() const;
 

@@ -13,6 +13,7 @@
 #include "controller/authority/authority.h"
 #include "controller/authority/certificates.h"
 #include "controller/authority/lifetimes.h"
+#include "net/tls/identity.h"
 
 namespace edge::controller {
 namespace {
@@ -20,6 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::milliseconds;
+
+std::string request() {
+  const auto key = net::tls::make_private_key();
+  EXPECT_TRUE(key);
+  return *net::tls::certificate_request(*key);
+}
 
 class SeveralAuthoritiesTest : public testing::Test {
  protected:
@@ -85,6 +92,54 @@ TEST_F(SeveralAuthoritiesTest, AnAgentThatHasJoinedSinceKeepsItsName) {
   ASSERT_TRUE(two_->learn_revoked_agents(told));
   EXPECT_EQ(two_->revoked_agents(), later);
   EXPECT_FALSE(two_->identify(again));
+}
+
+TEST_F(SeveralAuthoritiesTest, AnAgentThatRenewsElsewhereIsRevokedAllTheSame) {
+  const std::string first = certificate_of("edge-1");
+  ASSERT_TRUE(one_->identify(first));
+  ASSERT_TRUE(two_->identify(first));
+  now_ += hours(1);
+  ASSERT_TRUE(one_->revoke("edge-1"));
+  const std::string told = one_->revoked_agents();
+  // Twice, each with a key of its own, and the second one after a restart.
+  now_ += milliseconds(1);
+  const auto renewed = two_->sign("edge-1", request());
+  ASSERT_TRUE(renewed);
+  two_.reset();
+  two_ = open("two");
+  now_ += hours(1);
+  const auto again = two_->sign("edge-1", request());
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(two_->identify(*again));
+  ASSERT_TRUE(two_->learn_revoked_agents(told));
+  ASSERT_TRUE(one_->learn_revoked_agents(two_->revoked_agents()));
+  EXPECT_EQ(one_->revoked_agents(), two_->revoked_agents());
+  for (Authority* const one : {one_.get(), two_.get()}) {
+    for (const std::string& certificate : {first, *renewed, *again}) {
+      EXPECT_EQ(one->identify(certificate).error().text, "the certificate of edge-1 is revoked");
+    }
+  }
+  // The name is free, and whoever joins by it stays.
+  const std::string file = *read_file(directory_ + "/two/join", 1 << 20);
+  const std::size_t at = file.find("token: ") + 7;
+  const auto joined = two_->join(file.substr(at, file.find('\n', at) - at), "edge-1", request());
+  ASSERT_TRUE(joined) << joined.error().text;
+  ASSERT_TRUE(two_->learn_revoked_agents(one_->revoked_agents()));
+  EXPECT_TRUE(one_->identify(*joined));
+  EXPECT_TRUE(two_->identify(*joined));
+}
+
+TEST_F(SeveralAuthoritiesTest, AnAgentThatHasJoinedSinceMayRenewBeforeThatIsKnown) {
+  ASSERT_TRUE(one_->revoke("edge-1"));
+  const std::string told = one_->revoked_agents();
+  now_ += hours(1);
+  ASSERT_TRUE(two_->identify(certificate_of("edge-1")));
+  now_ += hours(1);
+  const auto renewed = two_->sign("edge-1", request());
+  ASSERT_TRUE(renewed);
+  ASSERT_TRUE(two_->learn_revoked_agents(told));
+  EXPECT_TRUE(two_->identify(*renewed));
+  EXPECT_EQ(two_->revoked_agents(), told);
 }
 
 TEST_F(SeveralAuthoritiesTest, WhatIsNoAgentsIsNotTold) {

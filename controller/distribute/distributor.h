@@ -90,6 +90,9 @@ struct DistributorOptions {
   /// Tells other controllers of the cluster which agents are revoked here (Authority::revoked_agents), and calls
   /// `done`, at once or later, on any thread, when they can know. Must not block; null: there are no others.
   std::function<void(std::function<void(Status)> done)> share_revoked{};
+  /// Whether this controller knows which agents others have revoked: until then no certificate is renewed, by which an
+  /// agent would get out of its revocation. On server threads; must not block; null: always.
+  std::function<bool()> knows_revoked{};
   bool replace_early = false;  ///< AuthorityOptions
   /// Join files say `program_key`: agents take none that this controller says later. For a relay.
   bool fixes_program_key = false;

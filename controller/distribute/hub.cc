@@ -33,6 +33,7 @@ Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority
       group_label_(options.group_label),
       group_came_(options.group_came),
       share_revoked_(options.share_revoked),
+      knows_revoked_(options.knows_revoked),
       run_(random_word()),
       most_pinned_(options.most_pinned),
       program_key_(options.program_key),

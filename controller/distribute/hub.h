@@ -124,6 +124,8 @@ class Hub {
   Status revoke(const std::string& name);
   /// Tells them what was revoked beside, as by a join with a token for one name.
   void share_revoked() const;
+  /// DistributorOptions::knows_revoked.
+  bool knows_revoked() const { return !knows_revoked_ || knows_revoked_(); }
 
   /// Notes a change of an agent's state: the owner is notified soon, once for many changes.
   void changed();
@@ -194,6 +196,7 @@ class Hub {
   const std::string group_label_;
   const std::function<void(const std::string&)> group_came_;
   const std::function<void(std::function<void(Status)>)> share_revoked_;
+  const std::function<bool()> knows_revoked_;
   const std::string run_;
   const std::size_t most_pinned_;
   const std::string program_key_;

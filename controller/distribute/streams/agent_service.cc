@@ -37,6 +37,10 @@ class AgentService final : public Agents::CallbackService {
                                   Credentials* reply) override {
     const auto who = caller(*context, hub_.authority(), Role::kAgent);
     if (!who) return answer(context, refuse(*context, who.error()));
+    if (!hub_.knows_revoked()) {
+      return answer(context, Error{ErrorCode::kUnavailable,
+                                   "the controller does not know yet which agents are revoked; it renews later"});
+    }
     return answer(context, give(hub_.authority().sign(who->subject.name, request->request()), *reply));
   }
 
