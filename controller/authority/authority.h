@@ -46,7 +46,7 @@ struct AuthorityOptions {
 struct ShownCertificate {
   std::string key;   ///< as CertificateFacts::key
   WallTime until{};  ///< to the second
-  WallTime shown{};  ///< for the first time
+  WallTime shown{};  ///< for the first time; the next full second
   friend bool operator==(const ShownCertificate&, const ShownCertificate&) = default;
 };
 

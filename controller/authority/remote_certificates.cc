@@ -52,7 +52,9 @@ Status Authority::Impl::take_remote_name(const CertificateFacts& facts) {
                  "the certificate of " + facts.subject.name + " was replaced by a later one"};
   }
   if (!taken && names.has(name, time)) return {};
-  const Names::Owner owner{facts.key, facts.validity.until, std::max(time, facts.issued)};
+  // To a full second, as the status says it: what is issued next is later than what other controllers learn of this.
+  const WallTime shown = std::chrono::ceil<std::chrono::seconds>(std::max(time, facts.issued));
+  const Names::Owner owner{.key = facts.key, .until = facts.validity.until, .shown = shown};
   if (Status status = names.take(name, owner, time); !status) return status;
   names_changed = true;
   return write_names();

@@ -23,9 +23,7 @@ Json fields_of(const RemoteView& view) {
   if (view.heard != WallTime()) fields["lastHeartbeat"] = timestamp_text(view.heard);
   if (view.certificate_until != WallTime()) fields["certificateExpires"] = timestamp_text(view.certificate_until);
   if (!view.certificate_key.empty()) fields["certificateKey"] = view.certificate_key;
-  if (view.certificate_shown != WallTime()) {
-    fields["certificateShown"] = timestamp_text(std::chrono::ceil<std::chrono::seconds>(view.certificate_shown));
-  }
+  if (view.certificate_shown != WallTime()) fields["certificateShown"] = timestamp_text(view.certificate_shown);
   if (view.report) {
     fields["agents"] = ready_count(view.report->ready, view.report->agents);
     if (!view.report->program.empty()) fields["program"] = view.report->program;

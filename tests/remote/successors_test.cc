@@ -168,6 +168,22 @@ TEST_F(SuccessorsTest, AJoinFileIsUsedOnceWhoeverLeads) {
   EXPECT_FALSE(two_->connect(invitation));
 }
 
+TEST_F(SuccessorsTest, ASpokeThatRenewsWhileItsStatusIsWrittenIsLetIn) {
+  const std::string invitation = invite(*one_);
+  const std::string renewed = renew(*one_, invitation);
+  // The other one leads before the spoke is back.
+  one_->write_status(object_);
+  seen();
+  EXPECT_TRUE(two_->connect(renewed));
+  EXPECT_FALSE(two_->connect(invitation));
+  // Later renewals likewise, whatever the part of a second.
+  time_ += hours(1) + milliseconds(500);
+  const std::string next = renew(*two_, renewed);
+  two_->write_status(object_);
+  seen();
+  EXPECT_TRUE(one_->connect(next));
+}
+
 TEST_F(SuccessorsTest, AJoinFileThatWasUsedStaysSoWhenTheClockIsSetBack) {
   const std::string invitation = invite(*one_);
   time_ += hours(20);
