@@ -1,9 +1,11 @@
 #include "controller/status/desired_status.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <ranges>
 #include <set>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -416,17 +418,22 @@ Json service_export_status(const Case& c) {
   return {{"conditions", conditions_json(c.stored->conditions, c.generation())}};
 }
 
-/// Of the kinds whose status takes nothing of other objects but what the compiler says of this one; null: of another.
+/// Whether the status takes nothing of other objects but what the compiler says of this one.
+bool stands_by_itself(std::string_view kind) {
+  static constexpr std::array<std::string_view, 6> kKinds{"Gateway",  "ListenerSet",       "GatewayClass",
+                                                          "ProxyVIP", "EdgeRemoteCluster", "ServiceExport"};
+  return std::ranges::find(kKinds, kind) != kKinds.end() || is_wan_kind(kind);
+}
+
+/// Of a kind that stands by itself.
 Json status_by_itself(const Case& c, DesiredStatus& desired) {
   const std::string& kind = c.object.key.kind;
   if (kind == "Gateway") return api_gateway_status(c, desired);
   if (kind == "ListenerSet") return listener_set_status(c, desired);
   if (kind == "GatewayClass") return class_status(c);
   if (kind == "ProxyVIP") return vip_status(c);
-  const bool exports = kind == "ServiceExport";
-  if (!exports && kind != "EdgeRemoteCluster" && !is_wan_kind(kind)) return {};
   if (c.stored != nullptr) desired.rejection = rejection_in(c.stored->conditions);
-  return exports ? service_export_status(c) : remote_cluster_status(c);
+  return kind == "ServiceExport" ? service_export_status(c) : remote_cluster_status(c);
 }
 
 }  // namespace
@@ -527,6 +534,8 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     status = ingress_status(c, gateways_of(object));
     if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
     desired.told_by_event = true;
+  } else if (stands_by_itself(key.kind)) {
+    status = status_by_itself(c, desired);
   } else if (is_own_with_status(key.kind)) {
     ResourceStatus ours;
     if (key.kind == "ProxyRoute" && stored != nullptr) {
@@ -545,8 +554,6 @@ DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceSt
     desired.servable = holds(conditions, compiler::condition::kProgrammed);
     desired.rejection = rejection_in(conditions);
     status["conditions"] = conditions_json(conditions, c.generation());
-  } else {
-    status = status_by_itself(c, desired);
   }
   if (status.is_null()) return desired;
   const schemas::Kind* kind = schemas::find_kind(key.kind);
