@@ -86,16 +86,22 @@ class Echo {
  private:
   void run() {
     std::string text(70'000, '\0');
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    bool feeds = false;
     while (!stopped_) {
-      if (!readable(socket_.get(), 20)) continue;
-      sockaddr_storage peer{};
-      socklen_t size = sizeof peer;
+      if (!readable(socket_.get(), 20)) {
+        if (feeds) ::sendto(socket_.get(), "feed", 4, 0, reinterpret_cast<const sockaddr*>(&peer), size);
+        continue;
+      }
+      size = sizeof peer;
       const ssize_t got =
           ::recvfrom(socket_.get(), text.data(), text.size(), 0, reinterpret_cast<sockaddr*>(&peer), &size);
       if (got < 0) continue;
       ++met_;
       const std::string_view asked(text.data(), static_cast<std::size_t>(got));
       if (asked.starts_with("quiet")) continue;
+      feeds = asked == "feed";
       const int times = asked.starts_with("many ") ? std::atoi(std::string(asked.substr(5)).c_str()) : 1;
       const std::string from = std::to_string(ntohs(reinterpret_cast<const sockaddr_in&>(peer).sin_port));
       const std::string answer = name_ + ":" + (asked == "port" ? from : std::string(asked));

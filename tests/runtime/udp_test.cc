@@ -226,6 +226,18 @@ TEST_F(Udp, AnotherProgramKeepsSessionsThatItSendsToTheSameBackend) {
   EXPECT_EQ(server->stats().udp_sessions_active, 0U);
 }
 
+TEST_F(Udp, ABackendThatSendsUnaskedGoesOnAsLongAsThereIsARoute) {
+  start();
+  Echo a("a");
+  const std::string rest = gateway() + backend("x", {a.port()});
+  serve(rest + route("backendRefs: [{name: x}]"));
+  const Client client(port());
+  EXPECT_EQ(client.ask("feed"), "a:feed");
+  EXPECT_EQ(client.receive(), "feed");
+  serve(rest);
+  EXPECT_TRUE(becomes([&] { return server->stats().udp_sessions_active == 0; }));
+}
+
 TEST_F(Udp, NothingIsSentWithoutARouteOrAnEndpoint) {
   start();
   serve(gateway());

@@ -281,6 +281,8 @@ void UdpSession::refused() {
 }
 
 void UdpSession::receive_answers() {
+  // An answer that is due is passed on. A backend that sends unasked does so only where the program still leads to it.
+  if (!draining_ && !awaits_ && &*worker_.pin() != &*program_ && !follow_program()) return;
   UdpBatches& batches = worker_.udp();
   for (int batch = 0; batch < kAnswerBatches; ++batch) {
     const UdpBatches::Received received = batches.receive_answers(upstream_.fd());

@@ -75,6 +75,7 @@ class UdpSession final : public ClientSession, private net::TimerNode {
   std::optional<UdpDrop> connect(const net::SocketAddress* avoid);
   void use_socket(net::Fd socket);
   void leave_endpoint();
+  /// Looks for the route of the program that is served now. False: it has ended.
   bool follow_program();
   bool move_from(const net::SocketAddress& endpoint);
   /// Before a datagram: follows another program, and leaves an endpoint that takes no traffic. False: it has ended.
