@@ -35,7 +35,7 @@ void RevokedAgents::observe(std::string_view text) {
   const nlohmann::json object = parse_json(text);
   const std::string& revoked = text_in(member_in(object, "data"), kKey);
   version_ = text_in(member_in(object, "metadata"), "resourceVersion");
-  observed_ = Revocations::read(revoked).of_agents();
+  observed_ = Revocations::read(revoked).of_agents(std::chrono::system_clock::now());
   options_.learned(observed_.text());
   wake();
 }
@@ -67,6 +67,7 @@ net::Detached RevokedAgents::pump() {
     }
     Revocations all = observed_;
     all.merge(Revocations::read(options_.own()));
+    const bool fits = all.fit(kMostBytes, std::chrono::system_clock::now());
     const std::string text = all.text();
     if (text == observed_.text()) {
       answer({});
@@ -77,7 +78,9 @@ net::Detached RevokedAgents::pump() {
       co_await waiter_.wait(again);
       continue;
     }
-    const kube::Failure failure = co_await write(text);
+    kube::Failure failure{.kind = kube::Failure::Kind::kMalformed,
+                          .message = "more agents are revoked than an object takes"};
+    if (fits) failure = co_await write(text);
     if (stopping_) break;
     if (failure.none()) {
       told_.clear();
@@ -100,10 +103,6 @@ net::Detached RevokedAgents::pump() {
 net::Task<kube::Failure> RevokedAgents::write(const std::string& text) {
   const kube::Resource resource = map_resource();
   const std::string name(kRevokedAgentsMap);
-  if (text.size() > kMostBytes) {
-    co_return kube::Failure{.kind = kube::Failure::Kind::kMalformed,
-                            .message = "more agents are revoked than an object takes"};
-  }
   nlohmann::json object = {{"data", {{kKey, text}}}};
   const bool is_new = version_.empty();
   kube::ObjectReply reply;

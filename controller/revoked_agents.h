@@ -1,5 +1,6 @@
 // Which agents are revoked, for all controllers of a cluster: a ConfigMap in the namespace of the Lease, of which each
-// reads and into which each writes what it knows. What is there only grows, so that writers agree whatever their order.
+// reads and into which each writes what it knows. Its times only get later, so that writers agree whatever their order;
+// names whose certificates are over give way when it is full.
 //
 //   Authority (own revocations) --> RevokedAgents <--> ConfigMap `edge-revoked-agents`
 //        ^----- what others have revoked ----+
@@ -29,7 +30,8 @@ struct RevokedAgentsOptions {
 /// Runs on the client's loop.
 class RevokedAgents {
  public:
-  /// An object takes less than 1 MiB at the API.
+  /// An object takes less than 1 MiB at the API. Where more agents are revoked whose certificates are not over, nothing
+  /// is written, and `share` fails.
   static constexpr std::size_t kMostBytes = 900'000;
 
   RevokedAgents(kube::Client& client, RevokedAgentsOptions options);

@@ -166,6 +166,10 @@ Status Authority::Impl::revoke_until(std::string_view name, WallTime until) {
 Result<bool> Authority::Impl::learn_revoked_agent(std::string_view name, WallTime until) {
   const auto since = revoked.since(name);
   if (since && *since >= until) return false;
+  if (name == kForgotten) {
+    revoked.forget(until);
+    return true;
+  }
   const Names::Owner* const owner = names.find(name);
   const bool has_joined_since = owner != nullptr && owner->joined > until;
   const bool has_renewed_since = owner != nullptr && !has_joined_since && owner->until - kAgentLifetime > until;
@@ -374,12 +378,12 @@ Status Authority::revoke(std::string_view name) {
 
 std::string Authority::revoked_agents() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->revoked.of_agents().text();
+  return impl_->revoked.of_agents(impl_->now()).text();
 }
 
 Status Authority::learn_revoked_agents(std::string_view text) {
-  const Revocations elsewhere = Revocations::read(text).of_agents();
   const std::lock_guard lock(impl_->mutex);
+  const Revocations elsewhere = Revocations::read(text).of_agents(impl_->now());
   Status status;
   bool changed = false;
   for (const auto& [name, until] : elsewhere.all()) {

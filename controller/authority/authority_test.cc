@@ -533,6 +533,33 @@ TEST(RevocationsTest, AreBoundedAndForgetOnlyWhatNobodyHasACertificateOf) {
   EXPECT_EQ(revoked.since("stranger"), now + std::chrono::seconds(5));
 }
 
+TEST(RevocationsTest, GiveWayInAnObjectThatIsFull) {
+  const WallTime start(hours(24 * 20000));
+  const WallTime later = start + kAgentLifetime + hours(2);
+  Revocations all;
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(all.add("old-" + std::to_string(i), start + std::chrono::seconds(i), start));
+  ASSERT_TRUE(all.add("new", later, later));
+  Revocations kept = all;
+  const std::size_t size = all.text().size();
+  ASSERT_TRUE(kept.fit(size, later));
+  EXPECT_EQ(kept.text(), all.text()) << "there is room";
+  // Whose certificates may not be over stay, also by a clock that is a little ahead.
+  EXPECT_FALSE(kept.fit(size - 1, start + kAgentLifetime));
+  EXPECT_EQ(kept.text(), all.text());
+  ASSERT_TRUE(kept.fit(size - 30, later));
+  EXPECT_LE(kept.text().size(), size - 30);
+  EXPECT_EQ(kept.since("new"), later);
+  EXPECT_EQ(kept.since("old-9"), start + std::chrono::seconds(9));
+  EXPECT_GE(kept.since("old-0"), start) << "refused as before";
+  // Who still has the names agrees, and brings none of them back.
+  Revocations other = all;
+  other.merge(kept);
+  EXPECT_EQ(other.text(), kept.text());
+  EXPECT_EQ(other.of_agents(later).text(), kept.text());
+  EXPECT_EQ(other.of_agents(start).since("stranger"), std::nullopt) << "a time that would keep all agents out";
+  EXPECT_FALSE(kept.fit(10, later)) << "there is one that stays";
+}
+
 TEST_F(AuthorityTest, AClusterAndAnAgentOfOneNameAreTwo) {
   ASSERT_TRUE(authority_->sign("berlin", request_on("P-256")));
   const auto cluster = authority_->invite_remote("berlin", hours(1));

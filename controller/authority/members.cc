@@ -40,6 +40,10 @@ std::array<std::string_view, kWords> next_line(std::string_view& text) {
   return words;
 }
 
+std::string line_of(std::string_view name, WallTime since) {
+  return std::string(name) + " " + std::to_string(milliseconds_of(since)) + "\n";
+}
+
 bool is_owned_name(std::string_view name) {
   if (name == kAdministrators) return true;
   for (const std::string_view prefix : {kRemotePrefix, kRenewalsPrefix}) {
@@ -116,7 +120,7 @@ Revocations Revocations::read(std::string_view text) {
 
 std::string Revocations::text() const {
   std::string text;
-  for (const auto& [name, since] : since_) text += name + " " + std::to_string(milliseconds_of(since)) + "\n";
+  for (const auto& [name, since] : since_) text += line_of(name, since);
   return text;
 }
 
@@ -130,9 +134,11 @@ std::optional<WallTime> Revocations::since(std::string_view name) const {
   return name == kAdministrators ? known(name) : std::max(known(name), known(kForgotten));
 }
 
-Revocations Revocations::of_agents() const {
+Revocations Revocations::of_agents(WallTime now) const {
   Revocations agents = *this;
-  std::erase_if(agents.since_, [](const auto& one) { return !is_subject_name(one.first); });
+  std::erase_if(agents.since_, [now](const auto& one) {
+    return one.first == kForgotten ? one.second + kAgentLifetime > now : !is_subject_name(one.first);
+  });
   return agents;
 }
 
@@ -141,6 +147,35 @@ void Revocations::merge(const Revocations& other) {
     WallTime& known = since_.try_emplace(name, since).first->second;
     known = std::max(known, since);
   }
+  // One of the two may have names that the other has forgotten.
+  if (const auto forgotten = since_.find(kForgotten); forgotten != since_.end()) forget(forgotten->second);
+}
+
+bool Revocations::fit(std::size_t bytes, WallTime now) {
+  std::size_t size = text().size();
+  if (size <= bytes) return true;
+  std::vector<std::pair<WallTime, std::size_t>> over;  // and the size of the line
+  for (const auto& [name, since] : since_) {
+    if (name == kAdministrators || name == kForgotten || since + kAgentLifetime + kClockSkew > now) continue;
+    over.emplace_back(since, line_of(name, since).size());
+  }
+  std::ranges::sort(over);
+  size += line_of(kForgotten, now).size();
+  WallTime until{};
+  for (auto one = over.begin(); size > bytes && one != over.end(); ++one) {
+    size -= one->second;
+    until = one->first;
+  }
+  if (until != WallTime()) forget(until);
+  return size <= bytes;
+}
+
+void Revocations::forget(WallTime until) {
+  WallTime& forgotten = since_[std::string(kForgotten)];
+  forgotten = std::max(forgotten, until);
+  std::erase_if(since_, [until = forgotten](const auto& one) {
+    return one.first != kAdministrators && one.first != kForgotten && one.second <= until;
+  });
 }
 
 Status Revocations::add(std::string_view name, WallTime until, WallTime now) {
@@ -169,9 +204,7 @@ Status Revocations::make_room(WallTime now) {
     return Error{ErrorCode::kResourceExhausted,
                  "there are " + std::to_string(kMost) + " revoked names whose certificates may not be over"};
   }
-  WallTime& forgotten = since_[std::string(kForgotten)];
-  forgotten = std::max(forgotten, oldest->second);
-  since_.erase(oldest);
+  forget(oldest->second);
   return {};
 }
 

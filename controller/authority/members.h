@@ -69,10 +69,16 @@ class Revocations {
   std::string text() const;
 
   std::optional<WallTime> since(std::string_view name) const;
-  /// Of agents alone: neither of administrators nor of other clusters.
-  Revocations of_agents() const;
-  /// Adds what `other` has, the later time of each name. Whoever stores the result bounds its size.
+  /// Of agents alone: neither of administrators nor of other clusters. kForgotten is among them where every certificate
+  /// that was issued until then is over by `now`: a later one is not believed, which would keep all agents out.
+  Revocations of_agents(WallTime now) const;
+  /// Adds what `other` has, the later time of each name. Whoever stores the result bounds its size (`fit`).
   void merge(const Revocations& other);
+  /// Makes `text` no longer than `bytes`: names of longest ago give way as in `add`, if their certificates are over by
+  /// a clock that is kClockSkew behind, too. False: the others are too many.
+  bool fit(std::size_t bytes, WallTime now);
+  /// No certificate of any name counts from now on that was issued until then.
+  void forget(WallTime until);
   const std::map<std::string, WallTime, std::less<>>& all() const { return since_; }
   /// Certificates that were issued until then; never fewer than before, also where the clock was set back.
   /// kResourceExhausted: there are kMost names, and by `now` there may still be certificates as old as the oldest.
