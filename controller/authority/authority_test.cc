@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <unistd.h>
@@ -13,23 +12,13 @@
 #include "base/os/file.h"
 #include "base/text/pem.h"
 #include "controller/authority/members.h"
+#include "controller/authority/test_request.h"
 
 namespace edge::controller {
 namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::hours;
-
-std::string request_on(const char* curve) {
-  EVP_PKEY* const key = EVP_EC_gen(curve);
-  X509_REQ* const request = X509_REQ_new();
-  X509_REQ_set_pubkey(request, key);
-  X509_REQ_sign(request, key, EVP_sha256());
-  std::string pem = to_pem([&](BIO* out) { return PEM_write_bio_X509_REQ(out, request); });
-  X509_REQ_free(request);
-  EVP_PKEY_free(key);
-  return pem;
-}
 
 std::string token_of(const std::string& join_file) {
   const std::size_t at = join_file.find("token: ") + 7;

@@ -13,7 +13,7 @@
 #include "controller/authority/authority.h"
 #include "controller/authority/certificates.h"
 #include "controller/authority/lifetimes.h"
-#include "net/tls/identity.h"
+#include "controller/authority/test_request.h"
 
 namespace edge::controller {
 namespace {
@@ -21,12 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::milliseconds;
-
-std::string request() {
-  const auto key = net::tls::make_private_key();
-  EXPECT_TRUE(key);
-  return *net::tls::certificate_request(*key);
-}
 
 class SeveralAuthoritiesTest : public testing::Test {
  protected:
@@ -103,12 +97,12 @@ TEST_F(SeveralAuthoritiesTest, AnAgentThatRenewsElsewhereIsRevokedAllTheSame) {
   const std::string told = one_->revoked_agents();
   // Twice, each with a key of its own, and the second one after a restart.
   now_ += milliseconds(1);
-  const auto renewed = two_->sign("edge-1", request());
+  const auto renewed = two_->sign("edge-1", request_on("P-256"));
   ASSERT_TRUE(renewed);
   two_.reset();
   two_ = open("two");
   now_ += hours(1);
-  const auto again = two_->sign("edge-1", request());
+  const auto again = two_->sign("edge-1", request_on("P-256"));
   ASSERT_TRUE(again);
   ASSERT_TRUE(two_->identify(*again));
   ASSERT_TRUE(two_->learn_revoked_agents(told));
@@ -122,7 +116,7 @@ TEST_F(SeveralAuthoritiesTest, AnAgentThatRenewsElsewhereIsRevokedAllTheSame) {
   // The name is free, and whoever joins by it stays.
   const std::string file = *read_file(directory_ + "/two/join", 1 << 20);
   const std::size_t at = file.find("token: ") + 7;
-  const auto joined = two_->join(file.substr(at, file.find('\n', at) - at), "edge-1", request());
+  const auto joined = two_->join(file.substr(at, file.find('\n', at) - at), "edge-1", request_on("P-256"));
   ASSERT_TRUE(joined) << joined.error().text;
   ASSERT_TRUE(two_->learn_revoked_agents(one_->revoked_agents()));
   EXPECT_TRUE(one_->identify(*joined));
@@ -135,7 +129,7 @@ TEST_F(SeveralAuthoritiesTest, AnAgentThatHasJoinedSinceMayRenewBeforeThatIsKnow
   now_ += hours(1);
   ASSERT_TRUE(two_->identify(certificate_of("edge-1")));
   now_ += hours(1);
-  const auto renewed = two_->sign("edge-1", request());
+  const auto renewed = two_->sign("edge-1", request_on("P-256"));
   ASSERT_TRUE(renewed);
   ASSERT_TRUE(two_->learn_revoked_agents(told));
   EXPECT_TRUE(two_->identify(*renewed));
