@@ -112,8 +112,8 @@ class Cluster::Impl {
   }
   void share_revoked(std::function<void(Status)> done) {
     loop_.post([this, done = std::move(done)]() mutable {
-      if (revoked_ == nullptr || stopping_) return done(Error{ErrorCode::kUnavailable, "the controller ends"});
-      revoked_->share(std::move(done));
+      if (revoked_ != nullptr && !stopping_) return revoked_->share(std::move(done));
+      if (done) done(Error{ErrorCode::kUnavailable, "the controller ends"});
     });
   }
   bool knows_revoked() const { return knows_revoked_; }

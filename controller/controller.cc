@@ -227,11 +227,11 @@ class Controller::Impl {
     // Of an API in this process there is one controller.
     if (!options_.embedded) {
       options.share_revoked = [this](std::function<void(Status)> done) {
-        if (!started_.try_wait()) return done(Error{ErrorCode::kUnavailable, "the controller starts"});
-        if (options_.elect) return cluster_->share_revoked(std::move(done));
+        const bool started = started_.try_wait();
+        if (started && options_.elect) return cluster_->share_revoked(std::move(done));
         // One controller alone: its successor learns of it where that may be written, and the command waits for nobody.
-        cluster_->share_revoked([](const Status&) {});
-        done({});
+        if (started) cluster_->share_revoked({});
+        if (done) done(started ? Status() : Error{ErrorCode::kUnavailable, "the controller starts"});
       };
     }
     // One controller alone knows what it has revoked itself.

@@ -46,7 +46,7 @@ void RevokedAgents::synced() {
 }
 
 void RevokedAgents::share(std::function<void(Status)> done) {
-  waiting_.push_back(std::move(done));
+  if (done) waiting_.push_back(std::move(done));
   wake();
 }
 

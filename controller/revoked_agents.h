@@ -45,6 +45,7 @@ class RevokedAgents {
   /// The ConfigMaps that there are have been observed.
   void synced();
   /// Calls `done` when the object has all that is revoked here, or cannot be written; then it is tried again.
+  /// `done` empty: nobody waits.
   void share(std::function<void(Status)> done);
   /// Cancels the call; calls `done` when none is left.
   void stop(std::function<void()> done);

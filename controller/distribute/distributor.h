@@ -88,7 +88,8 @@ struct DistributorOptions {
   /// Answers `Ask` for the controller itself, at once or later: its own admin pages. On server threads; null: none.
   std::function<void(const AgentQuestion&, const TakeAnswer&)> own_pages{};
   /// Tells other controllers of the cluster which agents are revoked here (Authority::revoked_agents), and calls
-  /// `done`, at once or later, on any thread, when they can know. Must not block; null: there are no others.
+  /// `done` (empty: nobody waits), at once or later, on any thread, when they can know. Must not block; null: there are
+  /// no others.
   std::function<void(std::function<void(Status)> done)> share_revoked{};
   /// Whether this controller knows which agents others have revoked: until then no certificate is renewed, by which an
   /// agent would get out of its revocation. On server threads; must not block; null: always.

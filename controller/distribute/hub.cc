@@ -471,7 +471,7 @@ Status Hub::revoke(const std::string& name) {
 }
 
 void Hub::share_revoked() const {
-  if (share_revoked_) share_revoked_([](const Status&) {});
+  if (share_revoked_) share_revoked_({});
 }
 
 void Hub::changed() {
