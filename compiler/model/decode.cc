@@ -194,7 +194,7 @@ class Decoder {
       keep(resources_.vips, decode_vip(fields, metadata, report));
     } else if (kind.body == &schemas::kProxyPolicy) {
       for (ProxyPolicy& policy : decode_policy(fields, metadata, report)) {
-        if (!report.ok()) policy.settings = std::monostate();
+        if (!report.ok()) drop_settings(fields, policy);
         resources_.policies.push_back(std::move(policy));
       }
     } else if (kind.body == &schemas::kEdgeCluster) {

@@ -57,6 +57,8 @@ std::vector<ProxyPolicy> salvaged_on_targets(yaml::Node spec, const ProxyPolicy&
 inline constexpr std::size_t kMostPolicyTargets = 16;  ///< `spec.targetRefs`, schemas/proxy_policy.cc
 /// An invalid policy without its settings, on those of its targets that are readable.
 std::vector<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);
+/// Takes the settings from a policy of `root` that turned out to be invalid.
+void drop_settings(const Fields& root, ProxyPolicy& policy);
 /// Returns the target Services of an invalid policy, if readable. It has no CA, so that no certificate is trusted:
 /// requests to them are answered 500 instead of sent in plain text.
 std::optional<BackendTlsPolicy> salvage_backend_tls_policy(const Fields& root, Metadata metadata);

@@ -81,6 +81,19 @@ Jwt decode_jwt(const Fields& own) {
   return jwt;
 }
 
+/// What does not clearly say otherwise is before routing: the header then chooses no rule by what clients send.
+std::vector<std::string> salvaged_headers(yaml::Node jwt) {
+  std::vector<std::string> headers;
+  const yaml::Node list = given(jwt, "claimToHeaders");
+  if (!list || !list.is_list()) return headers;
+  for (const yaml::Node entry : list) {
+    const yaml::Node header = given(entry, "header");
+    const yaml::Node before = given(entry, "beforeRouting");
+    if (header && header.is_scalar() && before && before.text() != "false") headers.emplace_back(header.text());
+  }
+  return headers;
+}
+
 RateLimit decode_rate_limit(const Fields& own) {
   const auto rate = own.integer("requestsPerSecond");
   RateLimit limit{.requests_per_second = rate ? rate->value : 0,
@@ -563,7 +576,14 @@ std::vector<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata) {
       if (row.type == type.text()) policy.type.value = row.value;
     }
   }
+  drop_settings(root, policy);
   return salvaged_on_targets(spec, policy);
+}
+
+void drop_settings(const Fields& root, ProxyPolicy& policy) {
+  policy.settings = std::monostate();
+  if (policy.type.value == PolicyType::kJwt)
+    policy.salvaged_headers = salvaged_headers(given(root.node("spec"), "jwt"));
 }
 
 }  // namespace edge::compiler::model

@@ -200,6 +200,8 @@ struct ProxyPolicy {
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess, ApiKey,
                Maintenance, FixedResponse, ErrorPages, ConcurrencyLimit, ClientCertificate, RequestFilter>
       settings{};
+  /// Of type JWT with invalid settings: the headers that are claims before routing, as far as they can be read.
+  std::vector<std::string> salvaged_headers{};
 
   /// The resource that it was made of, as people know it.
   std::string text() const;

@@ -143,12 +143,17 @@ std::vector<ClaimCondition> claim_conditions(const model::ProxyRoute& route) {
 void set_claimed_headers(LinkedConfig& config) {
   for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
     std::vector<ClaimHeader>& claimed = config.listeners[i].claimed_headers;
-    const std::optional<std::uint32_t> policy = token_policy(config, i);
-    if (!policy) continue;
-    // Of two claims for one header the later is what the backend is sent.
-    for (const ClaimHeader& each : std::get<JwtSettings>(config.policies[*policy].settings).claim_headers) {
-      std::erase_if(claimed, [&](const ClaimHeader& other) { return other.header == each.header; });
-      if (each.before_routing) claimed.push_back(each);
+    for (const std::uint32_t policy : policies_without_route(config, i)) {
+      const auto claim = [&claimed](const ClaimHeader& each) {
+        std::erase_if(claimed, [&](const ClaimHeader& other) { return other.header == each.header; });
+        if (each.before_routing) claimed.push_back(each);
+      };
+      // Of two claims for one header the later is what the backend is sent.
+      if (const auto* jwt = std::get_if<JwtSettings>(&config.policies[policy].settings)) {
+        std::ranges::for_each(jwt->claim_headers, claim);
+      }
+      // Of a policy at fault, they remain a claim's, and of one that no token has: no client may set them meanwhile.
+      for (const std::string& header : config.policies[policy].salvaged_headers) claim({"", header, true});
     }
     std::ranges::sort(claimed, {}, &ClaimHeader::header);
   }

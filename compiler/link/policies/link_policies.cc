@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text/ascii.h"
 #include "compiler/link/policies/effective_policies.h"
 #include "compiler/link/policies/policy_pages.h"
 #include "compiler/link/stages.h"
@@ -347,6 +348,9 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
                  .of_filter = policy.target_rule.has_value(),
                  .named_by_filter = policy.named_by_filter,
                  .span = policy.type.span};
+  for (const std::string& header : policy.salvaged_headers) {
+    link.policy.salvaged_headers.push_back(ascii_lower(header));
+  }
   // It must replace no policy of something that it may not be meant for.
   if (policy.target_kind == model::PolicyTarget::kUnknown) link.policy.type = PolicyType::kUnknown;
   if (!whole) {

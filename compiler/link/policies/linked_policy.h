@@ -232,6 +232,8 @@ struct LinkedPolicy {
   Identity identity;
   PolicyType type = PolicyType::kUnknown;
   PolicySettings settings{};
+  /// Of type JWT without settings: the headers that are claims before routing, in lower case.
+  std::vector<std::string> salvaged_headers{};
   PolicyTargetKind target_kind = PolicyTargetKind::kRoute;
   /// Whether it can be applied as written. One that protects and is not enforced denies: requests to its target are
   /// answered 503.
