@@ -280,6 +280,8 @@ net::Task<AuthResult> JwtPolicy::ask(const PolicyRequest& policy_request, AuthCo
     }
   }
   if (issuer->source == nullptr) return deny(TokenFault::kUnknownKey);
+  // Another's, or no token at all: no key makes it this issuer's, so it waits for none.
+  if (unverified_issuer(token) != issuer->rules.issuer) return deny(TokenFault::kIssuer);
   return ask_with_new_keys(std::string(token), *issuer, context);
 }
 
