@@ -122,7 +122,12 @@ std::string claim_text(const Json& claim) {
 }
 
 bool claim_contains(std::string_view name, const Json& claim, std::string_view item) {
-  const auto is_item = [&](const Json& one) { return !item.empty() && scalar_text(one) == item; };
+  const auto is_item = [&](const Json& one) {
+    if (item.empty()) return false;
+    // Texts, most of what there is, are compared where they are. What is not printable is no text.
+    const std::optional<std::string_view> text = one.text();
+    return text ? *text == item && printable(item) : scalar_text(one) == item;
+  };
   if (claim.is_array()) return std::ranges::any_of(claim.items(), is_item);
   if (is_item(claim)) return true;
   if (name != "scope" && name != "scp") return false;
