@@ -364,7 +364,9 @@ std::shared_ptr<const VerifiedClaims> JwtPolicy::matched(const Token& token, std
     const Json* const claim = token.claims.find_path(wanted.claim);
     if (claim == nullptr || claim->kind() == Json::Kind::kNull) continue;
     if (wanted.item && !claim_contains(wanted.claim, *claim, *wanted.item)) continue;
-    claims->emplace_back(wanted.field, wanted.item ? std::string{} : claim_text(*claim));
+    std::string text = wanted.item ? std::string{} : claim_text(*claim);
+    if (text.size() > kMostClaimBytes) text.clear();
+    claims->emplace_back(wanted.field, std::move(text));
     kept += wanted.field.size() + claims->back().second.size();
   }
   return claims;
