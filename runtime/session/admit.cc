@@ -73,7 +73,7 @@ bool pass_chain(const PolicyChain& chain, Exchange& exchange, const Arrival& arr
   if (answer) return end_with(ending, reply_of(*std::move(answer)));
   if (chain.waits()) {
     exchange.authentication = &chain;
-    exchange.identity = std::make_unique<PolicyState>();
+    if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();
   }
   if (chain.drops_trailers) {
     if (exchange.identity == nullptr) exchange.identity = std::make_unique<PolicyState>();

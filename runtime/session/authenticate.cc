@@ -1,6 +1,8 @@
 // The phase in which policies authenticate the client (rule D4); it may wait.
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/hash.h"
 #include "runtime/observe/request_spans.h"
@@ -60,6 +62,12 @@ struct Verified {
     }
   }
 };
+
+/// Whether it is the policy that verifies tokens before a rule is chosen.
+bool is_token_step(const AuthStep& step, const Arrival& arrival) {
+  return step.type == program::PolicyType::kJwt && arrival.listener != nullptr &&
+         step.settings == arrival.listener->token_policy && step.settings != program::kNone;
+}
 
 /// The longest time that the request may take: of the route, or of the backends of which one is chosen later; 0: no
 /// bound. A request that no rule takes has neither.
@@ -184,9 +192,12 @@ net::Task<bool> Session::choose_rule_by_claims(Exchange& exchange, Arrival& arri
   }
   const std::span<const Field> head_fields = worker_.scratch().request.fields.all();
   std::vector<Field> fields(head_fields.begin(), head_fields.end());
-  if (auth_result.passed() && auth_result.matched != nullptr) {
-    for (const auto& [name, value] : *auth_result.matched) fields.push_back({name, value});
+  const auth::MatchedClaims* const matched = auth_result.passed() ? auth_result.matched.get() : nullptr;
+  if (matched != nullptr) {
+    for (const auto& [field, text] : matched->held) fields.push_back({(*matched->fields)[field], text});
   }
+  exchange.identity = std::make_unique<PolicyState>();
+  exchange.identity->token_result = std::move(auth_result);
   co_return choose_rule(exchange, arrival, fields, worker_, ending);
 }
 
@@ -216,8 +227,14 @@ net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std:
     auth::AuthContext context = worker_.auth_context(waiter_, client_);
     context.calls = {spans.trace.get(), traced};
     context.call_service = &call_service_of_request;
-    net::Task<auth::AuthResult> asking = exchange.program->authentication->ask(step, policy_request, context);
-    auth::AuthResult auth_result = co_await heads.over(asking);
+    auth::AuthResult auth_result;
+    if (is_token_step(step, arrival) && exchange.identity->token_result) {
+      auth_result = *std::exchange(exchange.identity->token_result, std::nullopt);
+    } else {
+      net::Task<auth::AuthResult> asking = exchange.program->authentication->ask(step, policy_request, context);
+      auth::AuthResult answer = co_await heads.over(asking);
+      auth_result = std::move(answer);
+    }
     trace_policy(spans, traced, traced_policy(step.type, auth_result));
     worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(auth_result.outcome)].add();
     if (!auth_result.passed()) co_return end_with(ending, reply_of(std::move(auth_result.answer)));

@@ -6,6 +6,7 @@
 
 #include "runtime/observe/request_end.h"
 #include "runtime/phase/request_id.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/policies.h"
 #include "runtime/policy/request_edits.h"
 #include "runtime/session/reply.h"
@@ -20,6 +21,9 @@ struct PolicyState : RequestEdits {
   /// Its places in concurrency limits: given up with the exchange, when the request ends or has become another
   /// protocol's connection that ends.
   std::optional<ConcurrencyPermit> permit;
+  /// Of the policy that verified the token before a rule was chosen: it is not verified again where the rule has it
+  /// too.
+  std::optional<auth::AuthResult> token_result{};
 };
 
 struct Exchange {

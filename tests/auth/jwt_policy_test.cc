@@ -210,7 +210,8 @@ TEST_F(JwtPolicyTest, RulesMatchVerifiedClaimsAlone) {
   for (int i = 0; i < 2; ++i) {
     const AuthResult said = ask(*tokens, token);
     ASSERT_TRUE(said.passed() && said.matched != nullptr);
-    Fields fields = *said.matched;
+    Fields fields;
+    for (const auto& [field, text] : said.matched->held) fields.emplace_back((*said.matched->fields)[field], text);
     std::ranges::sort(fields);
     Fields sorted = expected;
     std::ranges::sort(sorted);

@@ -27,6 +27,17 @@ struct OidcIdentity;
 /// The claims of a verified token that rate limits count by, or that rules match. Missing claims are omitted.
 using VerifiedClaims = std::vector<std::pair<std::string, std::string>>;
 
+/// The claims of a verified token that rules match. Few bytes a claim: a token is kept with them.
+struct MatchedClaims {
+  struct Held {
+    std::uint32_t field = 0;  ///< index in `fields`
+    std::string text{};       ///< empty for an element
+  };
+  /// The names that claims are matched as (program/claim_field.h), those of the policy.
+  std::shared_ptr<const std::vector<std::string>> fields;
+  std::vector<Held> held{};
+};
+
 /// A default-constructed result denies.
 struct AuthResult {
   AuthStatus outcome = AuthStatus::kFailed;
@@ -39,7 +50,7 @@ struct AuthResult {
   /// If a JWT passes; null where no rate limit counts by claims.
   std::shared_ptr<const VerifiedClaims> claims{};
   /// If a JWT passes: fields by which rules match its claims (program/claim_field.h); null: none do.
-  std::shared_ptr<const VerifiedClaims> matched{};
+  std::shared_ptr<const MatchedClaims> matched{};
   /// If it passes: whom the policy has found, by the name that it has for them (a user, a key's name, the subject of a
   /// token); empty: it names nobody. Rate limits by `identity` count by it.
   std::string subject{};

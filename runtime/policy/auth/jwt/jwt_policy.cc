@@ -89,22 +89,20 @@ std::vector<std::string> counted_claims(const program::SectionView& section) {
   return {names.begin(), names.end()};
 }
 
-/// What rules match on all listeners where the policy verifies tokens first; each once, in order.
+/// What rules match on all listeners where the policy verifies tokens first, by what it is matched as.
 template <typename Matched>
-std::vector<Matched> matched_claims(const program::SectionView& section, std::uint64_t policy) {
+std::map<std::string, Matched> matched_claims(const program::SectionView& section, std::uint64_t policy) {
   std::map<std::string, Matched> by_field;
   for (const auto& record : section.array(section.header<program::PoliciesHeader>().listener_claims)) {
     if (record.policy != policy) continue;
     for (const program::ClaimFieldRecord& field : section.array(record.fields)) {
-      Matched one{.claim = std::string(section.string(field.claim)), .item = std::nullopt, .field = {}};
+      Matched one{.claim = std::string(section.string(field.claim)), .item = std::nullopt};
       if (field.has_item != 0) one.item = section.string(field.item);
-      one.field = one.item ? program::claim_item_field(one.claim, *one.item) : program::claim_field(one.claim);
-      by_field.try_emplace(one.field, one);
+      std::string name = one.item ? program::claim_item_field(one.claim, *one.item) : program::claim_field(one.claim);
+      by_field.try_emplace(std::move(name), std::move(one));
     }
   }
-  std::vector<Matched> all;
-  for (auto& [field, one] : by_field) all.push_back(std::move(one));
-  return all;
+  return by_field;
 }
 
 }  // namespace
@@ -226,11 +224,14 @@ Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const PolicyContext& ma
     append(rest, "counted");
     append(rest, claim);
   }
-  policy->matched_claims_ = matched_claims<MatchedClaim>(section, record_of.id);
-  for (const MatchedClaim& matched : policy->matched_claims_) {
+  auto matched_fields = std::make_shared<std::vector<std::string>>();
+  for (auto& [field, matched] : matched_claims<MatchedClaim>(section, record_of.id)) {
     append(rest, "matched");
-    append(rest, matched.field);
+    append(rest, field);
+    matched_fields->push_back(field);
+    policy->matched_claims_.push_back(std::move(matched));
   }
+  policy->matched_fields_ = std::move(matched_fields);
   const auto skew = static_cast<std::int64_t>(record.clock_skew_ns / 1'000'000'000);
   for (const program::JwtIssuerRecord& each : section.array(record.issuers)) {
     Result<Issuer> issuer = make_issuer(making, each, skew);
@@ -357,17 +358,19 @@ std::shared_ptr<const VerifiedClaims> JwtPolicy::counted(const Token& token, std
 }
 
 // A claim that is there without a text, an object for one, is present with an empty one; `null` is not there.
-std::shared_ptr<const VerifiedClaims> JwtPolicy::matched(const Token& token, std::size_t& kept) const {
+std::shared_ptr<const MatchedClaims> JwtPolicy::matched(const Token& token, std::size_t& kept) const {
   if (matched_claims_.empty()) return nullptr;
-  auto claims = std::make_shared<VerifiedClaims>();
-  for (const MatchedClaim& wanted : matched_claims_) {
+  auto claims = std::make_shared<MatchedClaims>();
+  claims->fields = matched_fields_;
+  for (std::uint32_t i = 0; i < matched_claims_.size(); ++i) {
+    const MatchedClaim& wanted = matched_claims_[i];
     const Json* const claim = token.claims.find_path(wanted.claim);
     if (claim == nullptr || claim->kind() == Json::Kind::kNull) continue;
     if (wanted.item && !claim_contains(wanted.claim, *claim, *wanted.item)) continue;
     std::string text = wanted.item ? std::string{} : claim_text(*claim);
     if (text.size() > kMostClaimBytes) text.clear();
-    claims->emplace_back(wanted.field, std::move(text));
-    kept += wanted.field.size() + claims->back().second.size();
+    kept += sizeof(MatchedClaims::Held::field) + text.size();
+    claims->held.push_back({i, std::move(text)});
   }
   return claims;
 }

@@ -38,7 +38,6 @@ class JwtPolicy {
   struct MatchedClaim {
     std::string claim;
     std::optional<std::string> item;  ///< an element; nullopt: the text
-    std::string field;                ///< what it is matched as
   };
   JwtPolicy() = default;
 
@@ -65,7 +64,7 @@ class JwtPolicy {
                                         AuthContext context) const;
   net::Task<AuthResult> ask_with_new_keys(std::string token, const Issuer& issuer, AuthContext context) const;
   std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
-  std::shared_ptr<const VerifiedClaims> matched(const Token& token, std::size_t& kept) const;
+  std::shared_ptr<const MatchedClaims> matched(const Token& token, std::size_t& kept) const;
   AuthResult pass(const Digest& digest, std::string_view issuer, const Token& token, Stores& stores) const;
 
   std::vector<Issuer> issuers_;
@@ -76,6 +75,8 @@ class JwtPolicy {
   std::vector<std::string> counted_claims_;
   /// Those that rules match on the listeners where this policy verifies tokens first.
   std::vector<MatchedClaim> matched_claims_;
+  /// What each of them is matched as.
+  std::shared_ptr<const std::vector<std::string>> matched_fields_;
 };
 
 /// Returns a claim as a field value: strings, numbers and booleans as they are, a list of them separated by commas.

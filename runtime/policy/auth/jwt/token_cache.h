@@ -18,7 +18,7 @@ struct PassedToken {
   /// The last second of its validity, since 1970.
   std::int64_t until = 0;
   std::shared_ptr<const VerifiedClaims> claims{};
-  std::shared_ptr<const VerifiedClaims> matched{};
+  std::shared_ptr<const MatchedClaims> matched{};
 };
 
 /// Keyed by the token, the policy's settings and the generation of the issuer's keys: when a key is removed, tokens
