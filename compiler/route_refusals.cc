@@ -19,11 +19,15 @@ bool uses_regex(const ir::Host& host, std::uint32_t node, std::uint32_t regex) {
 }
 
 /// The field that a candidate's pattern on `slot` was written in.
-const Located<std::string>* pattern_field(const ir::Host& host, const RuleMatch& match, std::uint32_t slot) {
+const Located<std::string>* pattern_field(const LinkedListener& listener, const ir::Host& host, const RuleMatch& match,
+                                          std::uint32_t slot) {
   if (slot == program::kSlotPath) return match.path.type == PathMatch::Type::kRegex ? &match.path.value : nullptr;
   const ir::Slot& named = host.slots[slot - program::kFirstHostSlot];
-  for (const FieldMatch& field : named.kind == program::SlotKind::kHeader ? match.headers : match.query)
-    if (field.type == MatchType::kRegex && field.name.value == named.name) return &field.value;
+  const bool is_header = named.kind == program::SlotKind::kHeader;
+  for (const FieldMatch& field : is_header ? match.headers : match.query) {
+    if (field.type != MatchType::kRegex) continue;
+    if ((is_header ? matched_field(listener, field.name.value) : field.name.value) == named.name) return &field.value;
+  }
   return nullptr;
 }
 
@@ -31,7 +35,7 @@ Diagnostic refusal(const LinkedConfig& config, const ir::Host& host, const ir::C
                    const std::string& message) {
   const LinkedRoute& route = config.routes[candidate.route];
   const RuleMatch& match = route.rules[candidate.rule].matches[candidate.match];
-  const Located<std::string>* const field = pattern_field(host, match, slot);
+  const Located<std::string>* const field = pattern_field(config.listeners[host.listener], host, match, slot);
   Diagnostic diagnostic{.code = DiagnosticCode::kRegexSyntax};
   diagnostic.resource = route.identity.text();
   diagnostic.field =

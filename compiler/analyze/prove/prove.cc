@@ -244,7 +244,8 @@ class HostProof {
     if (auto plain = plain_example(dropped.loser); plain && is(dropped.winner, evaluate(*plain))) return plain;
     if (decision_effort_ == 0) return std::nullopt;
     ReachSearch& search = reach_search();
-    const Set loser = match_set(search.space(), route, dropped.loser.rule, dropped.loser.match);
+    const Set loser =
+        match_set(search.space(), config_.listeners[host_.listener], route, dropped.loser.rule, dropped.loser.match);
     Effort effort(std::min(decision_effort_, kExampleEffort));
     const std::uint64_t before = effort.left();
     const auto example =

@@ -163,6 +163,20 @@ TEST(Prove, PresenceHidesAPatternOfTheSameHeader) {
   EXPECT_EQ(f.stats.reached, 1U);
 }
 
+TEST(Prove, AnExampleOfAHeaderThatIsAClaimNamesTheClaim) {
+  Fixture f;
+  f.config.listeners[0].claimed_headers = {{"plan", "x-plan", true}};
+  f.route("r", {"a.com"},
+          {with_header(any(), "x-plan", "", MatchType::kPresent),
+           with_header(any(), "x-plan", "^[0-9]{3}$", MatchType::kRegex)});
+  f.route("by-expression", {"b.com"}, {prefix("/"), pattern("^/x")}).expression = at(R"(header:x-plan == "gold")");
+  const auto lines = f.proved();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[0], HasSubstr("EDGE0501"));
+  EXPECT_THAT(lines[0], HasSubstr("--claim 'plan=000'"));
+  EXPECT_THAT(lines[1], HasSubstr("--claim 'plan=gold'"));
+}
+
 TEST(Prove, APrefixHidesPatternsAndRulesWithoutAPath) {
   Fixture f;
   f.route("root", {"a.com"}, {prefix("/"), pattern("^/x"), any()});

@@ -30,6 +30,12 @@ Set path_set(Space& space, const PathMatch& path) {
   return space.everything();
 }
 
+/// Depth: at most expr::kMaxExpressionDepth.
+void name_matched_fields(Expression& expression, const LinkedListener& listener) {
+  if (expression.kind == Expression::Kind::kHeader) expression.name = matched_field(listener, expression.name);
+  for (Expression& operand : expression.operands) name_matched_fields(operand, listener);
+}
+
 }  // namespace
 
 /// Depth: at most expr::kMaxExpressionDepth.
@@ -70,19 +76,21 @@ Set expression_set(Space& space, const Expression& expression, const FactSet& fa
                                                    : space.any_of(std::move(operands));
 }
 
-Set match_set(Space& space, const LinkedRoute& route, std::size_t rule, std::size_t match) {
+Set match_set(Space& space, const LinkedListener& listener, const LinkedRoute& route, std::size_t rule,
+              std::size_t match) {
   const RuleMatch& written = route.rules[rule].matches[match];
   std::vector<Set> all = {path_set(space, written.path)};
   if (written.method) all.push_back(space.where({Subject::Kind::kMethod}, Test::kEquals, written.method->value));
-  const auto add = [&](Subject::Kind kind, const std::vector<FieldMatch>& fields) {
-    for (const FieldMatch& field : fields) {
-      all.push_back(space.where({kind, field.name.value}, test_of(field.type), field.value.value));
-    }
+  const auto add = [&](Subject subject, const FieldMatch& field) {
+    all.push_back(space.where(subject, test_of(field.type), field.value.value));
   };
-  add(Subject::Kind::kHeader, written.headers);
-  add(Subject::Kind::kQuery, written.query);
+  for (const FieldMatch& header : written.headers) {
+    add({Subject::Kind::kHeader, matched_field(listener, header.name.value)}, header);
+  }
+  for (const FieldMatch& query : written.query) add({Subject::Kind::kQuery, query.name.value}, query);
   if (route.expression && !route.rules[rule].implied) {
-    const auto parsed = expr::parse_expression(route.expression->value);
+    auto parsed = expr::parse_expression(route.expression->value);
+    if (parsed.expression) name_matched_fields(*parsed.expression, listener);
     all.push_back(parsed.expression ? expression_set(space, *parsed.expression) : space.nothing());
   }
   return space.all_of(std::move(all));

@@ -15,8 +15,9 @@ using FactSet = std::function<Set(const expr::Expression& fact)>;
 
 Set expression_set(Space& space, const expr::Expression& expression, const FactSet& facts = nullptr);
 
-/// Returns the requests of one match of a route, including its expression; hosts are ignored. Unreadable parts match
-/// nothing.
-Set match_set(Space& space, const LinkedRoute& route, std::size_t rule, std::size_t match);
+/// Returns the requests of one match of a route on a listener, including its expression; hosts are ignored. Unreadable
+/// parts match nothing.
+Set match_set(Space& space, const LinkedListener& listener, const LinkedRoute& route, std::size_t rule,
+              std::size_t match);
 
 }  // namespace edge::compiler::analyze
