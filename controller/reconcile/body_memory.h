@@ -2,7 +2,7 @@
 // BackendTLSPolicies. They are what the compiler is given of a ConfigMap. The other values are no configuration, and
 // change without anything being compiled.
 //
-// Whoever may create ConfigMaps decides how many values there are (decisions 0521 and 0551): those that nothing names
+// Whoever may create ConfigMaps decides how many values there are (decisions 0521 and 0552): those that nothing names
 // are kept up to a bound over all, and are to be asked for again when one is named that was not kept.
 #pragma once
 
