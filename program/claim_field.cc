@@ -1,6 +1,7 @@
 #include "program/claim_field.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/text/ascii.h"
 
@@ -60,6 +61,20 @@ std::string in_string(std::string_view text) {
   return result + '"';
 }
 
+using Claim = std::pair<std::string, std::string>;
+using Claims = std::vector<Claim>;
+
+/// None where an element would be read as two, or not at all: as agents have it (runtime/policy/auth/jwt).
+std::string list_text(std::span<const std::string_view> elements) {
+  std::string text;
+  for (const std::string_view element : elements) {
+    if (element.empty() || element.find(',') != std::string_view::npos) return {};
+    if (!text.empty()) text += ',';
+    text += element;
+  }
+  return text;
+}
+
 /// Stands without quotes behind `claim:`.
 bool is_plain(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) { return stays(c) || (c >= 'A' && c <= 'Z'); });
@@ -80,38 +95,48 @@ std::string claim_item_field(std::string_view claim, std::string_view item) {
   return name;
 }
 
-std::vector<std::pair<std::string, std::string>> claim_fields(
-    std::span<const std::pair<std::string, std::string>> claims) {
-  std::vector<std::pair<std::string, std::string>> fields;
+Claims claim_fields(std::span<const std::pair<std::string, std::string>> claims) {
+  Claims fields;
+  const auto add_item = [&fields](std::string_view claim, std::string_view item) {
+    if (item.empty()) return;
+    std::string name = claim_item_field(claim, item);
+    if (std::ranges::find(fields, name, &Claim::first) == fields.end()) fields.emplace_back(std::move(name), "");
+  };
   for (const auto& [claim, value] : claims) {
-    const std::string name = claim_field(claim);
-    const auto text = std::ranges::find(fields, name, [](const auto& field) { return field.first; });
-    if (text == fields.end()) {
-      fields.emplace_back(name, value);
-    } else {
-      text->second += "," + value;
+    std::string name = claim_field(claim);
+    if (std::ranges::find(fields, name, &Claim::first) != fields.end()) continue;
+    std::vector<std::string_view> values;
+    for (const auto& [other, each] : claims) {
+      if (other == claim) values.push_back(each);
     }
-    std::string item = claim_item_field(claim, value);
-    const auto twice = std::ranges::find(fields, item, [](const auto& field) { return field.first; });
-    if (twice == fields.end()) fields.emplace_back(std::move(item), std::string());
+    fields.emplace_back(std::move(name), values.size() == 1 ? value : list_text(values));
+    for (const std::string_view each : values) add_item(claim, each);
+    if (values.size() > 1 || (claim != "scope" && claim != "scp")) continue;
+    for (const auto word : value | std::views::split(' ')) add_item(claim, std::string_view(word.begin(), word.end()));
   }
   return fields;
 }
 
-std::vector<std::pair<std::string, std::string>> take_claims(std::vector<std::pair<std::string, std::string>>& fields) {
-  std::vector<std::pair<std::string, std::string>> texts;
-  std::vector<std::pair<std::string, std::string>> claims;
+Claims take_claims(Claims& fields) {
+  Claims texts;
+  Claims items;
   std::erase_if(fields, [&](const auto& field) {
     const auto claim = read_claim_field(field.first);
     if (!claim) return false;
-    (claim->item ? claims : texts).emplace_back(claim->claim, claim->item.value_or(field.second));
+    (claim->item ? items : texts).emplace_back(claim->claim, claim->item.value_or(field.second));
     return true;
   });
-  for (auto& [claim, text] : texts) {
-    const auto has = std::ranges::find(claims, claim, [](const auto& one) { return one.first; });
-    if (has == claims.end()) claims.emplace_back(std::move(claim), std::move(text));
+  for (auto& text : texts) {
+    const Claims alone = claim_fields({&text, 1});
+    const auto is_of_text = [&](const Claim& item) {
+      return std::ranges::find(alone, claim_item_field(item.first, item.second), &Claim::first) != alone.end();
+    };
+    const auto is_other = [&](const Claim& item) { return item.first == text.first && !is_of_text(item); };
+    if (std::ranges::any_of(items, is_other)) continue;
+    std::erase_if(items, [&](const Claim& item) { return item.first == text.first; });
+    items.push_back(std::move(text));
   }
-  return claims;
+  return items;
 }
 
 std::optional<ClaimField> read_claim_field(std::string_view name) {

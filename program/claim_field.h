@@ -35,7 +35,8 @@ std::optional<ClaimField> read_claim_field(std::string_view name);
 std::vector<std::pair<std::string, std::string>> claim_fields(
     std::span<const std::pair<std::string, std::string>> claims);
 
-/// The inverse: takes such fields out of `fields`. Of a claim with elements its text is not looked at.
+/// The inverse: takes such fields out of `fields`. A claim with elements that its text
+/// alone does not have is a list of them.
 std::vector<std::pair<std::string, std::string>> take_claims(std::vector<std::pair<std::string, std::string>>& fields);
 
 /// Returns `header:x-env`, `claim:plan` or `claim:roles contains "admin"`: a header's name as expressions write it

@@ -51,9 +51,24 @@ TEST(ClaimField, OfTypedClaims) {
   EXPECT_EQ(fields, expected);
   fields.emplace(fields.begin(), "x-env", "prod");
   fields.emplace_back(claim_field("level"), "7");
-  const Pairs taken = {{"plan", "gold"}, {"roles", "a"}, {"roles", "b"}, {"level", "7"}};
+  const Pairs taken = {{"roles", "a"}, {"roles", "b"}, {"plan", "gold"}, {"level", "7"}};
   EXPECT_EQ(take_claims(fields), taken);
   EXPECT_EQ(fields, (Pairs{{"x-env", "prod"}}));
+}
+
+TEST(ClaimField, AreTakenAsTheyWereTyped) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  const Pairs typed[] = {
+      {{"scope", "read write"}},
+      {{"scope", "read"}, {"scope", "write"}},
+      {{"roles", "a,b"}, {"roles", "c"}},
+      {{"plan", ""}},
+      {{"roles", "a b"}},
+  };
+  for (const Pairs& claims : typed) {
+    Pairs fields = claim_fields(claims);
+    EXPECT_EQ(take_claims(fields), claims) << claims.front().second;
+  }
 }
 
 TEST(ClaimField, IsWrittenAsInExpressions) {
