@@ -223,7 +223,8 @@ std::string filter_words(const program::SectionView& view, const program::Reques
   const std::string first = "the first " + std::to_string(record.inspected_body_size) + " bytes of its body";
   if (!body) return "finds no fault in the request's head, and looks at " + first;
   const program::PatternSet patterns(program::texts_of(view, record.bodies));
-  if (patterns.finds_any(body->substr(0, record.inspected_body_size))) {
+  // Where there is no body an agent looks for nothing, which patterns that match nothing would find.
+  if (!body->empty() && patterns.finds_any(body->substr(0, record.inspected_body_size))) {
     return refuses + "its body contains a pattern (" + std::to_string(record.status) + ")";
   }
   return "finds no fault in the request's head, and none in " + first;
