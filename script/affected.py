@@ -242,6 +242,9 @@ def main(arguments):
     if arguments == ["--self-test"]:
         from affected_self_test import self_test
         return self_test()
+    if not arguments or arguments[0].startswith("-"):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
     threads = arguments[arguments.index("--threads") + 1].split() if "--threads" in arguments else []
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
