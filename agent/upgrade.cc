@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -237,6 +238,9 @@ void UpgradeSocket::run() {
     if (waits[1].revents != 0) return;
     if (waits[0].revents == 0) continue;
     const net::Fd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    // One that is stopped reads nothing: this thread must end all the same.
+    const timeval patience{.tv_sec = kPatienceMilliseconds / 1000, .tv_usec = 0};
+    ::setsockopt(peer.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (peer.valid() && may_ask(peer.get()) && attend(peer.get())) return;
   }
 }
