@@ -2,19 +2,15 @@
 // credentials that were. script/bench auth [--json FILE]
 //
 // Of each the best of several rounds, as the machine is shared; a round is long enough for the clock.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include <time.h>
-
 #include "bench/auth/session_cost.h"
 #include "bench/compile/report.h"
+#include "bench/cpu_cost.h"
 #include "runtime/policy/auth/basic/basic_auth.h"
 #include "runtime/policy/auth/jwt/jwt.h"
 #include "runtime/policy/auth/jwt/token_cache.h"
@@ -28,30 +24,8 @@ using edge::bench::Report;
 constexpr int kRounds = 9;
 constexpr double kRoundMicroseconds = 50'000;
 
-double cpu_microseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
-
 double cost_of(const std::function<bool()>& work) {
-  double best = 1e12;
-  for (int round = 0; round < kRounds; ++round) {
-    const double start = cpu_microseconds();
-    double spent = 0;
-    int count = 0;
-    while (spent < kRoundMicroseconds) {
-      for (int i = 0; i < 16; ++i, ++count) {
-        if (!work()) {
-          std::fputs("auth_bench: what must be good is refused\n", stderr);
-          std::exit(1);
-        }
-      }
-      spent = cpu_microseconds() - start;
-    }
-    best = std::min(best, spent / count);
-  }
-  return best;
+  return edge::bench::least_cost(kRounds, kRoundMicroseconds, "auth_bench: what must be good is refused", work);
 }
 
 constexpr std::int64_t kNow = 1'800'000'000;

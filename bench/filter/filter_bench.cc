@@ -3,17 +3,14 @@
 //
 // Of each the best of several rounds, as the machine is shared. Nothing is found: that is the usual request.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <time.h>
-
 #include "bench/compile/report.h"
+#include "bench/cpu_cost.h"
 #include "program/evaluate/pattern.h"
 
 namespace {
@@ -31,29 +28,9 @@ constexpr std::string_view kWords[] = {
     "xp_cmdshell",       R"(sleep\s*\(\s*\d+)", R"(benchmark\s*\()",     R"(load_file\s*\()", R"(into\s+outfile)",
     "<!ENTITY",          R"(<\?php)",           R"(base64_decode\s*\()", R"(eval\s*\()",      R"(document\.cookie)"};
 
-double cpu_microseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
-
 double cost_of(const std::function<bool()>& finds) {
-  double best = 1e12;
-  for (int round = 0; round < kRounds; ++round) {
-    const double start = cpu_microseconds();
-    double spent = 0;
-    int count = 0;
-    while (spent < kRoundMicroseconds) {
-      for (int i = 0; i < 16; ++i, ++count) {
-        if (!finds()) continue;
-        std::fputs("filter_bench: found what is not there\n", stderr);
-        std::exit(1);
-      }
-      spent = cpu_microseconds() - start;
-    }
-    best = std::min(best, spent / count);
-  }
-  return best;
+  return edge::bench::least_cost(kRounds, kRoundMicroseconds, "filter_bench: found what is not there",
+                                 [&] { return !finds(); });
 }
 
 std::vector<std::string> patterns(std::size_t count) {
