@@ -113,6 +113,14 @@ Progress served_progress(const Json& object, std::int64_t generation) {
   return {.state = Progress::State::kWaiting, .reason = std::move(refused)};
 }
 
+/// What an object is now; nullopt: it is gone, or the call failed, as `failure` says.
+std::optional<Json> look_at(Cluster& cluster, const Written& object, kube::Failure& failure) {
+  const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
+  if (reply.ok()) return parsed_json(reply.object.text);
+  if (!reply.failure.not_found()) failure = reply.failure;
+  return std::nullopt;
+}
+
 /// What every agent runs may serve less than it says: a listener without its certificate, a port that is taken.
 /// Statuses have it a moment later, and for a moment longer than it is so: nothing is told before the delay is over.
 int tell_what_is_not_served(std::string_view command, Cluster& cluster, const std::vector<Written>& all) {
@@ -127,16 +135,13 @@ int tell_what_is_not_served(std::string_view command, Cluster& cluster, const st
     std::erase_if(left, [&](Pending& pending) {
       if (!failure.none()) return false;
       const Written& object = pending.object;
-      const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
-      if (!reply.ok() && !reply.failure.not_found()) {
-        failure = reply.failure;
-        return false;
-      }
-      if (!reply.ok()) {
+      const std::optional<Json> now = look_at(cluster, object, failure);
+      if (!failure.none()) return false;
+      if (!now) {
         pending.reason = "it was removed meanwhile";
         return false;
       }
-      Progress progress = served_progress(parsed_json(reply.object.text), object.generation);
+      Progress progress = served_progress(*now, object.generation);
       pending.reason = std::move(progress.reason);
       return progress.state == Progress::State::kDone;
     });
@@ -168,17 +173,14 @@ int wait_for_statuses(std::string_view command, Cluster& cluster, std::vector<Wr
     std::erase_if(left, [&](Pending& pending) {
       if (!failure.none()) return false;
       const Written& object = pending.object;
-      const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
-      if (!reply.ok() && !reply.failure.not_found()) {
-        failure = reply.failure;
-        return false;
-      }
-      if (!reply.ok()) {
+      const std::optional<Json> now = look_at(cluster, object, failure);
+      if (!failure.none()) return false;
+      if (!now) {
         line.tell(object.title() + " was removed while it was waited for");
         exit = std::max(exit, cli::kExitFindings);
         return true;
       }
-      const Progress progress = progress_of(parsed_json(reply.object.text), object.generation);
+      const Progress progress = progress_of(*now, object.generation);
       pending.reason = progress.reason;
       if (progress.state == Progress::State::kRejected) {
         line.tell(object.title() + " is not accepted: " + progress.reason);
