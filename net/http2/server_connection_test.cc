@@ -262,6 +262,26 @@ TEST_F(ServerConnectionTest, AMalformedRequestIsAStreamError) {
   EXPECT_EQ(out[0].number_at(0), kProtocolError);
 }
 
+// Routes are matched by fields of such names, which nobody else can have sent (program/claim_field.h).
+TEST_F(ServerConnectionTest, NamesOfClaimsAreNoFields) {
+  feed(preface());
+  std::uint32_t stream = 1;
+  for (const char* name : {":claim plan", ":claim", "claim plan"}) {
+    Fields first = get("/");
+    first.emplace(first.begin(), name, "gold");
+    Fields last = get("/");
+    last.emplace_back(name, "gold");
+    EXPECT_TRUE(feed(headers(stream, first) + headers(stream + 2, last)));
+    stream += 4;
+  }
+  EXPECT_TRUE(sessions.empty());
+  const std::vector<Frame> resets = output();
+  ASSERT_GE(resets.size(), 6U);
+  std::size_t count = 0;
+  for (const Frame& one : resets) count += one.type == kRstStream && one.number_at(0) == kProtocolError ? 1 : 0;
+  EXPECT_EQ(count, 6U);
+}
+
 TEST_F(ServerConnectionTest, AHeadThatIsRefusedIsNotWaitedFor) {
   feed(preface());
   Fields forbidden = get("/");
